@@ -1,0 +1,244 @@
+//! The JSON of `mail-dispatch-api.md`, type by type; the one owner of that format.
+//!
+//! Shared by the client and the sandbox, so it holds no rule: what is allowed inside is the
+//! sandbox's to check and the letter's to guarantee. Words whose full list the document does not
+//! show (`color`, `duplex`, `staple`) are strings here.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// A time as the service writes it: UTC with milliseconds.
+pub mod timestamp {
+    use super::{DateTime, Utc};
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(time: &DateTime<Utc>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&super::format_time(*time))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<DateTime<Utc>, D::Error> {
+        DateTime::<Utc>::deserialize(from)
+    }
+
+    /// The same for a time that may be missing.
+    pub mod option {
+        use super::{DateTime, Deserialize, Deserializer, Serializer, Utc};
+
+        pub fn serialize<S: Serializer>(time: &Option<DateTime<Utc>>, to: S) -> Result<S::Ok, S::Error> {
+            match time {
+                Some(time) => super::serialize(time, to),
+                None => to.serialize_none(),
+            }
+        }
+
+        pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+            Option::deserialize(from)
+        }
+    }
+}
+
+pub fn format_time(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShippingMethod {
+    Normal,
+    LetterpackLite,
+    LetterpackPlus,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShippingOption {
+    Express,
+    Trackable,
+    SimpleRegistered,
+    NormalRegistered,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Address {
+    pub postal_code: String,
+    pub state: String,
+    pub city: String,
+    pub address1: String,
+    pub name: String,
+    /// The receiver's only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub honorific: Option<String>,
+}
+
+/// Addresses are personal data, and `Debug` ends up in logs.
+impl std::fmt::Debug for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Address(…)")
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ReplyLetterpack {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<Address>,
+}
+
+/// One file of a create request.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct File {
+    pub file_name: String,
+    pub page_count: u32,
+    #[serde(default = "a4")]
+    pub paper_size: String,
+    pub color: String,
+    pub duplex: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub staple: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bind: Option<bool>,
+}
+
+fn a4() -> String {
+    "a4".to_owned()
+}
+
+/// `POST /v1/mails`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CreateMail {
+    pub shipping_method: ShippingMethod,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shipping_options: Vec<ShippingOption>,
+    pub sender_address: Address,
+    pub receiver_address: Address,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply_letterpack: Option<ReplyLetterpack>,
+    pub files: Vec<File>,
+}
+
+/// The answer to `POST /v1/mails`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreatedMail {
+    pub id: String,
+    #[serde(with = "timestamp")]
+    pub scheduled_to_ship_at: DateTime<Utc>,
+    #[serde(with = "timestamp")]
+    pub confirm_by: DateTime<Utc>,
+    pub contents: Vec<CreatedContent>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreatedContent {
+    pub id: String,
+    pub file_name: String,
+    pub upload: UploadTarget,
+}
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UploadTarget {
+    pub url: String,
+    /// In the order in which they must be sent.
+    pub fields: IndexMap<String, String>,
+    #[serde(with = "timestamp")]
+    pub expires_at: DateTime<Utc>,
+}
+
+/// The fields are a key to the upload; they stay out of logs.
+impl std::fmt::Debug for UploadTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UploadTarget").field("expires_at", &self.expires_at).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Pending,
+    Confirmed,
+    Shipped,
+    Cancelled,
+}
+
+/// `GET /v1/mails/{mailId}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mail {
+    pub id: String,
+    pub status: Status,
+    pub cancellable: bool,
+    #[serde(with = "timestamp")]
+    pub created_at: DateTime<Utc>,
+    #[serde(with = "timestamp")]
+    pub scheduled_to_ship_at: DateTime<Utc>,
+    #[serde(with = "timestamp")]
+    pub confirm_by: DateTime<Utc>,
+    #[serde(default, with = "timestamp::option", skip_serializing_if = "Option::is_none")]
+    pub shipped_at: Option<DateTime<Utc>>,
+    pub shipping_method: ShippingMethod,
+    #[serde(default)]
+    pub shipping_options: Vec<ShippingOption>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracking_number: Option<String>,
+    pub sender_address: Address,
+    pub receiver_address: Address,
+    /// `null` when none is enclosed.
+    pub reply_letterpack: Option<ReplyLetterpack>,
+    pub contents: Vec<Content>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Content {
+    pub id: String,
+    #[serde(flatten)]
+    pub file: File,
+}
+
+/// `GET /v1/mails/{mailId}/contents/{contentId}/pdf`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DownloadTarget {
+    pub url: String,
+    #[serde(with = "timestamp")]
+    pub expires_at: DateTime<Utc>,
+}
+
+/// Whoever has the address can read the letter.
+impl std::fmt::Debug for DownloadTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DownloadTarget").field("expires_at", &self.expires_at).finish_non_exhaustive()
+    }
+}
+
+/// The answer of the token endpoint.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Token {
+    pub access_token: String,
+    pub token_type: String,
+    pub expires_in: u64,
+    /// The scopes really granted, with spaces between.
+    pub scope: String,
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Token").field("scope", &self.scope).finish_non_exhaustive()
+    }
+}
+
+/// An error of the API itself (`application/problem+json`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub title: String,
+    pub status: u16,
+    pub code: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<ProblemItem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProblemItem {
+    pub path: String,
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_id: Option<String>,
+}

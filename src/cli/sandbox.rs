@@ -1,0 +1,80 @@
+//! `mailchute sandbox`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
+use super::WrongWords;
+use super::stop::Stop;
+use crate::clock::Pace;
+use crate::sandbox::world::Card;
+use crate::sandbox::{self, Options};
+use crate::secret::Secret;
+
+/// Run the whole print-and-post service for trials and tests: nothing is printed, posted or charged
+///
+/// The first line on standard output is one JSON object with every address, `client_id` and
+/// `client_secret`; it comes when the service listens. README walks through it with curl.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Address and port to listen on; port 0 picks a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8460")]
+    listen: SocketAddr,
+    /// Keep everything in this directory, across restarts (default: in memory)
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// `real`, `manual` (moved by the control API), or a factor such as `x60`
+    #[arg(long, value_name = "CLOCK", default_value = "real")]
+    clock: Pace,
+    /// Credentials of the first client (default: drawn). Other users of this machine can see them here
+    #[arg(long, value_name = "ID:SECRET", value_parser = read_client)]
+    client: Option<(String, Secret)>,
+    /// What the account's credit card does: `ok`, `declining`, `none`
+    #[arg(long, value_name = "CARD", value_parser = read_card)]
+    card: Option<Card>,
+    /// Listen where others than this machine can reach it
+    #[arg(long)]
+    i_know_this_is_not_a_real_service: bool,
+}
+
+fn read_client(text: &str) -> Result<(String, Secret), String> {
+    match text.split_once(':') {
+        Some((id, secret)) if !id.is_empty() && !secret.is_empty() => {
+            Ok((id.to_owned(), Secret::new(secret)))
+        }
+        Some(_) | None => Err("write ID:SECRET, both not empty".to_owned()),
+    }
+}
+
+fn read_card(text: &str) -> Result<Card, String> {
+    match text {
+        "ok" => Ok(Card::Ok),
+        "declining" => Ok(Card::Declining),
+        "none" => Ok(Card::None),
+        _ => Err("write ok, declining or none".to_owned()),
+    }
+}
+
+pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    if !arguments.listen.ip().is_loopback() && !arguments.i_know_this_is_not_a_real_service {
+        return Err(WrongWords(format!(
+            "{} can be reached by other machines, and the sandbox has no protection against them; \
+             listen on 127.0.0.1, or add --i-know-this-is-not-a-real-service",
+            arguments.listen
+        ))
+        .into());
+    }
+    let stop = Stop::on_signals().context("signals can't be received")?;
+    let options = Options {
+        listen: arguments.listen,
+        data: arguments.data,
+        pace: arguments.clock,
+        client: arguments.client,
+        card: arguments.card,
+        ..Options::default()
+    };
+    let running = sandbox::start(options, stop.asked()).await.context("the sandbox can't start")?;
+    super::say(&running.welcome.to_json()?).context("the first line can't be written")?;
+    Ok(running.wait().await?)
+}

@@ -1,0 +1,177 @@
+//! What time it is: the system's time, a faster one, or one set by hand.
+//!
+//! Everything that decides by time takes `now` as a value; only the loops at the edge hold a
+//! [`Clock`]. A clock never runs backwards through [`Clock::move_to`]; the system's own clock may,
+//! so whoever needs order keeps the latest time it has seen.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+pub type Time = DateTime<Utc>;
+
+/// How a clock runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    Real,
+    /// So many seconds go by in one.
+    Times(u32),
+    ByHand,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no clock: write `real`, `manual`, or a factor such as `x60` (x1 to x1000000)")]
+pub struct UnknownPace(String);
+
+impl FromStr for Pace {
+    type Err = UnknownPace;
+
+    fn from_str(text: &str) -> Result<Self, UnknownPace> {
+        match text {
+            "real" => Ok(Self::Real),
+            "manual" => Ok(Self::ByHand),
+            _ => text
+                .strip_prefix('x')
+                .and_then(|factor| factor.parse().ok())
+                .filter(|factor| (1..=1_000_000).contains(factor))
+                .map(Self::Times)
+                .ok_or_else(|| UnknownPace(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Real => f.write_str("real"),
+            Self::Times(factor) => write!(f, "x{factor}"),
+            Self::ByHand => f.write_str("manual"),
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ClockError {
+    #[error("a clock does not go back: it is {now} already, and {wanted} was asked for")]
+    Backwards { now: Time, wanted: Time },
+    #[error("that is further than a clock can go")]
+    OutOfRange,
+}
+
+/// A shared clock; clones show the same time.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    pace: Pace,
+    anchor: Arc<Mutex<Anchor>>,
+}
+
+/// The moment from which a clock counts: what it showed, and when that was.
+#[derive(Debug)]
+struct Anchor {
+    shown: Time,
+    wall: Time,
+    steady: Instant,
+}
+
+impl Clock {
+    /// A clock that shows `start` now.
+    pub fn starting_at(start: Time, pace: Pace) -> Self {
+        let anchor = Anchor { shown: start, wall: Utc::now(), steady: Instant::now() };
+        Self { pace, anchor: Arc::new(Mutex::new(anchor)) }
+    }
+
+    pub fn system() -> Self {
+        Self::starting_at(Utc::now(), Pace::Real)
+    }
+
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    pub fn now(&self) -> Time {
+        self.shown(&self.anchor.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn shown(&self, anchor: &Anchor) -> Time {
+        let gone = match self.pace {
+            Pace::Real => Utc::now() - anchor.wall,
+            Pace::Times(factor) => {
+                TimeDelta::from_std(anchor.steady.elapsed().saturating_mul(factor)).unwrap_or(TimeDelta::MAX)
+            }
+            Pace::ByHand => TimeDelta::zero(),
+        };
+        anchor.shown.checked_add_signed(gone).unwrap_or(Time::MAX_UTC)
+    }
+
+    /// Moves the clock forward by `step`, whatever its pace.
+    pub fn move_by(&self, step: TimeDelta) -> Result<Time, ClockError> {
+        self.change(|now| now.checked_add_signed(step).ok_or(ClockError::OutOfRange))
+    }
+
+    /// Moves the clock to `wanted`, which must not lie in its past.
+    pub fn move_to(&self, wanted: Time) -> Result<Time, ClockError> {
+        self.change(|_| Ok(wanted))
+    }
+
+    fn change(&self, wanted: impl FnOnce(Time) -> Result<Time, ClockError>) -> Result<Time, ClockError> {
+        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.shown(&anchor);
+        let wanted = wanted(now)?;
+        if wanted < now {
+            return Err(ClockError::Backwards { now, wanted });
+        }
+        *anchor = Anchor { shown: wanted, wall: Utc::now(), steady: Instant::now() };
+        Ok(wanted)
+    }
+
+    /// How long one must really wait until this clock shows `when`; `None` if only a hand moves it.
+    pub fn real_wait(&self, when: Time) -> Option<Duration> {
+        let ahead = (when - self.now()).to_std().unwrap_or_default();
+        match self.pace {
+            Pace::Real => Some(ahead),
+            Pace::Times(factor) => Some(ahead / factor),
+            Pace::ByHand => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noon() -> Time {
+        "2026-11-20T12:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn a_pace_is_read_as_it_is_written() {
+        for text in ["real", "manual", "x60", "x1"] {
+            assert_eq!(text.parse::<Pace>().unwrap().to_string(), text);
+        }
+        for text in ["", "x", "x0", "60", "fast", "x1000001", "x-1"] {
+            assert!(text.parse::<Pace>().is_err(), "{text} was accepted");
+        }
+    }
+
+    #[test]
+    fn a_clock_by_hand_stands_still_and_moves_only_forward() {
+        let clock = Clock::starting_at(noon(), Pace::ByHand);
+        assert_eq!(clock.now(), noon());
+        assert_eq!(clock.move_by(TimeDelta::minutes(5)).unwrap(), clock.clone().now());
+        assert!(matches!(clock.move_to(noon()), Err(ClockError::Backwards { .. })));
+        assert!(matches!(clock.move_by(TimeDelta::minutes(-1)), Err(ClockError::Backwards { .. })));
+        assert!(matches!(clock.move_by(TimeDelta::MAX), Err(ClockError::OutOfRange)));
+        assert_eq!(clock.real_wait(noon() + TimeDelta::days(1)), None);
+    }
+
+    #[test]
+    fn a_fast_clock_shortens_waits() {
+        let clock = Clock::starting_at(noon(), Pace::Times(60));
+        let wait = clock.real_wait(noon() + TimeDelta::hours(1)).unwrap();
+        assert!(wait <= Duration::from_mins(1) && wait > Duration::from_secs(50), "{wait:?}");
+        assert_eq!(clock.real_wait(noon() - TimeDelta::hours(1)), Some(Duration::ZERO));
+    }
+}

@@ -1,0 +1,269 @@
+//! `/_sandbox/`: moves the clock, orders faults, sets cards, and tells what happened. JSON in and out.
+
+use std::sync::{Arc, PoisonError};
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use chrono::TimeDelta;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::answer::answer;
+use super::faults::Order;
+use super::intake::{Trouble, read_body};
+use super::service::Service;
+use super::world::{AccountId, Card, Chosen, ClientId, Entry, MailId, Reply, Request, ScreenRefusal};
+use crate::api::wire::format_time;
+use crate::clock::Time;
+use crate::secret::Secret;
+
+const LARGEST_BODY: usize = 64 << 10;
+
+type Here = State<Arc<Service>>;
+
+/// A control that was not understood: its answer says what would be.
+pub(super) struct Refused(StatusCode, String);
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        (self.0, Json(json!({"error": self.1}))).into_response()
+    }
+}
+
+fn bad(why: impl std::fmt::Display) -> Refused {
+    Refused(StatusCode::BAD_REQUEST, format!("{why}"))
+}
+
+async fn read<T: DeserializeOwned>(service: &Service, body: Body) -> Result<T, Refused> {
+    let bytes =
+        read_body(body, LARGEST_BODY, service.patience.body).await.map_err(|trouble| match trouble {
+            Trouble::TooLarge => Refused(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large".to_owned()),
+            Trouble::TooSlow => {
+                Refused(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time".to_owned())
+            }
+            Trouble::Broken => bad("the body did not arrive whole"),
+        })?;
+    serde_json::from_slice(&bytes).map_err(bad)
+}
+
+pub(super) async fn clock(State(service): Here) -> Response {
+    let body = json!({"now": format_time(service.clock.now()), "clock": service.clock.pace().to_string()});
+    Json(body).into_response()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+enum Move {
+    /// Such as `90s`, `30m`, `2days 3h`.
+    Advance(String),
+    Set(Time),
+}
+
+pub(super) async fn move_clock(State(service): Here, body: Body) -> Result<Response, Refused> {
+    let moved = match read(&service, body).await? {
+        Move::Advance(text) => {
+            let step = humantime::parse_duration(&text).map_err(|error| bad(format!("`{text}`: {error}")))?;
+            service.clock.move_by(TimeDelta::from_std(step).map_err(bad)?)
+        }
+        Move::Set(time) => service.clock.move_to(time),
+    };
+    moved.map_err(bad)?;
+    let passed = service.call(Request::PassTime).await;
+    service.time_moved();
+    match passed {
+        Ok(_) => Ok(clock(State(service)).await),
+        halted @ Err(_) => Ok(answer(&service.places, halted)),
+    }
+}
+
+pub(super) async fn order_fault(State(service): Here, body: Body) -> Result<Response, Refused> {
+    let order: Order = read(&service, body).await?;
+    service.faults.lock().unwrap_or_else(PoisonError::into_inner).add(order).map_err(bad)?;
+    Ok((StatusCode::CREATED, waiting(&service)).into_response())
+}
+
+pub(super) async fn faults(State(service): Here) -> Json<serde_json::Value> {
+    waiting(&service)
+}
+
+pub(super) async fn clear_faults(State(service): Here) -> StatusCode {
+    service.faults.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    StatusCode::NO_CONTENT
+}
+
+fn waiting(service: &Service) -> Json<serde_json::Value> {
+    let script = service.faults.lock().unwrap_or_else(PoisonError::into_inner);
+    let waiting: Vec<&Order> = script.waiting().collect();
+    Json(json!({"waiting": waiting}))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SetCard {
+    account: Option<AccountId>,
+    card: Card,
+}
+
+pub(super) async fn set_card(State(service): Here, body: Body) -> Result<Response, Refused> {
+    let SetCard { account, card } = read(&service, body).await?;
+    let account = or_first(&service, account)?;
+    carry_out(&service, Request::SetCard { account, card }).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OpenAccount {
+    #[serde(default = "unnamed")]
+    name: String,
+    #[serde(default = "working")]
+    card: Card,
+}
+
+fn unnamed() -> String {
+    "Another account".to_owned()
+}
+
+fn working() -> Card {
+    Card::Ok
+}
+
+pub(super) async fn open_account(State(service): Here, body: Body) -> Result<Response, Refused> {
+    let OpenAccount { name, card } = read(&service, body).await?;
+    carry_out(&service, Request::OpenAccount { name, card }).await
+}
+
+pub(super) async fn accounts(State(service): Here) -> Json<serde_json::Value> {
+    Json(service.look(|world, _| {
+        let accounts: Vec<_> = world
+            .accounts()
+            .map(|account| {
+                let clients: Vec<&ClientId> =
+                    world.clients_of(&account.id).map(|client| &client.id).collect();
+                json!({
+                    "account": account.id, "name": account.name, "card": account.card,
+                    "closed": account.closed_at.is_some(), "clients": clients,
+                })
+            })
+            .collect();
+        json!({"accounts": accounts})
+    }))
+}
+
+pub(super) async fn close_account(
+    State(service): Here,
+    Path(account): Path<String>,
+) -> Result<Response, Refused> {
+    carry_out(&service, Request::CloseAccount { account: AccountId::new(account) }).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IssueClient {
+    account: Option<AccountId>,
+    name: String,
+    #[serde(default)]
+    agree_to_terms: bool,
+    client_id: Option<ClientId>,
+    client_secret: Option<String>,
+}
+
+pub(super) async fn issue_client(State(service): Here, body: Body) -> Result<Response, Refused> {
+    let asked: IssueClient = read(&service, body).await?;
+    let chosen = match (asked.client_id, asked.client_secret) {
+        (None, None) => None,
+        (Some(id), Some(secret)) => Some(Chosen { id, secret: Secret::new(secret) }),
+        (Some(_), None) | (None, Some(_)) => {
+            return Err(bad("give both `client_id` and `client_secret`, or neither"));
+        }
+    };
+    let account = or_first(&service, asked.account)?;
+    let (name, terms_agreed) = (asked.name, asked.agree_to_terms);
+    carry_out(&service, Request::IssueClient { account, name, terms_agreed, chosen }).await
+}
+
+pub(super) async fn reissue_secret(
+    State(service): Here,
+    Path(client): Path<String>,
+) -> Result<Response, Refused> {
+    carry_out(&service, Request::ReissueSecret { client: ClientId::new(client), chosen: None }).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BeginPacking {
+    mail: MailId,
+}
+
+pub(super) async fn begin_packing(State(service): Here, body: Body) -> Result<Response, Refused> {
+    let BeginPacking { mail } = read(&service, body).await?;
+    carry_out(&service, Request::BeginPacking { mail }).await
+}
+
+async fn carry_out(service: &Arc<Service>, request: Request) -> Result<Response, Refused> {
+    match service.call(request).await {
+        Ok(Reply::Screen(refusal)) => {
+            let status = match refusal {
+                ScreenRefusal::NoSuchAccount | ScreenRefusal::NoSuchClient | ScreenRefusal::NoSuchMail => {
+                    StatusCode::NOT_FOUND
+                }
+                ScreenRefusal::BadName => StatusCode::BAD_REQUEST,
+                ScreenRefusal::TermsNotAgreed | ScreenRefusal::TooManyClients | ScreenRefusal::IdTaken => {
+                    StatusCode::CONFLICT
+                }
+            };
+            Err(Refused(status, refusal.to_string()))
+        }
+        outcome => Ok(answer(&service.places, outcome)),
+    }
+}
+
+/// The account named, or the one this sandbox began with.
+fn or_first(service: &Service, named: Option<AccountId>) -> Result<AccountId, Refused> {
+    let first = || service.look(|world, _| world.first_account().map(|account| account.id.clone()));
+    named
+        .or_else(first)
+        .ok_or_else(|| Refused(StatusCode::NOT_FOUND, ScreenRefusal::NoSuchAccount.to_string()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    account: Option<AccountId>,
+    mail: Option<MailId>,
+    event: Option<String>,
+    /// Only entries after this number.
+    #[serde(default)]
+    after: usize,
+}
+
+#[derive(Serialize)]
+struct Numbered<'a> {
+    seq: usize,
+    #[serde(flatten)]
+    entry: &'a Entry,
+}
+
+pub(super) async fn ledger(State(service): Here, Query(wanted): Query<Wanted>) -> Json<serde_json::Value> {
+    Json(service.look(|_, ledger| {
+        let entries: Vec<serde_json::Value> = ledger
+            .entries
+            .iter()
+            .enumerate()
+            .map(|(index, entry)| Numbered { seq: index + 1, entry })
+            .skip(wanted.after)
+            .filter(|line| wanted.account.as_ref().is_none_or(|account| line.entry.account == *account))
+            .filter(|line| wanted.mail.is_none() || line.entry.mail == wanted.mail)
+            .filter_map(|line| serde_json::to_value(line).ok())
+            .filter(|line| wanted.event.as_ref().is_none_or(|event| line["event"] == **event))
+            .collect();
+        json!({"entries": entries})
+    }))
+}
+
+pub(super) async fn unknown() -> Refused {
+    Refused(StatusCode::NOT_FOUND, "there is no such control; README lists them".to_owned())
+}

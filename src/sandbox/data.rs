@@ -1,0 +1,221 @@
+//! `--data DIR`: the world's records and the ledger in SQLite, durable before an answer leaves.
+//!
+//! One writer thread commits whatever has gathered while the last commit ran, in one transaction.
+//! A failed write ends the sandbox: what it answered from then on could not be kept.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+
+use fs_err as fs;
+use rusqlite::{Connection, params};
+use tokio::sync::watch;
+
+use super::world::{Entry, Key, Record, Signer, World};
+use crate::clock::Time;
+
+const SCHEMA: i64 = 1;
+const TABLES: &str = "
+    CREATE TABLE world (only INTEGER PRIMARY KEY CHECK (only = 1), now INTEGER NOT NULL,
+                        signer TEXT NOT NULL CHECK (json_valid(signer))) STRICT;
+    CREATE TABLE record (kind TEXT NOT NULL CHECK (kind IN ('account', 'client', 'token', 'mail')),
+                         id TEXT NOT NULL, doc TEXT NOT NULL CHECK (json_valid(doc)),
+                         PRIMARY KEY (kind, id)) STRICT, WITHOUT ROWID;
+    CREATE TABLE ledger (seq INTEGER PRIMARY KEY, entry TEXT NOT NULL CHECK (json_valid(entry))) STRICT;
+    PRAGMA user_version = 1;
+";
+
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    #[error("another sandbox is using {0}; end that one, or choose another --data directory")]
+    InUse(PathBuf),
+    #[error("{0} was written by a newer mailchute; use that one, or choose another --data directory")]
+    Newer(PathBuf),
+    #[error("the data directory can't be used")]
+    Io(#[from] io::Error),
+    #[error("the sandbox's database can't be used")]
+    Sqlite(#[from] rusqlite::Error),
+    #[error("the sandbox's database holds something that is not of its making")]
+    Content(#[from] serde_json::Error),
+}
+
+/// What one call changed, ready to be written.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) number: u64,
+    pub(super) now: Time,
+    pub(super) records: Vec<(Key, Option<Record>)>,
+    pub(super) entries: Vec<(u64, Entry)>,
+}
+
+#[derive(Debug)]
+pub(super) struct Data {
+    batches: mpsc::Sender<Batch>,
+    durable: watch::Receiver<Progress>,
+    _lock: File,
+}
+
+/// The writer is gone; why is in the journal.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the sandbox can't write to its data directory any more, so it stops; see the message above")]
+pub struct Halted;
+
+impl Data {
+    /// Opens or makes the directory; gives what it held.
+    pub(super) fn open(
+        dir: &Path,
+        fresh: impl FnOnce() -> World,
+    ) -> Result<(Self, World, Vec<Entry>), DataError> {
+        fs::create_dir_all(dir)?;
+        let lock = lock(dir)?;
+        let path = dir.join("sandbox.db");
+        let db = Connection::open(&path)?;
+        db.pragma_update(None, "journal_mode", "wal")?;
+        db.pragma_update(None, "synchronous", "full")?;
+        let (world, entries) =
+            match db.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? {
+                0 => (create(&db, fresh())?, Vec::new()),
+                SCHEMA => load(&db)?,
+                _ => return Err(DataError::Newer(path)),
+            };
+        // The database's own name must survive a power cut as well.
+        fs::File::open(dir)?.sync_all()?;
+        let (batches, incoming) = mpsc::channel();
+        let (progress, durable) = watch::channel(Progress::Durable(0));
+        std::thread::Builder::new()
+            .name("sandbox data".into())
+            .spawn(move || write_all(db, &incoming, &progress))?;
+        Ok((Self { batches, durable, _lock: lock }, world, entries))
+    }
+
+    pub(super) fn submit(&self, batch: Batch) {
+        // A writer that has ended is noticed by whoever waits for the batch.
+        let _ = self.batches.send(batch);
+    }
+
+    /// Waits until the batch of this number is durable.
+    pub(super) async fn durable(&self, number: u64) -> Result<(), Halted> {
+        let reached = |progress: &Progress| match progress {
+            Progress::Durable(done) => *done >= number,
+            Progress::Failed => true,
+        };
+        match self.durable.clone().wait_for(reached).await.as_deref() {
+            Ok(Progress::Durable(_)) => Ok(()),
+            Ok(Progress::Failed) | Err(_) => Err(Halted),
+        }
+    }
+
+    pub(super) async fn halted(&self) {
+        let failed = |progress: &Progress| matches!(progress, Progress::Failed);
+        // An error means that the writer is gone, which is the same.
+        drop(self.durable.clone().wait_for(failed).await);
+    }
+}
+
+/// How far the writer has come.
+#[derive(Debug)]
+enum Progress {
+    /// Everything up to the batch of this number.
+    Durable(u64),
+    Failed,
+}
+
+fn lock(dir: &Path) -> Result<File, DataError> {
+    let file = fs::File::create(dir.join("lock"))?.into_parts().0;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(DataError::InUse(dir.to_owned())),
+        Err(TryLockError::Error(error)) => Err(error.into()),
+    }
+}
+
+fn create(db: &Connection, world: World) -> Result<World, DataError> {
+    let signer = serde_json::to_string(world.signer())?;
+    let transaction = db.unchecked_transaction()?;
+    transaction.execute_batch(TABLES)?;
+    transaction
+        .execute("INSERT INTO world VALUES (1, ?1, ?2)", params![world.now().timestamp_millis(), signer])?;
+    transaction.commit()?;
+    Ok(world)
+}
+
+fn load(db: &Connection) -> Result<(World, Vec<Entry>), DataError> {
+    let (now, signer): (i64, String) =
+        db.query_row("SELECT now, signer FROM world", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let now = Time::from_timestamp_millis(now).unwrap_or_default();
+    let mut world = World::new(serde_json::from_str::<Signer>(&signer)?, now);
+    let mut statement = db.prepare("SELECT kind, doc FROM record")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (kind, doc): (String, String) = (row.get(0)?, row.get(1)?);
+        world.restore(match kind.as_str() {
+            "account" => Record::Account(serde_json::from_str(&doc)?),
+            "client" => Record::Client(serde_json::from_str(&doc)?),
+            "token" => Record::Token(serde_json::from_str(&doc)?),
+            _ => Record::Mail(serde_json::from_str(&doc)?),
+        });
+    }
+    let mut statement = db.prepare("SELECT entry FROM ledger ORDER BY seq")?;
+    let entries = statement
+        .query_map([], |row| row.get::<_, String>(0))?
+        .map(|entry| Ok(serde_json::from_str(&entry?)?))
+        .collect::<Result<_, DataError>>()?;
+    Ok((world, entries))
+}
+
+fn write_all(db: Connection, incoming: &mpsc::Receiver<Batch>, progress: &watch::Sender<Progress>) {
+    while let Ok(first) = incoming.recv() {
+        let batches: Vec<Batch> = std::iter::once(first).chain(incoming.try_iter()).collect();
+        if let Err(error) = write(&db, &batches) {
+            tracing::error!(error = &error as &dyn std::error::Error, "the sandbox's data can't be written");
+            progress.send_replace(Progress::Failed);
+            return;
+        }
+        progress.send_replace(Progress::Durable(batches.last().map_or(0, |batch| batch.number)));
+    }
+    // The last handle is gone; a clean end leaves no write-ahead log behind.
+    drop(db.close());
+}
+
+fn write(db: &Connection, batches: &[Batch]) -> Result<(), DataError> {
+    let transaction = db.unchecked_transaction()?;
+    {
+        let mut put = transaction.prepare_cached("INSERT OR REPLACE INTO record VALUES (?1, ?2, ?3)")?;
+        let mut remove = transaction.prepare_cached("DELETE FROM record WHERE kind = ?1 AND id = ?2")?;
+        let mut enter = transaction.prepare_cached("INSERT INTO ledger VALUES (?1, ?2)")?;
+        let mut tell = transaction.prepare_cached("UPDATE world SET now = ?1")?;
+        for batch in batches {
+            for (key, record) in &batch.records {
+                let (kind, id) = name(key);
+                match record {
+                    Some(record) => put.execute(params![kind, id, document(record)?])?,
+                    None => remove.execute(params![kind, id])?,
+                };
+            }
+            for (seq, entry) in &batch.entries {
+                enter.execute(params![seq.cast_signed(), serde_json::to_string(entry)?])?;
+            }
+            tell.execute(params![batch.now.timestamp_millis()])?;
+        }
+    }
+    Ok(transaction.commit()?)
+}
+
+fn name(key: &Key) -> (&'static str, &str) {
+    match key {
+        Key::Account(id) => ("account", id.as_str()),
+        Key::Client(id) => ("client", id.as_str()),
+        Key::Token(hash) => ("token", hash.as_str()),
+        Key::Mail(id) => ("mail", id.as_str()),
+    }
+}
+
+fn document(record: &Record) -> serde_json::Result<String> {
+    match record {
+        Record::Account(account) => serde_json::to_string(account),
+        Record::Client(client) => serde_json::to_string(client),
+        Record::Token(token) => serde_json::to_string(token),
+        Record::Mail(mail) => serde_json::to_string(mail),
+    }
+}

@@ -1,0 +1,115 @@
+//! The account and client a sandbox begins with, so that one can start at once.
+//!
+//! The world keeps only the secret's hash. With `--data` the credentials are also laid beside the
+//! data, readable by the owner alone, so that a later start can tell them again.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+
+use super::service::Service;
+use super::start::{Options, StartError};
+use super::world::{AccountId, Card, Chosen, ClientId, Reply, Request, World};
+use crate::secret::Secret;
+
+type Known = (ClientId, Option<Secret>);
+
+/// Makes sure there is a first client; its secret too, unless only its hash is left.
+pub(super) async fn ready(service: &Arc<Service>, options: &Options) -> Result<Known, StartError> {
+    let account = first_account(service).await?;
+    if let Some(card) = options.card {
+        service.call(Request::SetCard { account: account.clone(), card }).await?;
+    }
+    let file = options.data.as_ref().map(|dir| dir.join("first-client.json"));
+    let remembered = file.as_deref().and_then(recall);
+    let call = match service.look(|world, _| decide(world, &account, options.client.as_ref(), remembered)) {
+        Decision::Known(known) => return Ok(known),
+        Decision::Call(call) => *call,
+    };
+    let reply = service.call(call).await?;
+    let Reply::ClientIssued { id, secret } = reply else {
+        return Err(StartError::Unexpected(Box::new(reply)));
+    };
+    if let Some(file) = file {
+        remember(&file, &id, &secret).map_err(|error| StartError::Secret(file, error))?;
+    }
+    Ok((id, Some(secret)))
+}
+
+async fn first_account(service: &Arc<Service>) -> Result<AccountId, StartError> {
+    let first = service.look(|world, _| world.first_account().map(|account| account.id.clone()));
+    if let Some(account) = first {
+        return Ok(account);
+    }
+    let open = Request::OpenAccount { name: "Sandbox account".to_owned(), card: Card::Ok };
+    let reply = service.call(open).await?;
+    let Reply::AccountOpened(account) = reply else {
+        return Err(StartError::Unexpected(Box::new(reply)));
+    };
+    Ok(account)
+}
+
+enum Decision {
+    Known(Known),
+    Call(Box<Request>),
+}
+
+fn decide(
+    world: &World,
+    account: &AccountId,
+    asked: Option<&(String, Secret)>,
+    remembered: Option<Remembered>,
+) -> Decision {
+    let valid = |id: &str, secret: &str| world.client(id).is_some_and(|client| client.secret_is(secret));
+    if let Some((id, secret)) = asked {
+        let client = ClientId::new(id.as_str());
+        return if valid(id, secret.expose()) {
+            Decision::Known((client, Some(secret.clone())))
+        } else if world.client(id).is_some() {
+            Decision::Call(Box::new(Request::ReissueSecret { client, chosen: Some(secret.clone()) }))
+        } else {
+            issue(account, Some(Chosen { id: client, secret: secret.clone() }))
+        };
+    }
+    if let Some(known) = remembered.filter(|known| valid(&known.client_id, &known.client_secret)) {
+        return Decision::Known((ClientId::new(known.client_id), Some(Secret::new(known.client_secret))));
+    }
+    match world.clients_of(account).min_by_key(|client| client.issued_at) {
+        Some(client) => Decision::Known((client.id.clone(), None)),
+        None => issue(account, None),
+    }
+}
+
+fn issue(account: &AccountId, chosen: Option<Chosen>) -> Decision {
+    let name = "First client".to_owned();
+    Decision::Call(Box::new(Request::IssueClient {
+        account: account.clone(),
+        name,
+        terms_agreed: true,
+        chosen,
+    }))
+}
+
+#[derive(Serialize, Deserialize)]
+struct Remembered {
+    client_id: String,
+    client_secret: String,
+}
+
+fn recall(file: &Path) -> Option<Remembered> {
+    serde_json::from_slice(&fs::read(file).ok()?).ok()
+}
+
+fn remember(file: &Path, id: &ClientId, secret: &Secret) -> io::Result<()> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let credentials = Remembered { client_id: id.to_string(), client_secret: secret.expose().to_owned() };
+    let mut options = fs::OpenOptions::new();
+    options.options_mut().mode(0o600);
+    let mut file = options.write(true).create(true).truncate(true).open(file)?;
+    file.write_all(&serde_json::to_vec(&credentials)?)?;
+    file.sync_all()
+}

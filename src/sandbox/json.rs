@@ -1,0 +1,114 @@
+//! JSON as a tree that refuses what `serde_json::Value` would let pass: keys given twice.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+/// Numbers other than whole ones from 0 on have no use here, so they are only known as such.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Json {
+    Null,
+    Bool(bool),
+    Integer(u64),
+    OtherNumber,
+    Text(String),
+    Array(Vec<Json>),
+    Object(BTreeMap<String, Json>),
+}
+
+impl Json {
+    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(bytes).map_err(|error| format!("the body is not valid JSON: {error}"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Tree)
+    }
+}
+
+struct Tree;
+
+impl<'de> Visitor<'de> for Tree {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Json, E> {
+        Ok(Json::Bool(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Json, E> {
+        Ok(Json::Integer(value))
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Json, E> {
+        Ok(Json::OtherNumber)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Json, E> {
+        Ok(Json::OtherNumber)
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Json, E> {
+        Ok(Json::Text(value.to_owned()))
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Json, E> {
+        Ok(Json::Text(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+        let mut array = Vec::new();
+        while let Some(item) = items.next_element()? {
+            array.push(item);
+        }
+        Ok(Json::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
+        let mut object = BTreeMap::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if object.contains_key(&key) {
+                return Err(A::Error::custom(format!("the key `{key}` is given twice")));
+            }
+            object.insert(key, entries.next_value()?);
+        }
+        Ok(Json::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_given_twice_is_refused_wherever_it_stands() {
+        assert!(Json::read(br#"{"a":1,"b":{"c":1}}"#).is_ok());
+        for text in [r#"{"a":1,"a":1}"#, r#"[{"b":{"c":1,"c":2}}]"#] {
+            assert!(Json::read(text.as_bytes()).unwrap_err().contains("given twice"), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_whole_numbers_are_integers() {
+        assert_eq!(Json::read(b"[3]").unwrap(), Json::Array(vec![Json::Integer(3)]));
+        for text in ["[3.0]", "[-3]", "[1e3]", "[99999999999999999999]"] {
+            assert_eq!(Json::read(text.as_bytes()).unwrap(), Json::Array(vec![Json::OtherNumber]), "{text}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_no_crash() {
+        let deep = "[".repeat(100_000);
+        assert!(Json::read(deep.as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,207 @@
+//! Pages for people: the inbox, one letter, the account's management, the explanations of problems.
+//!
+//! Rendered on the server, readable without scripts and on a phone, in Japanese or English.
+
+mod render;
+mod view;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use minijinja::context;
+use serde::Deserialize;
+
+use super::answer::no_store;
+use super::intake::read_body;
+use super::service::Service;
+use super::upload::pdf;
+use super::world::{AccountId, Card, ClientId, Code, MailId, Reply, Request as Call, ScreenRefusal};
+use render::page;
+
+const LETTERS_ON_A_PAGE: usize = 50;
+const LARGEST_FORM: usize = 16 << 10;
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
+                      img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+type Here = State<Arc<Service>>;
+
+pub(super) async fn headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::VARY, HeaderValue::from_static("Accept-Language"));
+    response
+}
+
+pub(super) async fn front() -> Redirect {
+    Redirect::to("/inbox")
+}
+
+#[derive(Deserialize)]
+pub(super) struct Turn {
+    before: Option<String>,
+}
+
+pub(super) async fn inbox(State(service): Here, Query(turn): Query<Turn>, headers: HeaderMap) -> Response {
+    let (mails, older) = service.look(|world, _| {
+        let before = turn.before.map(MailId::new);
+        let newest_first = world.mails_before(before.as_ref()).rev();
+        let shown: Vec<_> = newest_first.take(LETTERS_ON_A_PAGE + 1).collect();
+        let more = shown.len() > LETTERS_ON_A_PAGE;
+        let page = &shown[..shown.len().min(LETTERS_ON_A_PAGE)];
+        let older = page.last().filter(|_| more).map(|mail| mail.id.to_string());
+        (page.iter().map(|mail| view::mail(mail, world.now())).collect::<Vec<_>>(), older)
+    });
+    page(&headers, "inbox.html", context! { mails, older, now => view::time(service.clock.now()) })
+}
+
+pub(super) async fn letter(State(service): Here, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    let found = service.look(|world, ledger| {
+        let mail = world.mail(&id)?;
+        Some(context! { mail => view::mail(mail, world.now()), timeline => view::timeline(ledger, mail) })
+    });
+    found.map_or_else(|| missing(&headers), |found| page(&headers, "letter.html", found))
+}
+
+/// One PDF of a letter, counted from 1, uploaded but perhaps not sealed yet.
+pub(super) async fn document(
+    State(service): Here,
+    Path((id, number)): Path<(String, usize)>,
+    headers: HeaderMap,
+) -> Response {
+    let found = service.look(|world, _| {
+        let (mail, index) = (world.mail(&id)?, number.checked_sub(1)?);
+        let stored = mail.contents.get(index)?.upload.clone()?;
+        Some((stored, mail.order.files[index].file_name.clone()))
+    });
+    let Some((stored, file_name)) = found else { return missing(&headers) };
+    match service.document(&stored.blob, &stored.sha256).await {
+        Some(bytes) => pdf(bytes, &file_name),
+        None => missing(&headers),
+    }
+}
+
+pub(super) async fn account(State(service): Here, headers: HeaderMap) -> Response {
+    page(&headers, "account.html", context! { accounts => service.look(|world, _| view::accounts(world)) })
+}
+
+pub(super) async fn set_card(
+    State(service): Here,
+    Path(account): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let card = match read_form(&service, body).await.get("card").map(String::as_str) {
+        Some("ok") => Card::Ok,
+        Some("declining") => Card::Declining,
+        Some("none") => Card::None,
+        Some(_) | None => return StatusCode::BAD_REQUEST.into_response(),
+    };
+    manage(&service, &headers, Call::SetCard { account: AccountId::new(account), card }).await
+}
+
+pub(super) async fn issue_client(
+    State(service): Here,
+    Path(account): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let mut form = read_form(&service, body).await;
+    let call = Call::IssueClient {
+        account: AccountId::new(account),
+        name: form.remove("name").unwrap_or_default(),
+        terms_agreed: form.get("agree").is_some_and(|agree| agree == "yes"),
+        chosen: None,
+    };
+    manage(&service, &headers, call).await
+}
+
+pub(super) async fn reissue_secret(
+    State(service): Here,
+    Path((_, client)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    manage(&service, &headers, Call::ReissueSecret { client: ClientId::new(client), chosen: None }).await
+}
+
+/// Carries a form out and shows the account page with what came of it.
+async fn manage(service: &Arc<Service>, headers: &HeaderMap, call: Call) -> Response {
+    let outcome = service.call(call).await;
+    let accounts = service.look(|world, _| view::accounts(world));
+    match outcome {
+        Ok(Reply::ClientIssued { id, secret }) => {
+            let issued = context! { id => id.as_str(), secret => secret.expose() };
+            no_store(page(headers, "account.html", context! { accounts, issued }))
+        }
+        Ok(Reply::Screen(refusal)) => {
+            let refused = render::text(headers, "refusal", name(refusal));
+            let mut response = page(headers, "account.html", context! { accounts, refused });
+            *response.status_mut() = StatusCode::CONFLICT;
+            response
+        }
+        Ok(_) => Redirect::to("/account").into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+fn name(refusal: ScreenRefusal) -> &'static str {
+    match refusal {
+        ScreenRefusal::NoSuchAccount => "no_such_account",
+        ScreenRefusal::NoSuchClient => "no_such_client",
+        ScreenRefusal::NoSuchMail => "no_such_mail",
+        ScreenRefusal::TermsNotAgreed => "terms_not_agreed",
+        ScreenRefusal::TooManyClients => "too_many_clients",
+        ScreenRefusal::BadName => "bad_name",
+        ScreenRefusal::IdTaken => "id_taken",
+    }
+}
+
+/// A form that does not arrive whole counts as an empty one, which every screen refuses.
+async fn read_form(service: &Service, body: Body) -> BTreeMap<String, String> {
+    let bytes = read_body(body, LARGEST_FORM, service.patience.body).await.unwrap_or_default();
+    form_urlencoded::parse(&bytes).into_owned().collect()
+}
+
+fn row(code: Code) -> minijinja::Value {
+    context! { code => code.as_str(), status => code.status(), title => code.title() }
+}
+
+pub(super) async fn problems(headers: HeaderMap) -> Response {
+    page(&headers, "problems.html", context! { codes => Code::ALL.map(row) })
+}
+
+pub(super) async fn problem(Path(code): Path<String>, headers: HeaderMap) -> Response {
+    match Code::ALL.into_iter().find(|known| known.as_str() == code) {
+        Some(code) => page(&headers, "problem.html", context! { code => row(code) }),
+        None => missing(&headers),
+    }
+}
+
+pub(super) async fn style() -> Response {
+    asset("text/css; charset=utf-8", include_str!("templates/sandbox.css"))
+}
+
+pub(super) async fn script() -> Response {
+    asset("text/javascript; charset=utf-8", include_str!("templates/refresh.js"))
+}
+
+fn asset(kind: &'static str, content: &'static str) -> Response {
+    ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "max-age=60")], content).into_response()
+}
+
+pub(super) async fn not_found(headers: HeaderMap) -> Response {
+    missing(&headers)
+}
+
+fn missing(headers: &HeaderMap) -> Response {
+    let mut response = page(headers, "missing.html", context! {});
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+}

@@ -1,0 +1,92 @@
+//! Connections: accepted up to a limit, cut when slow, dated by the sandbox's clock.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderValue, Request, Response, header};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::Service as HttpService;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tower::ServiceExt as _;
+
+use super::service::Service;
+use super::trouble::HangUp;
+
+const CONNECTIONS: usize = 1024;
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
+#[derive(Debug, thiserror::Error)]
+#[error("hung up as a fault ordered")]
+struct HungUp;
+
+/// Serves until `stop`, then lets the answers under way go out.
+pub(super) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    service: Arc<Service>,
+    stop: impl Future<Output = ()>,
+) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let graceful = GracefulShutdown::new();
+    let mut stop = pin!(stop);
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let stream = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    // Out of descriptors, most likely: existing connections must end first.
+                    tracing::warn!(error = &error as &dyn std::error::Error, "a connection was not accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            },
+            () = &mut stop => break,
+        };
+        let _ = stream.set_nodelay(true);
+        let answering = answering(router.clone(), Arc::clone(&service));
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(service.patience.head)
+            .serve_connection(TokioIo::new(stream), answering);
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            // Whatever ends a connection here is the caller's doing, or a fault on order.
+            let _ = connection.await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    let _ = tokio::time::timeout(LAST_ANSWERS, graceful.shutdown()).await;
+}
+
+/// Routes a request and dates its answer.
+fn answering(
+    router: Router,
+    service: Arc<Service>,
+) -> impl HttpService<Request<Incoming>, Response = Response<Body>, Error = HungUp, Future: Send + 'static> {
+    hyper::service::service_fn(move |request: Request<Incoming>| {
+        let (router, service) = (router.clone(), Arc::clone(&service));
+        async move {
+            let response: Result<Response<Body>, Infallible> = router.oneshot(request.map(Body::new)).await;
+            let Ok(mut response) = response;
+            if response.extensions().get::<HangUp>().is_some() {
+                return Err(HungUp);
+            }
+            let date = service.clock.now().format("%a, %d %b %Y %H:%M:%S GMT").to_string();
+            if let Ok(date) = HeaderValue::from_str(&date) {
+                response.headers_mut().insert(header::DATE, date);
+            }
+            Ok(response)
+        }
+    })
+}

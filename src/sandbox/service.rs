@@ -1,0 +1,245 @@
+//! The world with everything it does without: a clock, chance, storage, and scripted faults.
+//!
+//! [`Service::call`] is what every route uses: the answer is returned only when what it says is
+//! durable. A call runs to its end even if the caller has hung up.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use tokio::sync::Notify;
+
+use super::blobs::Blobs;
+use super::data::{Batch, Data, Halted};
+use super::faults::Script;
+use super::places::Places;
+use super::world::{BlobId, Dice, Effects, Entry, MailId, Reading, Received, Reply, Request, StoreError};
+use super::world::{Stored, UploadFields, World, sha256_hex};
+use crate::clock::Clock;
+
+#[derive(Debug)]
+pub(super) struct Service {
+    state: Mutex<State>,
+    blobs: Blobs,
+    data: Option<Data>,
+    /// Told whenever the next due time may be another one.
+    changed: Notify,
+    pub(super) clock: Clock,
+    pub(super) faults: Mutex<Script>,
+    pub(super) places: Places,
+    pub(super) patience: super::Patience,
+}
+
+#[derive(Debug)]
+struct State {
+    world: World,
+    ledger: Ledger,
+    /// How many batches the writer has been given.
+    submitted: u64,
+}
+
+/// Everything that happened, and where to find what happened to one mail.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    pub(super) entries: Vec<Entry>,
+    by_mail: HashMap<MailId, Vec<usize>>,
+}
+
+impl Ledger {
+    pub(super) fn new(entries: Vec<Entry>) -> Self {
+        let mut ledger = Self::default();
+        for entry in entries {
+            ledger.push(entry);
+        }
+        ledger
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if let Some(mail) = &entry.mail {
+            self.by_mail.entry(mail.clone()).or_default().push(self.entries.len());
+        }
+        self.entries.push(entry);
+    }
+
+    pub(super) fn of_mail(&self, mail: &MailId) -> impl Iterator<Item = &Entry> {
+        self.by_mail.get(mail).into_iter().flatten().map(|index| &self.entries[*index])
+    }
+}
+
+/// Where a service keeps its things.
+pub(super) struct Keeping {
+    pub(super) world: World,
+    pub(super) entries: Vec<Entry>,
+    pub(super) blobs: Blobs,
+    pub(super) data: Option<Data>,
+}
+
+impl Service {
+    pub(super) fn new(keeping: Keeping, clock: Clock, places: Places, patience: super::Patience) -> Self {
+        let ledger = Ledger::new(keeping.entries);
+        Self {
+            state: Mutex::new(State { world: keeping.world, ledger, submitted: 0 }),
+            blobs: keeping.blobs,
+            data: keeping.data,
+            changed: Notify::new(),
+            clock,
+            faults: Mutex::default(),
+            places,
+            patience,
+        }
+    }
+
+    pub(super) async fn call(self: &Arc<Self>, request: Request) -> Result<Reply, Halted> {
+        let service = Arc::clone(self);
+        // A task of its own: a caller who hangs up must not leave the work half done.
+        tokio::spawn(async move { service.perform(request).await }).await.unwrap_or(Err(Halted))
+    }
+
+    /// Keeps the bytes first, so that a stored upload never lacks them.
+    pub(super) async fn upload(self: &Arc<Self>, fields: UploadFields, file: Bytes) -> Result<Reply, Halted> {
+        let service = Arc::clone(self);
+        let work = async move {
+            let blob = BlobId::new(throw().name("b", 0));
+            let (stored, file) =
+                tokio::task::spawn_blocking(move || examine(blob, file)).await.map_err(|_| Halted)?;
+            if let Err(error) = service.blobs.put(&stored.blob, file).await {
+                tracing::error!(error = &error as &dyn std::error::Error, "an upload can't be stored");
+                return Ok(Reply::StoreError(StoreError::Internal));
+            }
+            service.perform(Request::Upload { fields, file: Received::Kept(stored) }).await
+        };
+        tokio::spawn(work).await.unwrap_or(Err(Halted))
+    }
+
+    async fn perform(&self, request: Request) -> Result<Reply, Halted> {
+        let ticket;
+        let (reply, effects) = {
+            let mut state = self.lock();
+            let moves_time = matches!(request, Request::PassTime);
+            let (reply, effects) = state.world.handle(request, self.clock.now(), throw());
+            ticket = self.submit(&mut state, &effects, moves_time);
+            (reply, effects)
+        };
+        if let Some(data) = &self.data {
+            data.durable(ticket).await?;
+        }
+        self.settle(&effects).await;
+        if !effects.changed.is_empty() {
+            self.changed.notify_one();
+        }
+        Ok(reply)
+    }
+
+    /// Hands over what changed. The number to wait for is the latest one even if nothing did:
+    /// a reader must not be told what a crash could still undo.
+    fn submit(&self, state: &mut State, effects: &Effects, moves_time: bool) -> u64 {
+        let first = state.ledger.entries.len();
+        for entry in &effects.entries {
+            state.ledger.push(entry.clone());
+        }
+        let Some(data) = &self.data else { return 0 };
+        if !effects.changed.is_empty() || !effects.entries.is_empty() || moves_time {
+            state.submitted += 1;
+            data.submit(Batch {
+                number: state.submitted,
+                now: state.world.now(),
+                records: effects.changed.iter().map(|key| (key.clone(), state.world.record(key))).collect(),
+                entries: (first as u64 + 1..).zip(effects.entries.iter().cloned()).collect(),
+            });
+        }
+        state.submitted
+    }
+
+    async fn settle(&self, effects: &Effects) {
+        for blob in &effects.sealed {
+            if let Err(error) = self.blobs.seal(blob).await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "a sealed PDF stays writable");
+            }
+        }
+        for blob in &effects.discarded {
+            if let Err(error) = self.blobs.discard(blob).await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "a discarded PDF stays on disk");
+            }
+        }
+    }
+
+    /// The bytes of a document, if they still are what was uploaded.
+    pub(super) async fn document(&self, blob: &BlobId, sha256: &str) -> Option<Bytes> {
+        match self.blobs.read(blob).await {
+            Ok(bytes) if sha256_hex(&bytes) == sha256 => Some(bytes),
+            Ok(_) => {
+                tracing::error!("a stored PDF is not the one that was uploaded");
+                None
+            }
+            Err(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "a stored PDF can't be read");
+                None
+            }
+        }
+    }
+
+    /// A look at the world and its ledger.
+    pub(super) fn look<T>(&self, read: impl FnOnce(&World, &Ledger) -> T) -> T {
+        let state = self.lock();
+        read(&state.world, &state.ledger)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets time do its work when nobody calls: deletes at `confirm_by`, ships, charges.
+    pub(super) async fn keep_time(self: Arc<Self>) {
+        loop {
+            let next = self.look(|world, _| world.next_due());
+            let changed = self.changed.notified();
+            match next.and_then(|due| self.clock.real_wait(due)) {
+                Some(wait) => {
+                    tokio::select! {
+                        () = tokio::time::sleep(wait) => {
+                            if self.call(Request::PassTime).await.is_err() {
+                                return;
+                            }
+                        }
+                        () = changed => {}
+                    }
+                }
+                None => changed.await,
+            }
+        }
+    }
+
+    /// Someone moved the clock.
+    pub(super) fn time_moved(&self) {
+        self.changed.notify_one();
+    }
+
+    /// Returns when the data directory can't be written any more.
+    pub(super) async fn halted(&self) {
+        match &self.data {
+            Some(data) => data.halted().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+fn examine(blob: BlobId, file: Bytes) -> (Stored, Bytes) {
+    // A PDF that makes the reader panic is one it can't read.
+    let reading = std::panic::catch_unwind(|| super::pdf::read(&file))
+        .unwrap_or_else(|_| Reading::Unreadable("the file is not readable as PDF".to_owned()));
+    let stored = Stored { blob, size: file.len() as u64, sha256: sha256_hex(&file), reading };
+    (stored, file)
+}
+
+/// Fresh chance from the operating system; without it nothing here could be secret.
+fn throw() -> Dice {
+    let mut entropy = [0; 32];
+    match getrandom::fill(&mut entropy) {
+        Ok(()) => Dice::new(entropy),
+        Err(error) => panic!("the operating system gives no random numbers: {error}"),
+    }
+}
+
+pub(super) fn first_world(now: crate::clock::Time) -> World {
+    World::new(super::world::Signer::drawn(throw()), now)
+}

@@ -1,0 +1,140 @@
+//! Starts a sandbox: storage, the first account and client, the listener, the clock's keeper.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::Utc;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use super::blobs::Blobs;
+use super::data::{Data, DataError, Halted};
+use super::places::{Places, Welcome};
+use super::service::{Keeping, Service, first_world};
+use super::world::{Card, Reply};
+use super::{first_client, routes, server};
+use crate::clock::{Clock, Pace};
+use crate::secret::Secret;
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub listen: SocketAddr,
+    /// Where to keep everything; in memory if nowhere.
+    pub data: Option<PathBuf>,
+    pub pace: Pace,
+    /// Id and secret of the first client; drawn if not given.
+    pub client: Option<(String, Secret)>,
+    /// What the first account's card does; as it was, or working, if not given.
+    pub card: Option<Card>,
+    pub patience: Patience,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            data: None,
+            pace: Pace::Real,
+            client: None,
+            card: None,
+            patience: Patience::default(),
+        }
+    }
+}
+
+/// How long a slow caller is waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// For a request's head, and for the next request on a connection.
+    pub head: Duration,
+    /// For a request's body.
+    pub body: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { head: Duration::from_mins(1), body: Duration::from_mins(1) }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(
+        "can't listen on {0}; is another program using the port? `--listen 127.0.0.1:0` picks a free one"
+    )]
+    Listen(SocketAddr, #[source] io::Error),
+    #[error("the sandbox's data in {0} can't be opened")]
+    Data(PathBuf, #[source] DataError),
+    #[error("the uploaded PDFs in {0} can't be opened")]
+    Blobs(PathBuf, #[source] io::Error),
+    #[error("the first client's secret can't be kept in {0}")]
+    Secret(PathBuf, #[source] io::Error),
+    #[error("the first account and client could not be made: {0:?}")]
+    Unexpected(Box<Reply>),
+    #[error(transparent)]
+    Halted(#[from] Halted),
+}
+
+/// A sandbox that serves until it is told to stop.
+#[derive(Debug)]
+pub struct Running {
+    pub welcome: Welcome,
+    service: Arc<Service>,
+    serving: JoinHandle<()>,
+}
+
+impl Running {
+    /// Returns when the sandbox has stopped; with an error if it could not go on.
+    pub async fn wait(self) -> Result<(), Halted> {
+        tokio::select! {
+            _ = self.serving => Ok(()),
+            () = self.service.halted() => Err(Halted),
+        }
+    }
+}
+
+pub async fn start(
+    options: Options,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> Result<Running, StartError> {
+    let listener = TcpListener::bind(options.listen).await;
+    let listener = listener.map_err(|error| StartError::Listen(options.listen, error))?;
+    let address = listener.local_addr().map_err(|error| StartError::Listen(options.listen, error))?;
+    let places = Places::at(&format!("http://{address}"));
+
+    let keeping = open(options.data.as_deref())?;
+    // Time here never goes back, not even over a restart of a fast clock.
+    let now = match options.pace {
+        Pace::Real | Pace::Times(_) => keeping.world.now().max(Utc::now()),
+        Pace::ByHand => keeping.world.now(),
+    };
+    let clock = Clock::starting_at(now, options.pace);
+    let service = Arc::new(Service::new(keeping, clock, places.clone(), options.patience));
+    let (client_id, client_secret) = first_client::ready(&service, &options).await?;
+
+    let keeper = tokio::spawn(Arc::clone(&service).keep_time());
+    let router = routes::all(&service);
+    let serve = server::serve(listener, router, Arc::clone(&service), stop);
+    let serving = tokio::spawn(async move {
+        serve.await;
+        keeper.abort();
+    });
+    Ok(Running { welcome: Welcome { places, client_id, client_secret }, service, serving })
+}
+
+fn open(dir: Option<&Path>) -> Result<Keeping, StartError> {
+    let fresh = || first_world(Utc::now());
+    let Some(dir) = dir else {
+        return Ok(Keeping { world: fresh(), entries: Vec::new(), blobs: Blobs::in_memory(), data: None });
+    };
+    let (data, world, entries) =
+        Data::open(dir, fresh).map_err(|error| StartError::Data(dir.to_owned(), error))?;
+    let pdfs = dir.join("pdf");
+    let known: Vec<_> = world.blobs().collect();
+    let blobs = Blobs::in_directory(pdfs.clone(), &known).map_err(|error| StartError::Blobs(pdfs, error))?;
+    Ok(Keeping { world, entries, blobs, data: Some(data) })
+}

@@ -1,0 +1,116 @@
+//! Inflicts on a call what the fault script ordered for its endpoint.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http_body_util::{BodyExt, Limited, StreamBody};
+use hyper::body::Frame;
+
+use super::answer;
+use super::faults::{Endpoint, Kind, Order};
+use super::service::Service;
+use super::upload::DRAINED;
+use super::world::{Code, Reply};
+
+/// Marks an answer that must never leave: the connection is closed instead.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HangUp;
+
+/// Tells a handler which fault of its own kind the script ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Twist(pub(super) Kind);
+
+pub(super) async fn inflict(
+    State((service, endpoint)): State<(Arc<Service>, Endpoint)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let ordered = service.faults.lock().unwrap_or_else(PoisonError::into_inner).next(endpoint);
+    let Some(order) = ordered else { return next.run(request).await };
+    if order.delay_ms > 0 {
+        tokio::time::sleep(Duration::from_millis(order.delay_ms)).await;
+    }
+    match order.fault {
+        Kind::Delay => next.run(request).await,
+        Kind::Cut => hang_up(),
+        Kind::LoseReply => {
+            next.run(request).await;
+            hang_up()
+        }
+        Kind::TruncateReply => truncate(next.run(request).await).await,
+        Kind::Status if order.after_work => {
+            next.run(request).await;
+            instead(&service, endpoint, order)
+        }
+        Kind::Status => {
+            // A caller still sending would see a reset and not the answer.
+            let _ = Limited::new(request.into_body(), DRAINED).collect().await;
+            instead(&service, endpoint, order)
+        }
+        Kind::PaymentInProgress | Kind::Decline | Kind::Stale => {
+            request.extensions_mut().insert(Twist(order.fault));
+            next.run(request).await
+        }
+    }
+}
+
+fn hang_up() -> Response {
+    let mut response = Response::default();
+    response.extensions_mut().insert(HangUp);
+    response
+}
+
+async fn truncate(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let whole = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    if whole.is_empty() {
+        return hang_up();
+    }
+    parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(whole.len()));
+    let half: Result<Frame<Bytes>, std::io::Error> = Ok(Frame::data(whole.slice(..whole.len() / 2)));
+    let pieces = [half, Err(std::io::ErrorKind::ConnectionReset.into())];
+    Response::from_parts(parts, Body::new(StreamBody::new(Pieces(pieces.into_iter()))))
+}
+
+/// A stream over what is there already.
+struct Pieces<I>(I);
+
+impl<I: Iterator + Unpin> futures_core::Stream for Pieces<I> {
+    type Item = I::Item;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<I::Item>> {
+        std::task::Poll::Ready(self.0.next())
+    }
+}
+
+/// The ordered answer: with the ordered body, or as the service itself would fail.
+fn instead(service: &Service, endpoint: Endpoint, order: Order) -> Response {
+    let status = order.status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or_default();
+    let mut response = match (order.body, status.as_u16(), endpoint) {
+        (Some(body), ..) => body.into_response(),
+        (None, 401 | 403, _) => answer::reply(&service.places, Reply::Unauthorized),
+        (None, 500, Endpoint::Upload | Endpoint::Download | Endpoint::Token | Endpoint::Revocation) => {
+            Response::default()
+        }
+        (None, 500, _) => answer::problem(&service.places, Code::InternalServerError.into()),
+        (None, ..) => {
+            axum::response::Html(format!("<html><body><h1>{status}</h1></body></html>")).into_response()
+        }
+    };
+    *response.status_mut() = status;
+    if let Some(seconds) = order.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if let Some(kind) = order.content_type.and_then(|kind| HeaderValue::from_str(&kind).ok()) {
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    }
+    response
+}

@@ -1,0 +1,191 @@
+//! The object store beside the API: uploads by signed form, downloads by signed address, XML refusals.
+//!
+//! The form is read as it comes: fields in any order, then one file, then nothing. A file over the
+//! limit is counted and dropped, so that its refusal can name its size.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, RawQuery, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::BytesMut;
+use multer::{Field, Multipart};
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use super::answer::answer;
+use super::service::Service;
+use super::world::{LARGEST_FILE, Received, Reply, Request as Call, StoreError, UploadFields};
+
+const FIELDS_BEFORE_FILE: usize = 20_480;
+/// What is still read of a body that will be refused; a larger one is refused unread.
+pub(super) const DRAINED: usize = 16 << 20;
+
+pub(super) async fn upload(State(service): State<Arc<Service>>, request: Request) -> Response {
+    let read = async {
+        let declared = declared_length(request.headers())?;
+        let boundary = boundary(request.headers())?;
+        if declared > DRAINED as u64 {
+            return Err(StoreError::TooLarge { size: declared, most: LARGEST_FILE });
+        }
+        let form = Multipart::new(request.into_body().into_data_stream(), boundary);
+        tokio::time::timeout(service.patience.body, read_form(form)).await.map_err(|_| StoreError::Timeout)?
+    };
+    let outcome = match read.await {
+        Err(refusal) => return refusal_after_reading(&refusal),
+        Ok(Form { fields, file, trailing: Some(refusal) }) => {
+            Ok(Reply::StoreError(refusal_of_trailing(&service, &fields, &file, refusal)))
+        }
+        Ok(Form { fields, file: Ok(file), trailing: None }) => service.upload(fields, file).await,
+        Ok(Form { fields, file: Err(size), trailing: None }) => {
+            service.call(Call::Upload { fields, file: Received::TooLarge { size } }).await
+        }
+    };
+    answer(&service.places, outcome)
+}
+
+struct Form {
+    fields: UploadFields,
+    /// The bytes, or only their number where there are too many.
+    file: Result<Bytes, u64>,
+    /// What is wrong with what follows the file.
+    trailing: Option<StoreError>,
+}
+
+/// A signed field that follows the file is missing before it, and that is said first.
+fn refusal_of_trailing(
+    service: &Service,
+    fields: &UploadFields,
+    file: &Result<Bytes, u64>,
+    trailing: StoreError,
+) -> StoreError {
+    let size = file.as_ref().map_or_else(|size| *size, |file| file.len() as u64);
+    let checked = service.look(|world, _| world.signer().check_upload(&fields.0, size, world.now()));
+    checked.err().unwrap_or(trailing)
+}
+
+async fn read_form(mut form: Multipart<'_>) -> Result<Form, StoreError> {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    let mut read = 0;
+    loop {
+        let Some(field) = next(&mut form).await? else { return Err(StoreError::Files { found: 0 }) };
+        let name = field.name().unwrap_or_default().to_owned();
+        if name.eq_ignore_ascii_case("file") {
+            let file = read_file(field).await?;
+            let trailing = what_follows(&mut form).await?;
+            return Ok(Form { fields: UploadFields(fields), file, trailing });
+        }
+        if fields.iter().any(|(earlier, _)| earlier.eq_ignore_ascii_case(&name)) {
+            return Err(StoreError::FieldTwice(name));
+        }
+        let value = read_field(field, FIELDS_BEFORE_FILE.saturating_sub(read + name.len())).await?;
+        read += name.len() + value.len();
+        fields.push((name, value));
+    }
+}
+
+async fn next<'r>(form: &mut Multipart<'r>) -> Result<Option<Field<'r>>, StoreError> {
+    form.next_field().await.map_err(|_| StoreError::MalformedForm)
+}
+
+async fn read_field(mut field: Field<'_>, most: usize) -> Result<String, StoreError> {
+    let mut value = Vec::new();
+    while let Some(piece) = field.chunk().await.map_err(|_| StoreError::MalformedForm)? {
+        if value.len() + piece.len() > most {
+            return Err(StoreError::FieldsTooLarge { most: FIELDS_BEFORE_FILE });
+        }
+        value.extend_from_slice(&piece);
+    }
+    String::from_utf8(value).map_err(|_| StoreError::MalformedForm)
+}
+
+async fn read_file(mut field: Field<'_>) -> Result<Result<Bytes, u64>, StoreError> {
+    let mut kept = BytesMut::new();
+    let mut size = 0;
+    while let Some(piece) = field.chunk().await.map_err(|_| StoreError::MalformedForm)? {
+        size += piece.len() as u64;
+        if size <= LARGEST_FILE {
+            kept.extend_from_slice(&piece);
+        }
+    }
+    Ok(if size <= LARGEST_FILE { Ok(kept.freeze()) } else { Err(size) })
+}
+
+async fn what_follows(form: &mut Multipart<'_>) -> Result<Option<StoreError>, StoreError> {
+    Ok(next(form).await?.map(|field| match field.name().unwrap_or_default() {
+        name if name.eq_ignore_ascii_case("file") => StoreError::Files { found: 2 },
+        name => StoreError::FieldAfterFile(name.to_owned()),
+    }))
+}
+
+fn declared_length(headers: &HeaderMap) -> Result<u64, StoreError> {
+    headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse().ok())
+        .ok_or(StoreError::LengthRequired)
+}
+
+fn boundary(headers: &HeaderMap) -> Result<String, StoreError> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let is_form =
+        kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("multipart/form-data");
+    if !is_form {
+        return Err(StoreError::NotMultipart);
+    }
+    multer::parse_boundary(kind).map_err(|_| StoreError::MalformedForm)
+}
+
+/// The rest of the body is unread, so the connection can't be used again.
+fn refusal_after_reading(error: &StoreError) -> Response {
+    let mut response = refusal(error);
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+pub(super) async fn download(
+    State(service): State<Arc<Service>>,
+    Path(key): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let query = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).into_owned().collect();
+    match service.call(Call::Download { key, query }).await {
+        Ok(Reply::Document(document)) => match service.document(&document.blob, &document.sha256).await {
+            Some(bytes) => pdf(bytes, &document.file_name),
+            None => refusal(&StoreError::Internal),
+        },
+        other => answer(&service.places, other),
+    }
+}
+
+/// A PDF for a browser to show; the name is given as RFC 6266 wants it.
+pub(super) fn pdf(bytes: Bytes, file_name: &str) -> Response {
+    let name = percent_encoding::utf8_percent_encode(file_name, percent_encoding::NON_ALPHANUMERIC);
+    let disposition = format!("inline; filename*=UTF-8''{name}");
+    let headers = [
+        (header::CONTENT_TYPE, "application/pdf".to_owned()),
+        (header::CONTENT_DISPOSITION, disposition),
+        (header::CACHE_CONTROL, "private, no-store".to_owned()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+    ];
+    (headers, Body::from(bytes)).into_response()
+}
+
+/// `<Error>` as object stores write it: no white space between elements.
+pub(super) fn refusal(error: &StoreError) -> Response {
+    let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut writer = quick_xml::Writer::new(Vec::new());
+    let written =
+        writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None))).and_then(|()| {
+            writer.get_mut().push(b'\n');
+            writer.create_element("Error").write_inner_content(|inside| {
+                for (name, value) in error.elements() {
+                    inside.create_element(name).write_text_content(BytesText::new(&value))?;
+                }
+                inside.create_element("RequestId").write_empty()?;
+                inside.create_element("HostId").write_empty().map(|_| ())
+            })?;
+            Ok(())
+        });
+    let body = written.map(|()| writer.into_inner()).unwrap_or_default();
+    (status, [(header::CONTENT_TYPE, "application/xml")], body).into_response()
+}

@@ -1,0 +1,169 @@
+//! One mail request: its phases, its deadlines, and what `GET` shows of it.
+
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+use super::ids::{AccountId, BlobId, ContentId, MailId};
+use crate::api::wire::{self, CreateMail};
+use crate::clock::Time;
+
+pub const TARGET_LIFE: TimeDelta = TimeDelta::minutes(5);
+pub const CONFIRM_WITHIN: TimeDelta = TimeDelta::minutes(30);
+pub const CANCEL_WITHIN: TimeDelta = TimeDelta::minutes(30);
+const BILLED_AFTER: TimeDelta = TimeDelta::hours(1);
+const REMEMBERED_AFTER_DELETION: TimeDelta = TimeDelta::hours(24);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Mail {
+    pub id: MailId,
+    pub account: AccountId,
+    pub order: CreateMail,
+    pub contents: Vec<Content>,
+    pub created_at: Time,
+    pub ships_at: Time,
+    pub packing_since: Option<Time>,
+    pub phase: Phase,
+    /// What a reader behind the times still sees; `None` before the first transition.
+    pub previous: Option<Phase>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Content {
+    pub id: ContentId,
+    pub upload: Option<Stored>,
+}
+
+/// An uploaded file as the world knows it: its bytes are elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Stored {
+    pub blob: BlobId,
+    pub size: u64,
+    pub sha256: String,
+    pub reading: Reading,
+}
+
+/// What reading a PDF gave.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reading {
+    Pages(u32),
+    Unreadable(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    Pending,
+    Confirmed {
+        at: Time,
+        amount: u32,
+    },
+    Cancelled {
+        confirmed_at: Time,
+        at: Time,
+    },
+    Shipped {
+        confirmed_at: Time,
+        at: Time,
+        amount: u32,
+        tracking_number: Option<String>,
+        billed_at: Option<Time>,
+    },
+    /// Gone for every caller; remembered for a day for the inbox and for stale reads.
+    Deleted {
+        at: Time,
+        why: Deletion,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deletion {
+    ConfirmByPassed,
+    CardDeclined,
+}
+
+impl Mail {
+    pub fn confirm_by(&self) -> Time {
+        self.created_at + CONFIRM_WITHIN
+    }
+
+    pub fn targets_expire_at(&self) -> Time {
+        self.created_at + TARGET_LIFE
+    }
+
+    pub fn cancel_until(&self) -> Time {
+        self.created_at + CANCEL_WITHIN
+    }
+
+    /// The documents uploaded so far.
+    pub fn blobs(&self) -> Vec<BlobId> {
+        self.contents.iter().filter_map(|content| Some(content.upload.as_ref()?.blob.clone())).collect()
+    }
+
+    pub fn is_deleted(&self) -> bool {
+        matches!(self.phase, Phase::Deleted { .. })
+    }
+
+    pub fn is_cancellable(&self, now: Time) -> bool {
+        matches!(self.phase, Phase::Confirmed { .. })
+            && self.packing_since.is_none()
+            && now < self.cancel_until()
+    }
+
+    /// When time alone changes this mail next.
+    pub fn next_due(&self) -> Option<Time> {
+        match &self.phase {
+            Phase::Pending => Some(self.confirm_by()),
+            Phase::Confirmed { .. } => Some(self.ships_at),
+            Phase::Cancelled { .. } => None,
+            Phase::Shipped { at, billed_at, .. } => billed_at.is_none().then_some(*at + BILLED_AFTER),
+            Phase::Deleted { at, .. } => Some(*at + REMEMBERED_AFTER_DELETION),
+        }
+    }
+
+    pub fn content(&self, id: &ContentId) -> Option<(usize, &Content)> {
+        self.contents.iter().enumerate().find(|(_, content)| content.id == *id)
+    }
+
+    /// The mail as `GET` shows it, or as it was before its last transition; `None` is a 404.
+    pub fn view(&self, now: Time, stale: bool) -> Option<wire::Mail> {
+        let phase = if stale { self.previous.as_ref()? } else { &self.phase };
+        let (status, shipped_at, tracking_number) = match phase {
+            Phase::Pending => (wire::Status::Pending, None, None),
+            Phase::Confirmed { .. } => (wire::Status::Confirmed, None, None),
+            Phase::Cancelled { .. } => (wire::Status::Cancelled, None, None),
+            Phase::Shipped { at, tracking_number, .. } => {
+                (wire::Status::Shipped, Some(*at), tracking_number.clone())
+            }
+            Phase::Deleted { .. } => return None,
+        };
+        Some(wire::Mail {
+            id: self.id.to_string(),
+            status,
+            cancellable: status == wire::Status::Confirmed
+                && self.packing_since.is_none()
+                && now < self.cancel_until(),
+            created_at: self.created_at,
+            scheduled_to_ship_at: self.ships_at,
+            confirm_by: self.confirm_by(),
+            shipped_at,
+            shipping_method: self.order.shipping_method,
+            shipping_options: self.order.shipping_options.clone(),
+            tracking_number,
+            sender_address: self.order.sender_address.clone(),
+            receiver_address: self.order.receiver_address.clone(),
+            reply_letterpack: self.order.reply_letterpack.clone(),
+            contents: self
+                .contents
+                .iter()
+                .zip(&self.order.files)
+                .map(|(content, file)| shown(content, file))
+                .collect(),
+        })
+    }
+}
+
+fn shown(content: &Content, file: &wire::File) -> wire::Content {
+    wire::Content { id: content.id.to_string(), file: file.clone() }
+}
