@@ -88,7 +88,11 @@ impl Dice {
 
     /// A mail's id, which sorts by the time of its creation and, within that, by `number`.
     pub fn mail_id(&self, now: DateTime<Utc>, number: u16) -> MailId {
-        MailId(format!("m{:012x}{number:04x}{}", now.timestamp_millis(), hex::encode(&self.draw("mail", 0)[..10])))
+        MailId(format!(
+            "m{:012x}{number:04x}{}",
+            now.timestamp_millis(),
+            hex::encode(&self.draw("mail", 0)[..10])
+        ))
     }
 }
 
