@@ -55,5 +55,6 @@ mod trouble;
 mod upload;
 pub mod world;
 
+pub use data::Halted;
 pub use places::{Places, Welcome};
 pub use start::{Options, Patience, Running, StartError, start};

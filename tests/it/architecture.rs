@@ -1,0 +1,123 @@
+//! Who may use whom. A room is a module of `src/`; any arrow that is not in the table fails.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// A room and the rooms it may name, in the reading order of `lib.rs`.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("clock", &[]),
+    ("secret", &[]),
+    ("api", &[]),
+    ("sandbox", &["api", "clock", "secret"]),
+    ("demo", &["api", "sandbox"]),
+    ("cli", &["clock", "demo", "sandbox", "secret"]),
+];
+
+/// What the pure rooms may not even name: I/O, a clock of their own, chance of their own.
+const PURE: &[&str] = &["src/sandbox/world"];
+const IMPURE: &[&str] = &[
+    "tokio",
+    "axum",
+    "hyper",
+    "reqwest",
+    "rusqlite",
+    "std::fs",
+    "fs_err",
+    "std::net",
+    "std::io",
+    "std::thread",
+    "std::process",
+    "std::env",
+    "getrandom",
+    "Utc::now",
+    "Local::now",
+    "Instant::now",
+    "SystemTime",
+    "tracing",
+];
+
+pub fn sources(dir: &str) -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    let mut waiting = vec![root.join(dir)];
+    while let Some(path) = waiting.pop() {
+        if path.is_dir() {
+            waiting.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            found.push((path.strip_prefix(root).unwrap().to_owned(), text));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The room a file stands in.
+fn room(path: &Path) -> String {
+    let first = path.components().nth(1).unwrap().as_os_str().to_str().unwrap();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+/// The rooms a source names, each with what follows the name.
+fn named(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split("crate::").skip(1).map(|rest| {
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        rest.split_at(end)
+    })
+}
+
+#[test]
+fn rooms_use_only_the_rooms_they_may() {
+    let rooms: BTreeSet<&str> = ARROWS.iter().map(|(room, _)| *room).collect();
+    for (path, text) in sources("src") {
+        let room = room(&path);
+        if room == "lib" || room == "main" {
+            continue;
+        }
+        let allowed = ARROWS.iter().find(|(name, _)| *name == room).map(|(_, allowed)| *allowed);
+        let allowed =
+            allowed.unwrap_or_else(|| panic!("{}: the room `{room}` is not in the table", path.display()));
+        for (name, _) in named(&text) {
+            let fits = name == room || allowed.contains(&name);
+            assert!(
+                rooms.contains(name),
+                "{}: `crate::{name}` is no room; name rooms one by one",
+                path.display()
+            );
+            assert!(fits, "{}: `{room}` may not use `{name}`", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_sandbox_shares_nothing_with_the_client_but_the_words_of_the_line() {
+    for (path, text) in sources("src/sandbox") {
+        for (name, rest) in named(&text) {
+            if name == "api" {
+                assert!(rest.starts_with("::wire"), "{}: api{}", path.display(), &rest[..20.min(rest.len())]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_pure_rooms_are_pure() {
+    for dir in PURE {
+        let files = sources(dir);
+        assert!(!files.is_empty(), "{dir} is gone");
+        for (path, text) in files {
+            for word in IMPURE {
+                assert!(!text.contains(word), "{} names {word}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_map_names_every_room_in_its_order() {
+    let map = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    let declared: Vec<&str> =
+        map.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+    let expected: Vec<&str> = ARROWS.iter().map(|(room, _)| *room).collect();
+    assert_eq!(declared, expected);
+}

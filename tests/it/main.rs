@@ -1,0 +1,28 @@
+//! All tests of the package as one binary: one link, one run.
+//!
+//! The sandbox is tried over real HTTP on a port of its own for each test, its clock moved by hand.
+//! `rows.rs` lists which test holds which row of `mail-dispatch-api.md`.
+
+mod architecture;
+mod rows;
+mod service;
+mod tidy;
+
+mod sandbox {
+    mod accounts;
+    mod auth;
+    mod cancel;
+    mod command;
+    mod confirm;
+    mod controls;
+    mod create;
+    mod data;
+    mod hostile;
+    mod pages;
+    mod pdf;
+    mod properties;
+    mod read;
+    mod standard_clients;
+    mod time;
+    mod upload;
+}

@@ -1,0 +1,125 @@
+//! `mailchute sandbox` and `mailchute demo` as programs: first line, signals, refusals, exit status.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn mailchute(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mailchute"));
+    command.args(arguments).stdin(Stdio::null()).env_remove("RUST_LOG");
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    mailchute(arguments).output().unwrap()
+}
+
+fn signal(id: u32, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &id.to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn the_first_line_tells_everything_and_a_signal_ends_it_cleanly() {
+    for name in ["TERM", "INT"] {
+        let mut child = mailchute(&["sandbox", "--listen", "127.0.0.1:0", "--clock", "manual"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        let welcome: Value = serde_json::from_str(&line).unwrap();
+        for key in [
+            "base_url",
+            "auth_url",
+            "docs_url",
+            "control_url",
+            "inbox_url",
+            "account_url",
+            "client_id",
+            "client_secret",
+        ] {
+            assert!(!welcome[key].as_str().unwrap().is_empty(), "{key}");
+        }
+        // It listens by now.
+        let address = welcome["base_url"].as_str().unwrap().trim_start_matches("http://").to_owned();
+        std::net::TcpStream::connect(address).unwrap();
+        signal(child.id(), name);
+        assert!(child.wait().unwrap().success());
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "");
+    }
+}
+
+#[test]
+fn given_credentials_are_used_as_they_are() {
+    let mut child = mailchute(&["sandbox", "--listen", "127.0.0.1:0", "--client", "me:a:b"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let welcome: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((&welcome["client_id"], &welcome["client_secret"]), (&"me".into(), &"a:b".into()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn wrong_words_end_with_2_and_say_what_is_right() {
+    for (arguments, said) in [
+        (vec!["sandbox", "--listen", "0.0.0.0:0"], "--i-know-this-is-not-a-real-service"),
+        (vec!["sandbox", "--clock", "slow"], "write `real`, `manual`, or a factor"),
+        (vec!["sandbox", "--client", "id"], "write ID:SECRET"),
+        (vec!["sandbox", "--card", "gold"], "write ok, declining or none"),
+        (vec!["sandbox", "--lisen", "x"], "--listen"),
+        (vec!["teleport"], "unrecognized subcommand"),
+    ] {
+        let output = output(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains(said), "{arguments:?}: {error}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn what_cannot_be_done_ends_with_1_and_says_the_remedy() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let output = output(&["sandbox", "--listen", &address]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains(&address) && error.contains("127.0.0.1:0` picks a free one"), "{error}");
+    assert_eq!(error.lines().count(), 1, "one line: {error}");
+}
+
+#[test]
+fn the_demo_shows_a_letter_from_creation_to_shipment() {
+    let output = output(&["demo", "--once"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    for word in [
+        "create ",
+        "upload ",
+        "mail_already_confirmed",
+        "shipped   tracking number",
+        "1 created, 1 authorized, 1 charged",
+    ] {
+        assert!(said.contains(word), "{word} is not in {said}");
+    }
+}
+
+#[test]
+fn without_once_the_demo_serves_until_it_is_stopped() {
+    let mut child = mailchute(&["demo"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let inbox = lines.find_map(|line| Some(line.strip_prefix("See the letter:")?.trim().to_owned())).unwrap();
+    assert!(lines.any(|line| line.starts_with("Ctrl-C")));
+    std::net::TcpStream::connect(inbox.trim_start_matches("http://").trim_end_matches("/inbox")).unwrap();
+    signal(child.id(), "INT");
+    assert!(child.wait().unwrap().success());
+}

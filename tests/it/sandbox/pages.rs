@@ -1,0 +1,167 @@
+//! The pages as a browser gets them: content, languages, forms, and who may send those.
+
+use reqwest::{Method, Response};
+use serde_json::json;
+
+use crate::service::{ALL_SCOPES, Service, file, letter, letter_of, pdf};
+use mailchute::sandbox::world::Code;
+
+async fn page(service: &Service, path: &str, language: &str) -> String {
+    let answer = service.plain(Method::GET, path).header("accept-language", language).send().await.unwrap();
+    assert_eq!(answer.status(), 200, "{path}");
+    assert!(answer.headers()["content-security-policy"].to_str().unwrap().contains("default-src 'none'"));
+    answer.text().await.unwrap()
+}
+
+#[tokio::test]
+async fn the_inbox_shows_letters_as_envelopes_newest_first() {
+    let mut service = Service::start().await;
+    assert!(page(&service, "/inbox", "en").await.contains("No letter yet"));
+    let first = service.confirmed(&letter()).await;
+    let mut body = letter();
+    body["receiver_address"]["name"] = json!("<script>alert(1)</script>");
+    let second = service.create(&body).await;
+    let inbox = page(&service, "/inbox", "ja").await;
+    for text in ["〒100-0001", "東京都千代田区", "山田 太郎 様", "確定待ち", "確定済み", "特定記録", "仮売上"]
+    {
+        assert!(inbox.contains(text), "{text}");
+    }
+    assert!(!inbox.contains("<script>alert") && inbox.contains("&lt;script&gt;alert"));
+    assert!(inbox.find(&second.id).unwrap() < inbox.find(&first.id).unwrap());
+    service.advance("10days").await;
+    service.log_in().await;
+    let number = service.read(&first.id).await.tracking_number.unwrap();
+    let inbox = page(&service, "/inbox", "en").await;
+    assert!(inbox.contains("Shipped") && inbox.contains(&number) && inbox.contains("(charged)"));
+    let empty = service.plain(Method::GET, "/").send().await.unwrap();
+    assert_eq!((empty.status().as_u16(), empty.headers()["location"].to_str().unwrap()), (303, "/inbox"));
+}
+
+#[tokio::test]
+async fn a_long_inbox_is_turned_page_by_page() {
+    let service = Service::start().await;
+    let mut ids = Vec::new();
+    for _ in 0..53 {
+        ids.push(service.create(&letter()).await.id);
+    }
+    let newest = page(&service, "/inbox", "en").await;
+    assert!(newest.contains(&ids[52]) && newest.contains(&ids[3]) && !newest.contains(&ids[2]));
+    let link = format!("/inbox?before={}", ids[3]);
+    assert!(newest.contains(&link));
+    let older = page(&service, &link, "en").await;
+    assert!(older.contains(&ids[2]) && older.contains(&ids[0]) && !older.contains(&ids[3]));
+    assert!(!older.contains("before="));
+}
+
+#[tokio::test]
+async fn a_letters_page_shows_its_documents_and_timeline_and_opens_its_pdfs() {
+    let service = Service::start().await;
+    let mail = service.confirmed(&letter_of(&[file("請求書.pdf", 2), file("b.pdf", 1)])).await;
+    let shown = page(&service, &format!("/inbox/{}", mail.id), "ja").await;
+    for text in ["請求書.pdf", "2 ページ", "白黒", "両面", "封印済み", "カードの承認", "confirmed"]
+    {
+        assert!(shown.contains(text), "{text}");
+    }
+    let document = service.plain(Method::GET, &format!("/inbox/{}/1", mail.id)).send().await.unwrap();
+    assert_eq!(document.headers()["content-type"], "application/pdf");
+    let disposition = document.headers()["content-disposition"].to_str().unwrap().to_owned();
+    assert_eq!(disposition, "inline; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8%2Epdf");
+    assert_eq!(document.bytes().await.unwrap(), pdf(2));
+    for missing in ["/inbox/nothing", "/inbox/nothing/1", &format!("/inbox/{}/3", mail.id), "/nowhere"] {
+        let answer = service.plain(Method::GET, missing).send().await.unwrap();
+        assert_eq!(answer.status(), 404, "{missing}");
+    }
+}
+
+#[tokio::test]
+async fn every_problem_has_a_page_that_explains_it_in_both_languages() {
+    let service = Service::start().await;
+    let (english, japanese) = (page(&service, "/docs", "en").await, page(&service, "/docs", "ja").await);
+    for code in Code::ALL {
+        let path = format!("/docs/problems/{}", code.as_str());
+        assert!(english.contains(&path) && japanese.contains(&path));
+        let (en, ja) = (page(&service, &path, "en").await, page(&service, &path, "ja").await);
+        assert!(en.contains("What to do") && ja.contains("対処方法"), "{path}");
+        assert_ne!(en, ja);
+        assert!(en.contains(&code.status().to_string()));
+    }
+    let unknown = service.plain(Method::GET, "/docs/problems/nothing").send().await.unwrap();
+    assert_eq!(unknown.status(), 404);
+}
+
+#[tokio::test]
+async fn pages_answer_head_as_they_answer_get() {
+    let service = Service::start().await;
+    for path in ["/inbox", "/account", "/docs", "/docs/problems/over_weight", "/sandbox.css", "/refresh.js"] {
+        let get = service.plain(Method::GET, path).send().await.unwrap();
+        let head = service.plain(Method::HEAD, path).send().await.unwrap();
+        assert_eq!(
+            (head.status(), &head.headers()["content-type"]),
+            (get.status(), &get.headers()["content-type"])
+        );
+        assert_eq!(head.headers()["content-length"], get.headers()["content-length"], "{path}");
+        assert!(head.bytes().await.unwrap().is_empty());
+    }
+    let post = service.plain(Method::POST, "/inbox").send().await.unwrap();
+    assert_eq!(post.status(), 405);
+}
+
+async fn submit(service: &Service, path: &str, form: &[(&str, &str)]) -> Response {
+    service.plain(Method::POST, path).form(form).send().await.unwrap()
+}
+
+/// The account page's address of the first form that contains `what`.
+async fn action(service: &Service, what: &str) -> String {
+    let html = page(service, "/account", "en").await;
+    let actions = html.split("action=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    actions.map(str::to_owned).find(|action| action.contains(what)).unwrap()
+}
+
+#[tokio::test]
+async fn clients_are_managed_on_the_account_page() {
+    let service = Service::start().await;
+    let issue = action(&service, "/clients").await.split("/clients").next().unwrap().to_owned() + "/clients";
+    let refused = submit(&service, &issue, &[("name", "経理")]).await;
+    assert_eq!(refused.status(), 409);
+    assert!(refused.text().await.unwrap().contains("terms of use must be agreed to"));
+    let issued = submit(&service, &issue, &[("name", "経理"), ("agree", "yes")]).await;
+    assert_eq!(
+        (issued.status().as_u16(), &issued.headers()["cache-control"]),
+        (200, &"no-store".parse().unwrap())
+    );
+    let html = issued.text().await.unwrap();
+    let shown: Vec<&str> =
+        html.split("<dd><code>").skip(1).map(|rest| rest.split("</code>").next().unwrap()).collect();
+    let secret = shown[1].replace("&#x2f;", "/").replace("&#43;", "+");
+    assert_eq!(service.ask_token(shown[0], &secret, ALL_SCOPES).await.status(), 200);
+    // Shown once.
+    let later = page(&service, "/account", "en").await;
+    assert!(later.contains("経理") && later.contains(shown[0]) && !later.contains(shown[1]));
+    let reissue = action(&service, "/secret").await;
+    let again = submit(&service, &reissue, &[]).await;
+    assert!(again.text().await.unwrap().contains("client_secret"));
+}
+
+#[tokio::test]
+async fn the_card_is_set_on_the_account_page() {
+    let service = Service::start().await;
+    let card = action(&service, "/card").await;
+    assert_eq!(submit(&service, &card, &[("card", "none")]).await.status(), 303);
+    assert_eq!(service.try_create(&letter()).await.status(), 402);
+    assert_eq!(submit(&service, &card, &[("card", "gold")]).await.status(), 400);
+    assert_eq!(submit(&service, "/account/nobody/card", &[("card", "ok")]).await.status(), 409);
+}
+
+#[tokio::test]
+async fn other_sites_can_send_nothing_here() {
+    let service = Service::start().await;
+    let card = action(&service, "/card").await;
+    for path in [card.as_str(), "/_sandbox/clock"] {
+        let foreign = service.plain(Method::POST, path).header("origin", "http://evil.example").body("x");
+        assert_eq!(foreign.send().await.unwrap().status(), 403, "{path}");
+    }
+    let rebound = service.plain(Method::GET, "/inbox").header("host", "evil.example");
+    assert_eq!(rebound.send().await.unwrap().status(), 403);
+    let own = service.plain(Method::POST, &card).header("origin", &service.welcome.places.base_url);
+    assert_eq!(own.form(&[("card", "ok")]).send().await.unwrap().status(), 303);
+}
