@@ -14,7 +14,8 @@ pub mod api;
 /// The print-and-post service itself, whole, for trials and tests.
 pub mod sandbox;
 
-/// One file per command.
-pub mod cli;
 /// A letter's way through the sandbox, shown step by step.
 pub mod demo;
+
+/// One file per command.
+pub mod cli;

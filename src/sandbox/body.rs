@@ -84,14 +84,10 @@ fn read_options(keys: &mut Keys<'_>, method: Option<ShippingMethod>) -> Option<V
 }
 
 fn read_address(keys: &mut Keys<'_>, receiver: bool) -> Option<Address> {
-    let postal_code = keys.text("postal_code");
-    if postal_code.as_ref().is_some_and(|code| code.len() != 7 || !code.bytes().all(|b| b.is_ascii_digit())) {
-        return keys.fault("postal_code", "must be seven digits without a separator");
-    }
-    let state = keys.text("state");
-    if state.as_ref().is_some_and(|state| state.chars().count() > STATE_CHARACTERS) {
-        return keys.fault("state", "must have at most 4 characters");
-    }
+    let seven_digits = |code: &str| code.len() == 7 && code.bytes().all(|byte| byte.is_ascii_digit());
+    let postal_code = keys.text_that("postal_code", seven_digits, "must be seven digits without a separator");
+    let short = |state: &str| state.chars().count() <= STATE_CHARACTERS;
+    let state = keys.text_that("state", short, "must have at most 4 characters");
     let (city, address1, name) = (keys.text("city"), keys.text("address1"), keys.text("name"));
     let honorific = receiver.then(|| keys.text("honorific")).flatten();
     Some(Address {
@@ -139,10 +135,8 @@ fn read_files(keys: &mut Keys<'_>) -> Option<Vec<File>> {
 }
 
 fn read_file(keys: &mut Keys<'_>) -> Option<File> {
-    let file_name = keys.text("file_name");
-    if file_name.as_ref().is_some_and(|name| name.contains(['/', '\\'])) {
-        return keys.fault("file_name", "must be a name without a path");
-    }
+    let plain = |name: &str| !name.contains(['/', '\\']);
+    let file_name = keys.text_that("file_name", plain, "must be a name without a path");
     let page_count = match keys.take("page_count") {
         Some(Json::Integer(count)) if PAGES.contains(&count) => u32::try_from(count).ok(),
         Some(_) => keys.fault("page_count", "must be an integer from 1 to 2000"),
@@ -214,6 +208,12 @@ impl<'a> Keys<'a> {
             Some(Json::Text(text)) => Some(text),
             Some(_) => self.fault(key, "must be a string"),
         }
+    }
+
+    /// A text with a rule of its own.
+    fn text_that(&mut self, key: &str, rule: impl Fn(&str) -> bool, otherwise: &str) -> Option<String> {
+        let text = self.text(key)?;
+        if rule(&text) { Some(text) } else { self.fault(key, otherwise) }
     }
 
     fn word<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {

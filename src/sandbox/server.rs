@@ -56,6 +56,8 @@ pub(super) async fn serve(
         let answering = answering(router.clone(), Arc::clone(&service));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
+            // A caller that has said all it wants to say may still listen.
+            .half_close(true)
             .header_read_timeout(service.patience.head)
             .serve_connection(TokioIo::new(stream), answering);
         let connection = graceful.watch(connection);

@@ -1,6 +1,9 @@
 //! Inflicts on a call what the fault script ordered for its endpoint.
 
+use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -8,7 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http_body_util::{BodyExt, Limited, StreamBody};
+use http_body_util::{BodyExt, Limited};
 use hyper::body::Frame;
 
 use super::answer;
@@ -72,22 +75,34 @@ async fn truncate(response: Response) -> Response {
         return hang_up();
     }
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(whole.len()));
-    let half: Result<Frame<Bytes>, std::io::Error> = Ok(Frame::data(whole.slice(..whole.len() / 2)));
-    let pieces = [half, Err(std::io::ErrorKind::ConnectionReset.into())];
-    Response::from_parts(parts, Body::new(StreamBody::new(Pieces(pieces.into_iter()))))
+    let half = Half { left: Some(whole.slice(..whole.len() / 2)), told: false };
+    Response::from_parts(parts, Body::new(half))
 }
 
-/// A stream over what is there already.
-struct Pieces<I>(I);
+/// The first half of a body, on the wire before the connection breaks.
+struct Half {
+    left: Option<Bytes>,
+    told: bool,
+}
 
-impl<I: Iterator + Unpin> futures_core::Stream for Pieces<I> {
-    type Item = I::Item;
+impl hyper::body::Body for Half {
+    type Data = Bytes;
+    type Error = io::Error;
 
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<I::Item>> {
-        std::task::Poll::Ready(self.0.next())
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if let Some(half) = self.left.take() {
+            return Poll::Ready(Some(Ok(Frame::data(half))));
+        }
+        if !self.told {
+            // Waiting once makes the connection send what it has.
+            self.told = true;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(Some(Err(io::ErrorKind::ConnectionReset.into())))
     }
 }
 

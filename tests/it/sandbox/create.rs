@@ -119,7 +119,9 @@ async fn each_mistake_is_named_by_its_path() {
         spoil(&mut body, pointer, value.clone());
         let found = problem(service.try_create(&body).await, 400, "invalid_request").await;
         let paths: Vec<&str> = found.errors.iter().map(|error| error.path.as_str()).collect();
-        assert!(paths.contains(&path), "{pointer} = {value}: {path} is not among {paths:?}");
+        // An address with nothing but a name lacks more than one thing; every other row is one mistake.
+        let alone = paths.len() == 1 || path.starts_with("reply_letterpack.address");
+        assert!(paths.contains(&path) && alone, "{pointer} = {value}: {path} was expected, not {paths:?}");
         assert!(found.errors.iter().all(|error| !error.message.is_empty()));
     }
 }

@@ -17,34 +17,77 @@ use crate::service::{file, letter_of};
 /// One thing that is done; numbers pick among what exists.
 #[derive(Debug, Clone)]
 enum Act {
-    Create { account: usize, files: usize },
-    Upload { mail: usize, file: usize, pages: u32 },
-    Confirm { account: usize, mail: usize, payment: u8 },
-    Cancel { account: usize, mail: usize },
-    Read { account: usize, mail: usize, stale: bool },
-    Pdf { account: usize, mail: usize, file: usize },
-    Pack { mail: usize },
-    SetCard { account: usize, card: u8 },
-    Wait { seconds: i64 },
+    Create {
+        account: usize,
+        files: usize,
+    },
+    Upload {
+        mail: usize,
+        file: usize,
+        pages: u32,
+    },
+    /// Every file of a mail, as declared.
+    UploadAll {
+        mail: usize,
+    },
+    Confirm {
+        by: By,
+        mail: usize,
+        payment: u8,
+    },
+    Cancel {
+        by: By,
+        mail: usize,
+    },
+    Read {
+        by: By,
+        mail: usize,
+        stale: bool,
+    },
+    Pdf {
+        by: By,
+        mail: usize,
+        file: usize,
+    },
+    Pack {
+        mail: usize,
+    },
+    SetCard {
+        account: usize,
+        card: u8,
+    },
+    Wait {
+        seconds: i64,
+    },
     Reload,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Owner,
+    Stranger,
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     let (account, mail, file) = (0..2_usize, 0..6_usize, 0..2_usize);
-    let wait = prop_oneof![0..60_i64, 250..310_i64, 1700..1900_i64, 3500..3700_i64, 80_000..500_000_i64];
+    let by = || prop_oneof![6 => Just(By::Owner), 1 => Just(By::Stranger)];
+    let wait = prop_oneof![
+        6 => 0..60_i64, 2 => 250..310_i64, 1 => 1700..1900_i64, 1 => 3500..3700_i64, 1 => 80_000..500_000_i64
+    ];
     let act = prop_oneof![
         3 => (account.clone(), 1..3_usize).prop_map(|(account, files)| Act::Create { account, files }),
-        6 => (mail.clone(), file.clone(), 1..3_u32).prop_map(|(mail, file, pages)| Act::Upload { mail, file, pages }),
-        6 => (account.clone(), mail.clone(), 0..6_u8).prop_map(|(account, mail, payment)| Act::Confirm { account, mail, payment }),
-        2 => (account.clone(), mail.clone()).prop_map(|(account, mail)| Act::Cancel { account, mail }),
-        2 => (account.clone(), mail.clone(), any::<bool>()).prop_map(|(account, mail, stale)| Act::Read { account, mail, stale }),
-        1 => (account.clone(), mail.clone(), file).prop_map(|(account, mail, file)| Act::Pdf { account, mail, file }),
+        2 => (mail.clone(), file.clone(), 1..3_u32).prop_map(|(mail, file, pages)| Act::Upload { mail, file, pages }),
+        5 => mail.clone().prop_map(|mail| Act::UploadAll { mail }),
+        5 => (by(), mail.clone(), 0..9_u8).prop_map(|(by, mail, payment)| Act::Confirm { by, mail, payment }),
+        1 => (by(), mail.clone()).prop_map(|(by, mail)| Act::Cancel { by, mail }),
+        1 => (by(), mail.clone(), any::<bool>()).prop_map(|(by, mail, stale)| Act::Read { by, mail, stale }),
+        1 => (by(), mail.clone(), file).prop_map(|(by, mail, file)| Act::Pdf { by, mail, file }),
         1 => mail.prop_map(|mail| Act::Pack { mail }),
-        1 => (account, 0..6_u8).prop_map(|(account, card)| Act::SetCard { account, card }),
-        4 => wait.prop_map(|seconds| Act::Wait { seconds }),
+        1 => (account, 0..12_u8).prop_map(|(account, card)| Act::SetCard { account, card }),
+        3 => wait.prop_map(|seconds| Act::Wait { seconds }),
         1 => Just(Act::Reload),
     ];
-    prop::collection::vec(act, 1..60)
+    prop::collection::vec(act, 1..80)
 }
 
 struct Stage {
@@ -129,6 +172,10 @@ impl Stage {
         }
     }
 
+    fn bearer_of(&mut self, by: By, owner: usize) -> Option<Secret> {
+        self.bearer(if by == By::Owner { owner } else { 1 - owner })
+    }
+
     fn mail(&self, index: usize) -> Option<(MailId, usize, Vec<(ContentId, UploadFields)>)> {
         (!self.mails.is_empty()).then(|| self.mails[index % self.mails.len()].clone())
     }
@@ -137,24 +184,26 @@ impl Stage {
         match act {
             Act::Create { account, files } => self.create(*account, *files),
             Act::Upload { mail, file, pages } => self.upload(*mail, *file, *pages),
-            Act::Confirm { account, mail, payment } => self.confirm(*account, *mail, *payment),
-            Act::Cancel { account, mail } => {
+            Act::UploadAll { mail } => (0..2).for_each(|file| self.upload(*mail, file, 1)),
+            Act::Confirm { by, mail, payment } => self.confirm(*by, *mail, *payment),
+            Act::Cancel { by, mail } => {
                 let Some((id, owner, _)) = self.mail(*mail) else { return };
-                let bearer = self.bearer(*account);
+                let bearer = self.bearer_of(*by, owner);
                 let reply = self.call(Request::CancelMail { bearer, mail: id });
-                self.not_leaked(*account, owner, &reply);
+                not_leaked(*by, &reply);
             }
-            Act::Read { account, mail, stale } => {
+            Act::Read { by, mail, stale } => {
                 let Some((id, owner, _)) = self.mail(*mail) else { return };
-                let bearer = self.bearer(*account);
+                let bearer = self.bearer_of(*by, owner);
                 let reply = self.call(Request::ReadMail { bearer, mail: id, stale: *stale });
-                self.not_leaked(*account, owner, &reply);
+                not_leaked(*by, &reply);
             }
-            Act::Pdf { account, mail, file } => {
+            Act::Pdf { by, mail, file } => {
                 let Some((id, owner, contents)) = self.mail(*mail) else { return };
-                let (bearer, content) = (self.bearer(*account), contents[file % contents.len()].0.clone());
+                let (bearer, content) =
+                    (self.bearer_of(*by, owner), contents[file % contents.len()].0.clone());
                 let reply = self.call(Request::ReadPdf { bearer, mail: id, content });
-                self.not_leaked(*account, owner, &reply);
+                not_leaked(*by, &reply);
             }
             Act::Pack { mail } => {
                 let Some((id, ..)) = self.mail(*mail) else { return };
@@ -197,28 +246,20 @@ impl Stage {
         self.call(Request::Upload { fields, file: Received::Kept(stored) });
     }
 
-    fn confirm(&mut self, account: usize, mail: usize, payment: u8) {
+    fn confirm(&mut self, by: By, mail: usize, payment: u8) {
         let Some((id, owner, _)) = self.mail(mail) else { return };
         let payment = match payment {
             0 => Payment::InProgress,
             1 => Payment::Declined,
             _ => Payment::AsTheCardSays,
         };
-        let bearer = self.bearer(account);
+        let bearer = self.bearer_of(by, owner);
         let reply = self.call(Request::ConfirmMail { bearer, mail: id.clone(), payment });
-        self.not_leaked(account, owner, &reply);
+        not_leaked(by, &reply);
         if matches!(reply, Reply::Done) {
             let contents = &self.world.mail(id.as_str()).unwrap().contents;
             let stored = contents.iter().map(|content| content.upload.clone().unwrap()).collect();
             assert!(self.sealed.insert(id, stored).is_none(), "confirmed twice");
-        }
-    }
-
-    /// Whoever is not the owner learns nothing but 404.
-    fn not_leaked(&self, account: usize, owner: usize, reply: &Reply) {
-        if account != owner {
-            let hidden = matches!(reply, Reply::Problem(problem) if problem.code == Code::MailNotFound);
-            assert!(hidden, "account {account} was told {reply:?} about a mail of account {owner}");
         }
     }
 
@@ -274,6 +315,14 @@ impl Stage {
         }
         let known: Vec<_> = self.world.blobs().collect();
         assert!(self.discarded.iter().all(|blob| !known.contains(&blob)), "a discarded PDF is still known");
+    }
+}
+
+/// Whoever is not the owner learns nothing but 404.
+fn not_leaked(by: By, reply: &Reply) {
+    if by == By::Stranger {
+        let hidden = matches!(reply, Reply::Problem(problem) if problem.code == Code::MailNotFound);
+        assert!(hidden, "a stranger was told {reply:?}");
     }
 }
 
