@@ -3,6 +3,8 @@
 //! The sandbox is tried over real HTTP on a port of its own for each test, its clock moved by hand.
 //! `rows.rs` lists which test holds which row of `mail-dispatch-api.md`.
 
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
 mod architecture;
 mod rows;
 mod service;

@@ -238,12 +238,12 @@ pub fn pdf(pages: usize) -> Vec<u8> {
     let mut offsets = Vec::new();
     for (index, object) in objects.iter().enumerate() {
         offsets.push(bytes.len());
-        write!(bytes, "{} 0 obj{object}endobj\n", index + 1).unwrap();
+        writeln!(bytes, "{} 0 obj{object}endobj", index + 1).unwrap();
     }
     let table = bytes.len();
     write!(bytes, "xref\n0 {}\n0000000000 65535 f \n", offsets.len() + 1).unwrap();
     for offset in &offsets {
-        write!(bytes, "{offset:010} 00000 n \n").unwrap();
+        writeln!(bytes, "{offset:010} 00000 n ").unwrap();
     }
     write!(bytes, "trailer<</Size {}/Root 1 0 R>>\nstartxref\n{table}\n%%EOF\n", offsets.len() + 1).unwrap();
     bytes

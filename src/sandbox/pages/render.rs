@@ -138,7 +138,9 @@ mod tests {
     fn keys(json: &serde_json::Value, path: &str, found: &mut Vec<String>) {
         match json.as_object() {
             Some(object) => {
-                object.iter().for_each(|(key, value)| keys(value, &format!("{path}.{key}"), found))
+                for (key, value) in object {
+                    keys(value, &format!("{path}.{key}"), found);
+                }
             }
             None => found.push(path.to_owned()),
         }

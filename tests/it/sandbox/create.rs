@@ -104,10 +104,13 @@ fn mistakes() -> Vec<(&'static str, Value, &'static str)> {
 /// Sets what a pointer names; null removes it.
 fn spoil(body: &mut Value, pointer: &str, value: Value) {
     let (parent, key) = pointer.rsplit_once('/').unwrap();
-    match body.pointer_mut(parent).unwrap() {
-        Value::Array(items) => items[key.parse::<usize>().unwrap()] = value,
-        parent if value.is_null() => drop(parent.as_object_mut().unwrap().remove(key)),
-        parent => parent[key] = value,
+    let parent = body.pointer_mut(parent).unwrap();
+    if let Value::Array(items) = parent {
+        items[key.parse::<usize>().unwrap()] = value;
+    } else if value.is_null() {
+        parent.as_object_mut().unwrap().remove(key);
+    } else {
+        parent[key] = value;
     }
 }
 

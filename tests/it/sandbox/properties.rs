@@ -90,13 +90,16 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..80)
 }
 
+/// A mail, its owner, and its targets.
+type Made = (MailId, usize, Vec<(ContentId, UploadFields)>);
+
 struct Stage {
     world: World,
     now: Time,
     thrown: u64,
     accounts: Vec<(AccountId, Secret)>,
     /// Every mail ever made, with its owner and its targets.
-    mails: Vec<(MailId, usize, Vec<(ContentId, UploadFields)>)>,
+    mails: Vec<Made>,
     /// What was stored for each mail when it was confirmed.
     sealed: BTreeMap<MailId, Vec<Stored>>,
     /// What each mail has been through, as the ledger tells it.
@@ -147,7 +150,7 @@ impl Stage {
     }
 
     /// A fresh token for an account, through a client made for it.
-    fn bearer(&mut self, account: usize) -> Option<Secret> {
+    fn bearer(&mut self, account: usize) -> Secret {
         if self.accounts[account].1.expose().is_empty() {
             let issue = Request::IssueClient {
                 account: self.accounts[account].0.clone(),
@@ -166,17 +169,15 @@ impl Stage {
             grant_type: Some("client_credentials".into()),
             scope: Some("mails:read mails:write".into()),
         };
-        match self.call(ask) {
-            Reply::Token { secret, .. } => Some(secret),
-            other => panic!("no token: {other:?}"),
-        }
+        let Reply::Token { secret, .. } = self.call(ask) else { panic!("no token") };
+        secret
     }
 
-    fn bearer_of(&mut self, by: By, owner: usize) -> Option<Secret> {
+    fn bearer_of(&mut self, by: By, owner: usize) -> Secret {
         self.bearer(if by == By::Owner { owner } else { 1 - owner })
     }
 
-    fn mail(&self, index: usize) -> Option<(MailId, usize, Vec<(ContentId, UploadFields)>)> {
+    fn mail(&self, index: usize) -> Option<Made> {
         (!self.mails.is_empty()).then(|| self.mails[index % self.mails.len()].clone())
     }
 
@@ -188,20 +189,20 @@ impl Stage {
             Act::Confirm { by, mail, payment } => self.confirm(*by, *mail, *payment),
             Act::Cancel { by, mail } => {
                 let Some((id, owner, _)) = self.mail(*mail) else { return };
-                let bearer = self.bearer_of(*by, owner);
+                let bearer = Some(self.bearer_of(*by, owner));
                 let reply = self.call(Request::CancelMail { bearer, mail: id });
                 not_leaked(*by, &reply);
             }
             Act::Read { by, mail, stale } => {
                 let Some((id, owner, _)) = self.mail(*mail) else { return };
-                let bearer = self.bearer_of(*by, owner);
+                let bearer = Some(self.bearer_of(*by, owner));
                 let reply = self.call(Request::ReadMail { bearer, mail: id, stale: *stale });
                 not_leaked(*by, &reply);
             }
             Act::Pdf { by, mail, file } => {
                 let Some((id, owner, contents)) = self.mail(*mail) else { return };
                 let (bearer, content) =
-                    (self.bearer_of(*by, owner), contents[file % contents.len()].0.clone());
+                    (Some(self.bearer_of(*by, owner)), contents[file % contents.len()].0.clone());
                 let reply = self.call(Request::ReadPdf { bearer, mail: id, content });
                 not_leaked(*by, &reply);
             }
@@ -229,7 +230,7 @@ impl Stage {
     fn create(&mut self, account: usize, files: usize) {
         let files: Vec<_> = (0..files).map(|n| file(&format!("{n}.pdf"), 1)).collect();
         let order: CreateMail = serde_json::from_value(letter_of(&files)).unwrap();
-        let bearer = self.bearer(account);
+        let bearer = Some(self.bearer(account));
         if let Reply::Created(created) = self.call(Request::CreateMail { bearer, order: Ok(Box::new(order)) })
         {
             let contents = created.contents.into_iter().map(|content| (content.id, content.fields));
@@ -253,7 +254,7 @@ impl Stage {
             1 => Payment::Declined,
             _ => Payment::AsTheCardSays,
         };
-        let bearer = self.bearer_of(by, owner);
+        let bearer = Some(self.bearer_of(by, owner));
         let reply = self.call(Request::ConfirmMail { bearer, mail: id.clone(), payment });
         not_leaked(by, &reply);
         if matches!(reply, Reply::Done) {
@@ -298,7 +299,7 @@ impl Stage {
             assert!(released <= confirmed && deleted + confirmed <= 1, "{id}");
         }
         for (id, stored) in &self.sealed {
-            let mail = self.world.mail(id.as_str()).expect("a confirmed mail is never forgotten");
+            let mail = self.world.mail(id.as_str()).unwrap();
             let now: Vec<_> = mail.contents.iter().map(|content| content.upload.clone().unwrap()).collect();
             assert_eq!(&now, stored, "a sealed PDF of {id} changed");
             for stored in stored {
@@ -306,12 +307,8 @@ impl Stage {
             }
         }
         for mail in self.world.mails_before(None) {
-            assert_eq!(
-                mail.phase == Phase::Pending && self.now >= mail.confirm_by(),
-                false,
-                "{} is overdue",
-                mail.id
-            );
+            let overdue = mail.phase == Phase::Pending && self.now >= mail.confirm_by();
+            assert!(!overdue, "{} is overdue", mail.id);
         }
         let known: Vec<_> = self.world.blobs().collect();
         assert!(self.discarded.iter().all(|blob| !known.contains(&blob)), "a discarded PDF is still known");

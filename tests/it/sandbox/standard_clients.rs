@@ -1,4 +1,4 @@
-//! Clients that were not written for this service: an OpenID library, and the bytes that curl 7.88 and
+//! Clients that were not written for this service: an `OpenID` library, and the bytes that curl 7.88 and
 //! Python requests 2.34 really sent (recorded, with placeholders for the signed values).
 
 use openidconnect::core::CoreProviderMetadata;
@@ -51,7 +51,7 @@ async fn discover_log_in_and_revoke(id: &str, secret: &str, auth_type: AuthType)
         .request_async(&http)
         .await
         .unwrap();
-    assert_eq!(token.expires_in(), Some(std::time::Duration::from_secs(3600)));
+    assert_eq!(token.expires_in(), Some(std::time::Duration::from_hours(1)));
     let scopes: Vec<&str> = token.scopes().unwrap().iter().map(|scope| scope.as_str()).collect();
     assert_eq!(scopes, ["mails:read"]);
     let bearer = token.access_token().secret().clone();
