@@ -21,6 +21,9 @@ pub(super) struct Arguments {
     /// Address and port to listen on; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8460")]
     listen: SocketAddr,
+    /// The address under which clients reach it, if not the one it listens on: `http://sandbox:8460`
+    #[arg(long, value_name = "URL", value_parser = read_origin)]
+    origin: Option<String>,
     /// Keep everything in this directory, across restarts (default: in memory)
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -47,6 +50,16 @@ fn read_client(text: &str) -> Result<(String, Secret), String> {
     }
 }
 
+fn read_origin(text: &str) -> Result<String, String> {
+    let authority = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    match authority {
+        Some(authority) if !authority.is_empty() && !authority.contains(['/', '?', '#', '@', ' ']) => {
+            Ok(text.to_owned())
+        }
+        Some(_) | None => Err("write http://HOST:PORT or https://HOST, without a path".to_owned()),
+    }
+}
+
 fn read_card(text: &str) -> Result<Card, String> {
     match text {
         "ok" => Ok(Card::Ok),
@@ -68,6 +81,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let stop = Stop::on_signals().context("signals can't be received")?;
     let options = Options {
         listen: arguments.listen,
+        origin: arguments.origin,
         data: arguments.data,
         pace: arguments.clock,
         client: arguments.client,

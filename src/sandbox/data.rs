@@ -6,7 +6,8 @@
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
 
 use fs_err as fs;
 use rusqlite::{Connection, params};
@@ -51,9 +52,16 @@ pub(super) struct Batch {
 
 #[derive(Debug)]
 pub(super) struct Data {
-    batches: mpsc::Sender<Batch>,
+    /// Nothing once closed.
+    writing: Mutex<Option<Writing>>,
     durable: watch::Receiver<Progress>,
-    _lock: File,
+    lock: File,
+}
+
+#[derive(Debug)]
+struct Writing {
+    batches: mpsc::Sender<Batch>,
+    writer: JoinHandle<()>,
 }
 
 /// The writer is gone; why is in the journal.
@@ -83,15 +91,30 @@ impl Data {
         fs::File::open(dir)?.sync_all()?;
         let (batches, incoming) = mpsc::channel();
         let (progress, durable) = watch::channel(Progress::Durable(0));
-        std::thread::Builder::new()
-            .name("sandbox data".into())
-            .spawn(move || write_all(db, &incoming, &progress))?;
-        Ok((Self { batches, durable, _lock: lock }, world, entries))
+        let thread = std::thread::Builder::new().name("sandbox data".into());
+        let writer = thread.spawn(move || write_all(db, &incoming, &progress))?;
+        let writing = Mutex::new(Some(Writing { batches, writer }));
+        Ok((Self { writing, durable, lock }, world, entries))
     }
 
     pub(super) fn submit(&self, batch: Batch) {
+        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         // A writer that has ended is noticed by whoever waits for the batch.
-        let _ = self.batches.send(batch);
+        let _ = writing.as_ref().map(|writing| writing.batches.send(batch));
+    }
+
+    /// Writes what is left and lets go of the directory; another sandbox may have it then.
+    pub(super) fn close(&self) {
+        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Writing { batches, writer }) = writing {
+            drop(batches);
+            if writer.join().is_err() {
+                tracing::error!("the writer of the sandbox's data ended in a panic");
+            }
+            if let Err(error) = self.lock.unlock() {
+                tracing::warn!(error = &error as &dyn std::error::Error, "the data directory stays locked");
+            }
+        }
     }
 
     /// Waits until the batch of this number is durable.

@@ -17,15 +17,16 @@ pub(super) struct Here {
 }
 
 impl Here {
-    pub(super) fn of(base_url: &str) -> Self {
-        let host = base_url.trim_start_matches("http://");
-        Self { loopback: address(host).is_some_and(|address| address.is_loopback()) }
+    pub(super) fn on(listening: IpAddr) -> Self {
+        Self { loopback: listening.is_loopback() }
     }
 
     fn accepts(self, headers: &HeaderMap) -> bool {
         let Some(host) = text(headers, header::HOST) else { return false };
         let named = !self.loopback || address(host).is_some() || is_localhost(host);
-        let from_here = text(headers, header::ORIGIN).is_none_or(|origin| origin == format!("http://{host}"));
+        let origin = text(headers, header::ORIGIN);
+        let from_here =
+            origin.is_none_or(|origin| origin.split_once("://").is_some_and(|(_, it)| it == host));
         named && from_here
     }
 }
@@ -66,7 +67,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
         origin.map(|origin| headers.insert(header::ORIGIN, origin.parse().unwrap()));
-        Here::of("http://127.0.0.1:8460").accepts(&headers)
+        Here::on([127, 0, 0, 1].into()).accepts(&headers)
     }
 
     #[test]
@@ -78,5 +79,8 @@ mod tests {
         assert!(!accepts("127.0.0.1:8460", Some("http://evil.example")));
         assert!(!accepts("127.0.0.1:8460", Some("null")));
         assert!(!accepts("localhost.evil.example", None));
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, "sandbox.example".parse().unwrap());
+        assert!(Here::on([0, 0, 0, 0].into()).accepts(&headers));
     }
 }

@@ -1,5 +1,6 @@
 //! Which address is served by what.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -12,8 +13,8 @@ use super::{auth, controls, guard, mails, pages, trouble, upload};
 
 type Routes = Router<Arc<Service>>;
 
-pub(super) fn all(service: &Arc<Service>) -> Router {
-    let here = guard::Here::of(&service.places.base_url);
+pub(super) fn all(service: &Arc<Service>, listening: IpAddr) -> Router {
+    let here = guard::Here::on(listening);
     let for_people = pages().merge(Router::new().nest("/_sandbox", controls()));
     let guarded = for_people.layer(from_fn_with_state(here, guard::only_from_here));
     machines(service).merge(guarded).fallback(pages::not_found).with_state(Arc::clone(service))

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use super::blobs::Blobs;
 use super::data::{Batch, Data, Halted};
@@ -17,6 +17,9 @@ use super::world::{BlobId, Dice, Effects, Entry, MailId, Reading, Received, Repl
 use super::world::{Stored, UploadFields, World, sha256_hex};
 use crate::clock::Clock;
 
+/// Each may hold ten megabytes.
+const UPLOADS_AT_ONCE: usize = 64;
+
 #[derive(Debug)]
 pub(super) struct Service {
     state: Mutex<State>,
@@ -24,6 +27,8 @@ pub(super) struct Service {
     data: Option<Data>,
     /// Told whenever the next due time may be another one.
     changed: Notify,
+    /// How many uploads are in memory at once.
+    pub(super) uploads: Semaphore,
     pub(super) clock: Clock,
     pub(super) faults: Mutex<Script>,
     pub(super) places: Places,
@@ -82,6 +87,7 @@ impl Service {
             blobs: keeping.blobs,
             data: keeping.data,
             changed: Notify::new(),
+            uploads: Semaphore::new(UPLOADS_AT_ONCE),
             clock,
             faults: Mutex::default(),
             places,
@@ -212,6 +218,15 @@ impl Service {
     /// Someone moved the clock.
     pub(super) fn time_moved(&self) {
         self.changed.notify_one();
+    }
+
+    /// After the last answer.
+    pub(super) async fn close(self: &Arc<Self>) {
+        let service = Arc::clone(self);
+        let closing = move || service.data.as_ref().map(Data::close);
+        if tokio::task::spawn_blocking(closing).await.is_err() {
+            tracing::error!("the sandbox's data were not closed");
+        }
     }
 
     /// Returns when the data directory can't be written any more.

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,8 @@ use crate::secret::Secret;
 #[derive(Debug, Clone)]
 pub struct Options {
     pub listen: SocketAddr,
+    /// The address in answers and links, where it is not the one listened on.
+    pub origin: Option<String>,
     /// Where to keep everything; in memory if nowhere.
     pub data: Option<PathBuf>,
     pub pace: Pace,
@@ -37,6 +39,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            origin: None,
             data: None,
             pace: Pace::Real,
             client: None,
@@ -90,10 +93,12 @@ pub struct Running {
 impl Running {
     /// Returns when the sandbox has stopped; with an error if it could not go on.
     pub async fn wait(self) -> Result<(), Halted> {
-        tokio::select! {
+        let outcome = tokio::select! {
             _ = self.serving => Ok(()),
             () = self.service.halted() => Err(Halted),
-        }
+        };
+        self.service.close().await;
+        outcome
     }
 }
 
@@ -104,7 +109,7 @@ pub async fn start(
     let listener = TcpListener::bind(options.listen).await;
     let listener = listener.map_err(|error| StartError::Listen(options.listen, error))?;
     let address = listener.local_addr().map_err(|error| StartError::Listen(options.listen, error))?;
-    let places = Places::at(&format!("http://{address}"));
+    let places = Places::at(&options.origin.clone().unwrap_or_else(|| origin_of(address)));
 
     let keeping = open(options.data.as_deref())?;
     // Time here never goes back, not even over a restart of a fast clock.
@@ -117,13 +122,23 @@ pub async fn start(
     let (client_id, client_secret) = first_client::ready(&service, &options).await?;
 
     let keeper = tokio::spawn(Arc::clone(&service).keep_time());
-    let router = routes::all(&service);
+    let router = routes::all(&service, address.ip());
     let serve = server::serve(listener, router, Arc::clone(&service), stop);
     let serving = tokio::spawn(async move {
         serve.await;
         keeper.abort();
     });
     Ok(Running { welcome: Welcome { places, client_id, client_secret }, service, serving })
+}
+
+/// Every interface is no address to call; this machine's own is.
+fn origin_of(mut address: SocketAddr) -> String {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        IpAddr::V4(_) | IpAddr::V6(_) => {}
+    }
+    format!("http://{address}")
 }
 
 fn open(dir: Option<&Path>) -> Result<Keeping, StartError> {

@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::BytesMut;
 use multer::{Field, Multipart};
+use quick_xml::escape::partial_escape;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::answer::answer;
@@ -22,6 +23,7 @@ const FIELDS_BEFORE_FILE: usize = 20_480;
 pub(super) const DRAINED: usize = 16 << 20;
 
 pub(super) async fn upload(State(service): State<Arc<Service>>, request: Request) -> Response {
+    let place = service.uploads.acquire().await;
     let read = async {
         let declared = declared_length(request.headers())?;
         let boundary = boundary(request.headers())?;
@@ -41,6 +43,7 @@ pub(super) async fn upload(State(service): State<Arc<Service>>, request: Request
             service.call(Call::Upload { fields, file: Received::TooLarge { size } }).await
         }
     };
+    drop(place);
     answer(&service.places, outcome)
 }
 
@@ -179,7 +182,9 @@ pub(super) fn refusal(error: &StoreError) -> Response {
             writer.get_mut().push(b'\n');
             writer.create_element("Error").write_inner_content(|inside| {
                 for (name, value) in error.elements() {
-                    inside.create_element(name).write_text_content(BytesText::new(&value))?;
+                    inside
+                        .create_element(name)
+                        .write_text_content(BytesText::from_escaped(partial_escape(&value)))?;
                 }
                 inside.create_element("RequestId").write_empty()?;
                 inside.create_element("HostId").write_empty().map(|_| ())

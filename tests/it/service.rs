@@ -26,8 +26,11 @@ impl Service {
     }
 
     pub async fn with(options: Options) -> Self {
+        Self::with_own_pace(Options { pace: Pace::ByHand, ..options }).await
+    }
+
+    pub async fn with_own_pace(options: Options) -> Self {
         let (stop, stopped) = oneshot::channel::<()>();
-        let options = Options { pace: Pace::ByHand, ..options };
         let running = sandbox::start(options, async { drop(stopped.await) }).await.unwrap();
         let http = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         let welcome = running.welcome.clone();

@@ -55,15 +55,24 @@ fn the_first_line_tells_everything_and_a_signal_ends_it_cleanly() {
 }
 
 #[test]
-fn given_credentials_are_used_as_they_are() {
-    let mut child = mailchute(&["sandbox", "--listen", "127.0.0.1:0", "--client", "me:a:b"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+fn given_credentials_and_origin_are_used_as_they_are() {
+    let mut child = mailchute(&[
+        "sandbox",
+        "--listen",
+        "127.0.0.1:0",
+        "--client",
+        "me:a:b",
+        "--origin",
+        "https://print.test",
+    ])
+    .stdout(Stdio::piped())
+    .spawn()
+    .unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let welcome: Value = serde_json::from_str(&line).unwrap();
     assert_eq!((&welcome["client_id"], &welcome["client_secret"]), (&"me".into(), &"a:b".into()));
+    assert_eq!(welcome["auth_url"], "https://print.test/auth");
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -74,6 +83,7 @@ fn wrong_words_end_with_2_and_say_what_is_right() {
         (vec!["sandbox", "--listen", "0.0.0.0:0"], "--i-know-this-is-not-a-real-service"),
         (vec!["sandbox", "--clock", "slow"], "write `real`, `manual`, or a factor"),
         (vec!["sandbox", "--client", "id"], "write ID:SECRET"),
+        (vec!["sandbox", "--origin", "sandbox:8460"], "write http://HOST:PORT"),
         (vec!["sandbox", "--card", "gold"], "write ok, declining or none"),
         (vec!["sandbox", "--lisen", "x"], "--listen"),
         (vec!["teleport"], "unrecognized subcommand"),

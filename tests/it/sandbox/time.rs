@@ -105,3 +105,19 @@ async fn a_deleted_mail_is_forgotten_after_a_day() {
     service.advance("1day").await;
     assert_eq!(service.plain(Method::GET, &page).send().await.unwrap().status(), 404);
 }
+
+#[tokio::test]
+async fn a_fast_clock_does_its_work_without_being_asked() {
+    use mailchute::clock::Pace;
+    use mailchute::sandbox::Options;
+    // Half an hour goes by in half a second.
+    let service = Service::with_own_pace(Options { pace: Pace::Times(3600), ..Options::default() }).await;
+    let mail = service.create(&letter()).await;
+    let deleted = async {
+        // The ledger only looks; it does not make time pass.
+        while service.events(&mail.id).await != ["created", "deleted"] {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), deleted).await.unwrap();
+}

@@ -71,7 +71,7 @@ async fn every_signed_field_must_be_there_unchanged_and_nothing_else() {
         let xml = refused(xml, status, code).await;
         if name == "Content-Type" {
             let words = "Invalid according to Policy: Policy Condition failed: [\"eq\", \"$Content-Type\", \"application/pdf\"]";
-            assert!(xml.replace("&quot;", "\"").contains(words), "{xml}");
+            assert!(xml.contains(words), "{xml}");
         }
         let mut lacking = whole.clone();
         lacking.remove(index);
@@ -80,7 +80,7 @@ async fn every_signed_field_must_be_there_unchanged_and_nothing_else() {
         } else {
             let xml = refused(send(lacking).await, 400, "InvalidArgument").await;
             let words = format!("Bucket POST must contain a field named '{name}'.  If it is specified");
-            assert!(xml.replace("&apos;", "'").contains(&words), "{xml}");
+            assert!(xml.contains(&words), "{xml}");
         }
         let mut twice = whole.clone();
         twice.push((name.clone(), value.clone()));
