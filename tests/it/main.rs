@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 mod architecture;
+mod program;
 mod rows;
 mod service;
 mod tidy;

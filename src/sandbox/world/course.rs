@@ -37,7 +37,6 @@ impl World {
                 });
             }
             Phase::Deleted { .. } => {
-                self.due.retain(|(_, due)| *due != Due::Mail(id.clone()));
                 self.mails.remove(id);
                 self.effects.changed.insert(Key::Mail(id.clone()));
             }

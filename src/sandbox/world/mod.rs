@@ -168,7 +168,8 @@ impl World {
 
     /// Everything that fell due up to `now`, in the order of its time.
     fn pass_time(&mut self, now: Time) {
-        while let Some((when, due)) = self.due.first().filter(|(when, _)| *when <= now).cloned() {
+        while self.due.first().is_some_and(|(when, _)| *when <= now) {
+            let Some((when, due)) = self.due.pop_first() else { break };
             self.now = self.now.max(when);
             match due {
                 Due::Mail(id) => self.mail_is_due(&id),

@@ -1,80 +1,39 @@
 //! `mailchute sandbox` and `mailchute demo` as programs: first line, signals, refusals, exit status.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Output, Stdio};
+use std::io::{BufRead, Read};
+use std::process::Output;
 
-use serde_json::Value;
-
-fn mailchute(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mailchute"));
-    command.args(arguments).stdin(Stdio::null()).env_remove("RUST_LOG");
-    command
-}
+use crate::program::{Program, mailchute};
 
 fn output(arguments: &[&str]) -> Output {
     mailchute(arguments).output().unwrap()
 }
 
-fn signal(id: u32, name: &str) {
-    let sent = Command::new("kill").args([&format!("-{name}"), &id.to_string()]).status().unwrap();
-    assert!(sent.success());
-}
-
 #[test]
 fn the_first_line_tells_everything_and_a_signal_ends_it_cleanly() {
     for name in ["TERM", "INT"] {
-        let mut child = mailchute(&["sandbox", "--listen", "127.0.0.1:0", "--clock", "manual"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut out = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        out.read_line(&mut line).unwrap();
-        let welcome: Value = serde_json::from_str(&line).unwrap();
-        for key in [
-            "base_url",
-            "auth_url",
-            "docs_url",
-            "control_url",
-            "inbox_url",
-            "account_url",
-            "client_id",
-            "client_secret",
-        ] {
+        let (mut program, welcome) = Program::sandbox(&["--clock", "manual"]);
+        let keys =
+            ["base_url", "auth_url", "docs_url", "control_url", "inbox_url", "client_id", "client_secret"];
+        for key in keys {
             assert!(!welcome[key].as_str().unwrap().is_empty(), "{key}");
         }
         // It listens by now.
         let address = welcome["base_url"].as_str().unwrap().trim_start_matches("http://").to_owned();
         std::net::TcpStream::connect(address).unwrap();
-        signal(child.id(), name);
-        assert!(child.wait().unwrap().success());
+        program.signal(name);
+        assert!(program.wait().success());
         let mut rest = String::new();
-        out.read_to_string(&mut rest).unwrap();
+        program.output.read_to_string(&mut rest).unwrap();
         assert_eq!(rest, "");
     }
 }
 
 #[test]
 fn given_credentials_and_origin_are_used_as_they_are() {
-    let mut child = mailchute(&[
-        "sandbox",
-        "--listen",
-        "127.0.0.1:0",
-        "--client",
-        "me:a:b",
-        "--origin",
-        "https://print.test",
-    ])
-    .stdout(Stdio::piped())
-    .spawn()
-    .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let welcome: Value = serde_json::from_str(&line).unwrap();
+    let (_program, welcome) = Program::sandbox(&["--client", "me:a:b", "--origin", "https://print.test"]);
     assert_eq!((&welcome["client_id"], &welcome["client_secret"]), (&"me".into(), &"a:b".into()));
     assert_eq!(welcome["auth_url"], "https://print.test/auth");
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 #[test]
@@ -125,11 +84,11 @@ fn the_demo_shows_a_letter_from_creation_to_shipment() {
 
 #[test]
 fn without_once_the_demo_serves_until_it_is_stopped() {
-    let mut child = mailchute(&["demo"]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut program = Program::start(&["demo"]);
+    let mut lines = program.output.by_ref().lines().map(Result::unwrap);
     let inbox = lines.find_map(|line| Some(line.strip_prefix("See the letter:")?.trim().to_owned())).unwrap();
     assert!(lines.any(|line| line.starts_with("Ctrl-C")));
     std::net::TcpStream::connect(inbox.trim_start_matches("http://").trim_end_matches("/inbox")).unwrap();
-    signal(child.id(), "INT");
-    assert!(child.wait().unwrap().success());
+    program.signal("INT");
+    assert!(program.wait().success());
 }

@@ -1,13 +1,12 @@
 //! `--data`: what was answered with success survives a restart, a `kill -9`, and nothing half does.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 
 use reqwest::Client;
 use serde_json::Value;
 
+use crate::program::Program;
 use crate::service::{Service, letter, pdf, problem};
 use mailchute::api::wire::{CreatedMail, DownloadTarget, Status};
 use mailchute::sandbox::{self, Options};
@@ -117,37 +116,9 @@ async fn a_second_sandbox_and_a_newer_database_are_refused() {
     assert!(format!("{:#}", anyhow::Error::from(newer)).contains("written by a newer mailchute"));
 }
 
-/// The real program, which can be killed.
-struct Program {
-    child: Child,
-    origin: String,
-}
-
-impl Program {
-    fn start(dir: &Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mailchute"))
-            .args(["sandbox", "--listen", "127.0.0.1:0", "--client", "id:secret", "--data"])
-            .arg(dir)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let welcome: Value = serde_json::from_str(&line).unwrap();
-        Self { child, origin: welcome["base_url"].as_str().unwrap().to_owned() }
-    }
-
-    fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn start(dir: &Path) -> (Program, String) {
+    let (program, welcome) = Program::sandbox(&["--client", "id:secret", "--data", dir.to_str().unwrap()]);
+    (program, welcome["base_url"].as_str().unwrap().to_owned())
 }
 
 /// What a worker was told had succeeded, mail by mail.
@@ -246,8 +217,7 @@ async fn nothing_that_succeeded_is_lost_when_the_program_is_killed_under_load() 
     let dir = tempfile::tempdir().unwrap();
     let told = Mutex::new(Vec::new());
     for round in 0..6 {
-        let mut program = Program::start(dir.path());
-        let origin = program.origin.clone();
+        let (mut program, origin) = start(dir.path());
         let http = Client::new();
         let before = told.lock().unwrap().len();
         let enough = before + 37 + 29 * round;
@@ -261,9 +231,9 @@ async fn nothing_that_succeeded_is_lost_when_the_program_is_killed_under_load() 
         };
         tokio::join!(working, killing);
         assert!(told.lock().unwrap().len() >= enough);
-        let program = Program::start(dir.path());
+        let (_program, origin) = start(dir.path());
         let so_far = told.lock().unwrap().clone();
-        check(&Client::new(), &program.origin, &so_far).await;
+        check(&Client::new(), &origin, &so_far).await;
     }
     let confirmed = told.lock().unwrap().iter().filter(|(_, what)| *what == Told::Confirmed).count();
     assert!(confirmed > 50, "only {confirmed} letters were confirmed, so little was proved");
