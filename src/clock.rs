@@ -9,9 +9,14 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 
 pub type Time = DateTime<Utc>;
+
+/// No clock shows more: from here every deadline can still be computed and written with four digits.
+fn latest() -> Time {
+    NaiveDate::from_ymd_opt(9990, 1, 1).map_or(Time::MAX_UTC, |day| day.and_time(NaiveTime::MIN).and_utc())
+}
 
 /// How a clock runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +48,20 @@ impl FromStr for Pace {
     }
 }
 
+impl Pace {
+    /// How much of the clock's time goes by in so much real time.
+    pub fn of(self, real: TimeDelta) -> TimeDelta {
+        match self {
+            Self::Real => real,
+            Self::Times(factor) => i32::try_from(factor)
+                .ok()
+                .and_then(|factor| real.checked_mul(factor))
+                .unwrap_or(TimeDelta::MAX),
+            Self::ByHand => TimeDelta::zero(),
+        }
+    }
+}
+
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -57,7 +76,7 @@ impl fmt::Display for Pace {
 pub enum ClockError {
     #[error("a clock does not go back: it is {now} already, and {wanted} was asked for")]
     Backwards { now: Time, wanted: Time },
-    #[error("that is further than a clock can go")]
+    #[error("that is further than a clock goes: the year 9990")]
     OutOfRange,
 }
 
@@ -96,14 +115,14 @@ impl Clock {
     }
 
     fn shown(&self, anchor: &Anchor) -> Time {
-        let gone = match self.pace {
+        let real = match self.pace {
             Pace::Real => Utc::now() - anchor.wall,
-            Pace::Times(factor) => {
-                TimeDelta::from_std(anchor.steady.elapsed().saturating_mul(factor)).unwrap_or(TimeDelta::MAX)
+            Pace::Times(_) | Pace::ByHand => {
+                TimeDelta::from_std(anchor.steady.elapsed()).unwrap_or(TimeDelta::MAX)
             }
-            Pace::ByHand => TimeDelta::zero(),
         };
-        anchor.shown.checked_add_signed(gone).unwrap_or(Time::MAX_UTC)
+        let gone = self.pace.of(real);
+        anchor.shown.checked_add_signed(gone).map_or_else(latest, |time| time.min(latest()))
     }
 
     /// Moves the clock forward by `step`, whatever its pace.
@@ -122,6 +141,9 @@ impl Clock {
         let wanted = wanted(now)?;
         if wanted < now {
             return Err(ClockError::Backwards { now, wanted });
+        }
+        if wanted > latest() {
+            return Err(ClockError::OutOfRange);
         }
         *anchor = Anchor { shown: wanted, wall: Utc::now(), steady: Instant::now() };
         Ok(wanted)
@@ -164,6 +186,7 @@ mod tests {
         assert!(matches!(clock.move_to(noon()), Err(ClockError::Backwards { .. })));
         assert!(matches!(clock.move_by(TimeDelta::minutes(-1)), Err(ClockError::Backwards { .. })));
         assert!(matches!(clock.move_by(TimeDelta::MAX), Err(ClockError::OutOfRange)));
+        assert!(matches!(clock.move_to(Time::MAX_UTC), Err(ClockError::OutOfRange)));
         assert_eq!(clock.real_wait(noon() + TimeDelta::days(1)), None);
     }
 

@@ -41,6 +41,8 @@ pub(super) struct Arguments {
     i_know_this_is_not_a_real_service: bool,
 }
 
+const ORIGIN: &str = "write http://HOST:PORT or https://HOST, without a path";
+
 fn read_client(text: &str) -> Result<(String, Secret), String> {
     match text.split_once(':') {
         Some((id, secret)) if !id.is_empty() && !secret.is_empty() => {
@@ -51,13 +53,15 @@ fn read_client(text: &str) -> Result<(String, Secret), String> {
 }
 
 fn read_origin(text: &str) -> Result<String, String> {
-    let authority = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
-    match authority {
-        Some(authority) if !authority.is_empty() && !authority.contains(['/', '?', '#', '@', ' ']) => {
-            Ok(text.to_owned())
-        }
-        Some(_) | None => Err("write http://HOST:PORT or https://HOST, without a path".to_owned()),
-    }
+    let uri: axum::http::Uri = text.parse().map_err(|_| ORIGIN.to_owned())?;
+    let plain = matches!(uri.scheme_str(), Some("http" | "https"))
+        && uri.path_and_query().is_none_or(|rest| rest == "/")
+        && !text.ends_with('/')
+        && uri.authority().is_some_and(|authority| {
+            let port = authority.as_str().rsplit_once(':').is_none_or(|_| authority.port_u16().is_some());
+            !authority.as_str().contains('@') && (port || authority.as_str().ends_with(']'))
+        });
+    if plain { Ok(text.to_owned()) } else { Err(ORIGIN.to_owned()) }
 }
 
 fn read_card(text: &str) -> Result<Card, String> {

@@ -93,7 +93,8 @@ pub(super) async fn token(State(service): State<Arc<Service>>, request: Request)
 
 pub(super) async fn revocation(State(service): State<Arc<Service>>, request: Request) -> Response {
     let credentials = readings(request.headers());
-    match read_form(&service, request).await {
+    let form = read_form(&service, request).await.and_then(|form| agreeing(form, &credentials));
+    match form {
         Ok(mut form) => {
             let token = form.remove("token").map(Secret::new);
             answer(&service.places, service.call(Call::RevokeToken { credentials, token }).await)

@@ -3,15 +3,16 @@
 //! A blob has a name of its own and is never written twice, so what is sealed can't change; whoever
 //! reads compares with the hash the world kept.
 
-use std::collections::HashMap;
-use std::io;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use fs_err as fs;
 
-use super::world::BlobId;
+use super::world::{BlobId, World};
 
 #[derive(Debug)]
 pub(super) enum Blobs {
@@ -19,6 +20,8 @@ pub(super) enum Blobs {
     Files(PathBuf),
 }
 
+/// Every blob's name begins so.
+pub(super) const PREFIX: &str = "b";
 const UNFINISHED: &str = "part";
 
 impl Blobs {
@@ -26,18 +29,24 @@ impl Blobs {
         Self::Memory(Mutex::default())
     }
 
-    /// Opens the directory and removes what no mail refers to: the rest of a crash.
-    pub(super) fn in_directory(dir: PathBuf, known: &[&BlobId]) -> io::Result<Self> {
-        fs::create_dir_all(&dir)?;
+    /// Opens the directory; what a crash left undone is done: uploads nobody knows are removed, sealed
+    /// ones made read-only. Files that are not of this making are left alone.
+    pub(super) fn in_directory(dir: PathBuf, world: &World) -> io::Result<Self> {
+        if !dir.exists() {
+            std::fs::DirBuilder::new().mode(0o700).create(&dir)?;
+        }
+        let known: HashSet<String> = world.blobs().map(file_name).collect();
         for file in fs::read_dir(&dir)? {
             let file = file?;
-            let name = file.file_name();
-            if !known.iter().any(|blob| name.to_str() == Some(&file_name(blob))) {
+            let name = file.file_name().into_string().unwrap_or_default();
+            if is_ours(&name) && !known.contains(&name) && file.file_type()?.is_file() {
                 fs::remove_file(file.path())?;
             }
         }
-        for blob in known {
-            fs::metadata(dir.join(file_name(blob)))?;
+        for blob in world.sealed() {
+            if let Err(error) = make_read_only(&dir.join(file_name(blob))) {
+                tracing::error!(error = &error as &dyn std::error::Error, "a sealed PDF is missing");
+            }
         }
         Ok(Self::Files(dir))
     }
@@ -73,12 +82,7 @@ impl Blobs {
             Self::Memory(_) => Ok(()),
             Self::Files(dir) => {
                 let path = dir.join(file_name(blob));
-                blocking(move || {
-                    let mut permissions = fs::metadata(&path)?.permissions();
-                    permissions.set_readonly(true);
-                    fs::set_permissions(&path, permissions)
-                })
-                .await
+                blocking(move || make_read_only(&path)).await
             }
         }
     }
@@ -101,6 +105,24 @@ fn file_name(blob: &BlobId) -> String {
     format!("{blob}.pdf")
 }
 
+/// A name that this module gives: of a blob, whole or unfinished.
+fn is_ours(name: &str) -> bool {
+    let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
+    let digits = stem.strip_prefix(PREFIX).unwrap_or_default();
+    digits.len() == 24
+        && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && ["pdf", UNFINISHED].contains(&ending)
+}
+
+fn make_read_only(path: &Path) -> io::Result<()> {
+    let mut permissions = fs::metadata(path)?.permissions();
+    if !permissions.readonly() {
+        permissions.set_readonly(true);
+        fs::set_permissions(path, permissions)?;
+    }
+    Ok(())
+}
+
 fn write_durably(dir: &Path, blob: &BlobId, bytes: &[u8]) -> io::Result<()> {
     let unfinished = dir.join(format!("{blob}.{UNFINISHED}"));
     let written = write_and_name(&unfinished, &dir.join(file_name(blob)), dir, bytes);
@@ -112,8 +134,11 @@ fn write_durably(dir: &Path, blob: &BlobId, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn write_and_name(unfinished: &Path, finished: &Path, dir: &Path, bytes: &[u8]) -> io::Result<()> {
-    fs::write(unfinished, bytes)?;
-    fs::File::open(unfinished)?.sync_all()?;
+    let mut options = fs::OpenOptions::new();
+    options.options_mut().mode(0o600);
+    let mut file = options.write(true).create_new(true).open(unfinished)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
     fs::rename(unfinished, finished)?;
     fs::File::open(dir)?.sync_all()
 }

@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use axum::Json;
 use axum::body::Body;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -16,7 +17,7 @@ use super::answer::answer;
 use super::faults::Order;
 use super::intake::{Trouble, read_body};
 use super::service::Service;
-use super::world::{AccountId, Card, Chosen, ClientId, Entry, MailId, Reply, Request, ScreenRefusal};
+use super::world::{AccountId, Card, Chosen, ClientId, Entry, Event, MailId, Reply, Request, ScreenRefusal};
 use crate::api::wire::format_time;
 use crate::clock::Time;
 use crate::secret::Secret;
@@ -24,6 +25,7 @@ use crate::secret::Secret;
 const LARGEST_BODY: usize = 64 << 10;
 
 type Here = State<Arc<Service>>;
+type Named = Result<Path<String>, PathRejection>;
 
 /// A control that was not understood: its answer says what would be.
 pub(super) struct Refused(StatusCode, String);
@@ -136,8 +138,8 @@ pub(super) async fn open_account(State(service): Here, body: Body) -> Result<Res
     carry_out(&service, Request::OpenAccount { name, card }).await
 }
 
-pub(super) async fn accounts(State(service): Here) -> Json<serde_json::Value> {
-    Json(service.look(|world, _| {
+pub(super) async fn accounts(State(service): Here) -> Response {
+    let shown = service.show(|world, _| {
         let accounts: Vec<_> = world
             .accounts()
             .map(|account| {
@@ -150,14 +152,14 @@ pub(super) async fn accounts(State(service): Here) -> Json<serde_json::Value> {
             })
             .collect();
         json!({"accounts": accounts})
-    }))
+    });
+    shown
+        .await
+        .map_or_else(|halted| answer(&service.places, Err(halted)), |shown| Json(shown).into_response())
 }
 
-pub(super) async fn close_account(
-    State(service): Here,
-    Path(account): Path<String>,
-) -> Result<Response, Refused> {
-    carry_out(&service, Request::CloseAccount { account: AccountId::new(account) }).await
+pub(super) async fn close_account(State(service): Here, account: Named) -> Result<Response, Refused> {
+    carry_out(&service, Request::CloseAccount { account: AccountId::new(account.map_err(bad)?.0) }).await
 }
 
 #[derive(Deserialize)]
@@ -185,11 +187,12 @@ pub(super) async fn issue_client(State(service): Here, body: Body) -> Result<Res
     carry_out(&service, Request::IssueClient { account, name, terms_agreed, chosen }).await
 }
 
-pub(super) async fn reissue_secret(
-    State(service): Here,
-    Path(client): Path<String>,
-) -> Result<Response, Refused> {
-    carry_out(&service, Request::ReissueSecret { client: ClientId::new(client), chosen: None }).await
+pub(super) async fn reissue_secret(State(service): Here, client: Named) -> Result<Response, Refused> {
+    carry_out(
+        &service,
+        Request::ReissueSecret { client: ClientId::new(client.map_err(bad)?.0), chosen: None },
+    )
+    .await
 }
 
 #[derive(Deserialize)]
@@ -210,7 +213,9 @@ async fn carry_out(service: &Arc<Service>, request: Request) -> Result<Response,
                 ScreenRefusal::NoSuchAccount | ScreenRefusal::NoSuchClient | ScreenRefusal::NoSuchMail => {
                     StatusCode::NOT_FOUND
                 }
-                ScreenRefusal::BadName => StatusCode::BAD_REQUEST,
+                ScreenRefusal::BadName | ScreenRefusal::BadCredentials | ScreenRefusal::BadAccountName => {
+                    StatusCode::BAD_REQUEST
+                }
                 ScreenRefusal::TermsNotAgreed | ScreenRefusal::TooManyClients | ScreenRefusal::IdTaken => {
                     StatusCode::CONFLICT
                 }
@@ -240,30 +245,52 @@ pub(super) struct Wanted {
     after: usize,
 }
 
-#[derive(Serialize)]
-struct Numbered<'a> {
-    seq: usize,
-    #[serde(flatten)]
-    entry: &'a Entry,
+impl Wanted {
+    fn fits(&self, entry: &Entry) -> bool {
+        self.account.as_ref().is_none_or(|account| entry.account == *account)
+            && (self.mail.is_none() || entry.mail == self.mail)
+    }
 }
 
-pub(super) async fn ledger(State(service): Here, Query(wanted): Query<Wanted>) -> Json<serde_json::Value> {
-    Json(service.look(|_, ledger| {
-        let entries: Vec<serde_json::Value> = ledger
-            .entries
-            .iter()
-            .enumerate()
-            .map(|(index, entry)| Numbered { seq: index + 1, entry })
-            .skip(wanted.after)
-            .filter(|line| wanted.account.as_ref().is_none_or(|account| line.entry.account == *account))
-            .filter(|line| wanted.mail.is_none() || line.entry.mail == wanted.mail)
-            .filter_map(|line| serde_json::to_value(line).ok())
-            .filter(|line| wanted.event.as_ref().is_none_or(|event| line["event"] == **event))
-            .collect();
-        json!({"entries": entries})
-    }))
+#[derive(Serialize)]
+struct Numbered {
+    seq: usize,
+    #[serde(flatten)]
+    entry: Entry,
+}
+
+/// Proof of what happened, so a name that nothing can have is refused rather than never found.
+pub(super) async fn ledger(
+    State(service): Here,
+    wanted: Result<Query<Wanted>, QueryRejection>,
+) -> Result<Response, Refused> {
+    let Query(wanted) = wanted.map_err(bad)?;
+    if let Some(event) = wanted.event.as_deref().filter(|event| !Event::NAMES.contains(event)) {
+        return Err(bad(format!("`{event}` is no event; there are: {}", Event::NAMES.join(", "))));
+    }
+    let found = service.show(|_, ledger| {
+        let all = ledger.entries.iter().enumerate().skip(wanted.after);
+        let found = all.filter(|(_, entry)| wanted.fits(entry));
+        found.map(|(index, entry)| Numbered { seq: index + 1, entry: entry.clone() }).collect::<Vec<_>>()
+    });
+    match found.await {
+        Ok(found) => {
+            let lines = found.iter().filter_map(|line| serde_json::to_value(line).ok());
+            let lines =
+                lines.filter(|line| wanted.event.as_ref().is_none_or(|event| line["event"] == **event));
+            Ok(Json(json!({"entries": lines.collect::<Vec<_>>()})).into_response())
+        }
+        Err(halted) => Ok(answer(&service.places, Err(halted))),
+    }
 }
 
 pub(super) async fn unknown() -> Refused {
     Refused(StatusCode::NOT_FOUND, "there is no such control; README lists them".to_owned())
+}
+
+pub(super) async fn wrong_method() -> Refused {
+    Refused(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "this control does not know this method; README lists them".to_owned(),
+    )
 }

@@ -5,20 +5,23 @@
 
 use std::fs::{File, TryLockError};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
+use chrono::{TimeDelta, Utc};
 use fs_err as fs;
 use rusqlite::{Connection, params};
 use tokio::sync::watch;
 
 use super::world::{Entry, Key, Record, Signer, World};
-use crate::clock::Time;
+use crate::clock::{Pace, Time};
 
 const SCHEMA: i64 = 1;
 const TABLES: &str = "
-    CREATE TABLE world (only INTEGER PRIMARY KEY CHECK (only = 1), now INTEGER NOT NULL,
+    CREATE TABLE world (only INTEGER PRIMARY KEY CHECK (only = 1),
+                        now INTEGER NOT NULL, wall INTEGER NOT NULL, pace TEXT NOT NULL,
                         signer TEXT NOT NULL CHECK (json_valid(signer))) STRICT;
     CREATE TABLE record (kind TEXT NOT NULL CHECK (kind IN ('account', 'client', 'token', 'mail')),
                          id TEXT NOT NULL, doc TEXT NOT NULL CHECK (json_valid(doc)),
@@ -39,6 +42,8 @@ pub enum DataError {
     Sqlite(#[from] rusqlite::Error),
     #[error("the sandbox's database holds something that is not of its making")]
     Content(#[from] serde_json::Error),
+    #[error("the sandbox's database holds something that is not of its making: `{0}`")]
+    Strange(String),
 }
 
 /// What one call changed, ready to be written.
@@ -46,6 +51,7 @@ pub enum DataError {
 pub(super) struct Batch {
     pub(super) number: u64,
     pub(super) now: Time,
+    pub(super) pace: Pace,
     pub(super) records: Vec<(Key, Option<Record>)>,
     pub(super) entries: Vec<(u64, Entry)>,
 }
@@ -75,9 +81,15 @@ impl Data {
         dir: &Path,
         fresh: impl FnOnce() -> World,
     ) -> Result<(Self, World, Vec<Entry>), DataError> {
-        fs::create_dir_all(dir)?;
+        if !dir.exists() {
+            std::fs::DirBuilder::new().mode(0o700).recursive(true).create(dir)?;
+        }
         let lock = lock(dir)?;
         let path = dir.join("sandbox.db");
+        // Addresses are personal data: made before SQLite would make it readable for everyone.
+        let mut options = fs::OpenOptions::new();
+        options.options_mut().mode(0o600);
+        options.write(true).create(true).truncate(false).open(&path)?;
         let db = Connection::open(&path)?;
         db.pragma_update(None, "journal_mode", "wal")?;
         db.pragma_update(None, "synchronous", "full")?;
@@ -87,8 +99,6 @@ impl Data {
                 SCHEMA => load(&db)?,
                 _ => return Err(DataError::Newer(path)),
             };
-        // The database's own name must survive a power cut as well.
-        fs::File::open(dir)?.sync_all()?;
         let (batches, incoming) = mpsc::channel();
         let (progress, durable) = watch::channel(Progress::Durable(0));
         let thread = std::thread::Builder::new().name("sandbox data".into());
@@ -145,7 +155,9 @@ enum Progress {
 }
 
 fn lock(dir: &Path) -> Result<File, DataError> {
-    let file = fs::File::create(dir.join("lock"))?.into_parts().0;
+    let mut options = fs::OpenOptions::new();
+    options.options_mut().mode(0o600);
+    let file = options.write(true).create(true).truncate(false).open(dir.join("lock"))?.into_parts().0;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(DataError::InUse(dir.to_owned())),
@@ -157,16 +169,18 @@ fn create(db: &Connection, world: World) -> Result<World, DataError> {
     let signer = serde_json::to_string(world.signer())?;
     let transaction = db.unchecked_transaction()?;
     transaction.execute_batch(TABLES)?;
-    transaction
-        .execute("INSERT INTO world VALUES (1, ?1, ?2)", params![world.now().timestamp_millis(), signer])?;
+    let (now, wall) = (world.now().timestamp_millis(), Utc::now().timestamp_millis());
+    let values = params![now, wall, Pace::ByHand.to_string(), signer];
+    transaction.execute("INSERT INTO world VALUES (1, ?1, ?2, ?3, ?4)", values)?;
     transaction.commit()?;
     Ok(world)
 }
 
 fn load(db: &Connection) -> Result<(World, Vec<Entry>), DataError> {
-    let (now, signer): (i64, String) =
-        db.query_row("SELECT now, signer FROM world", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let now = Time::from_timestamp_millis(now).unwrap_or_default();
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    let (now, wall, pace, signer): (i64, i64, String, String) =
+        db.query_row("SELECT now, wall, pace, signer FROM world", [], row)?;
+    let now = continued(now, wall, &pace).ok_or(DataError::Strange(pace))?;
     let mut world = World::new(serde_json::from_str::<Signer>(&signer)?, now);
     let mut statement = db.prepare("SELECT kind, doc FROM record")?;
     let mut rows = statement.query([])?;
@@ -176,7 +190,8 @@ fn load(db: &Connection) -> Result<(World, Vec<Entry>), DataError> {
             "account" => Record::Account(serde_json::from_str(&doc)?),
             "client" => Record::Client(serde_json::from_str(&doc)?),
             "token" => Record::Token(serde_json::from_str(&doc)?),
-            _ => Record::Mail(serde_json::from_str(&doc)?),
+            "mail" => Record::Mail(serde_json::from_str(&doc)?),
+            _ => return Err(DataError::Strange(kind)),
         });
     }
     let mut statement = db.prepare("SELECT entry FROM ledger ORDER BY seq")?;
@@ -185,6 +200,12 @@ fn load(db: &Connection) -> Result<(World, Vec<Entry>), DataError> {
         .map(|entry| Ok(serde_json::from_str(&entry?)?))
         .collect::<Result<_, DataError>>()?;
     Ok((world, entries))
+}
+
+/// What the clock would show if it had gone on at its pace: nobody was ever told a later time.
+fn continued(now: i64, wall: i64, pace: &str) -> Option<Time> {
+    let away = (Utc::now() - Time::from_timestamp_millis(wall)?).max(TimeDelta::zero());
+    Time::from_timestamp_millis(now)?.checked_add_signed(pace.parse::<Pace>().ok()?.of(away))
 }
 
 fn write_all(db: Connection, incoming: &mpsc::Receiver<Batch>, progress: &watch::Sender<Progress>) {
@@ -207,7 +228,7 @@ fn write(db: &Connection, batches: &[Batch]) -> Result<(), DataError> {
         let mut put = transaction.prepare_cached("INSERT OR REPLACE INTO record VALUES (?1, ?2, ?3)")?;
         let mut remove = transaction.prepare_cached("DELETE FROM record WHERE kind = ?1 AND id = ?2")?;
         let mut enter = transaction.prepare_cached("INSERT INTO ledger VALUES (?1, ?2)")?;
-        let mut tell = transaction.prepare_cached("UPDATE world SET now = ?1")?;
+        let mut tell = transaction.prepare_cached("UPDATE world SET now = ?1, wall = ?2, pace = ?3")?;
         for batch in batches {
             for (key, record) in &batch.records {
                 let (kind, id) = name(key);
@@ -219,7 +240,8 @@ fn write(db: &Connection, batches: &[Batch]) -> Result<(), DataError> {
             for (seq, entry) in &batch.entries {
                 enter.execute(params![seq.cast_signed(), serde_json::to_string(entry)?])?;
             }
-            tell.execute(params![batch.now.timestamp_millis()])?;
+            let wall = Utc::now().timestamp_millis();
+            tell.execute(params![batch.now.timestamp_millis(), wall, batch.pace.to_string()])?;
         }
     }
     Ok(transaction.commit()?)

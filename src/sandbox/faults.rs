@@ -1,4 +1,4 @@
-//! Faults on order: what the next calls to an endpoint will suffer. Pure; `server.rs` inflicts them.
+//! Faults on order: what the next calls to an endpoint will suffer; `trouble.rs` inflicts them.
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;

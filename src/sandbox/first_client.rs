@@ -10,7 +10,7 @@ use std::sync::Arc;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
-use super::service::Service;
+use super::service::{Service, throw};
 use super::start::{Options, StartError};
 use super::world::{AccountId, Card, Chosen, ClientId, Reply, Request, World};
 use crate::secret::Secret;
@@ -25,17 +25,22 @@ pub(super) async fn ready(service: &Arc<Service>, options: &Options) -> Result<K
     }
     let file = options.data.as_ref().map(|dir| dir.join("first-client.json"));
     let remembered = file.as_deref().and_then(recall);
-    let call = match service.look(|world, _| decide(world, &account, options.client.as_ref(), remembered)) {
-        Decision::Known(known) => return Ok(known),
-        Decision::Call(call) => *call,
-    };
+    let (chosen, call) =
+        match service.look(|world, _| decide(world, &account, options.client.as_ref(), remembered)) {
+            Decision::Known(known) => return Ok(known),
+            Decision::Call(chosen, call) => (chosen, *call),
+        };
+    if let Some(file) = file {
+        // Before the world has only its hash: a crash in between must not lose the secret.
+        remember(&file, &chosen).map_err(|error| StartError::Secret(file, error))?;
+    }
     let reply = service.call(call).await?;
+    if let Reply::Screen(refusal) = reply {
+        return Err(StartError::Client(refusal));
+    }
     let Reply::ClientIssued { id, secret } = reply else {
         return Err(StartError::Unexpected(Box::new(reply)));
     };
-    if let Some(file) = file {
-        remember(&file, &id, &secret).map_err(|error| StartError::Secret(file, error))?;
-    }
     Ok((id, Some(secret)))
 }
 
@@ -54,7 +59,8 @@ async fn first_account(service: &Arc<Service>) -> Result<AccountId, StartError> 
 
 enum Decision {
     Known(Known),
-    Call(Box<Request>),
+    /// These credentials are to be made valid by this call.
+    Call(Chosen, Box<Request>),
 }
 
 fn decide(
@@ -65,13 +71,14 @@ fn decide(
 ) -> Decision {
     let valid = |id: &str, secret: &str| world.client(id).is_some_and(|client| client.secret_is(secret));
     if let Some((id, secret)) = asked {
-        let client = ClientId::new(id.as_str());
+        let chosen = Chosen { id: ClientId::new(id.as_str()), secret: secret.clone() };
         return if valid(id, secret.expose()) {
-            Decision::Known((client, Some(secret.clone())))
+            Decision::Known((chosen.id, Some(chosen.secret)))
         } else if world.client(id).is_some() {
-            Decision::Call(Box::new(Request::ReissueSecret { client, chosen: Some(secret.clone()) }))
+            let (client, secret) = (chosen.id.clone(), Some(chosen.secret.clone()));
+            Decision::Call(chosen, Box::new(Request::ReissueSecret { client, chosen: secret }))
         } else {
-            issue(account, Some(Chosen { id: client, secret: secret.clone() }))
+            issue(account, chosen)
         };
     }
     if let Some(known) = remembered.filter(|known| valid(&known.client_id, &known.client_secret)) {
@@ -79,18 +86,14 @@ fn decide(
     }
     match world.clients_of(account).min_by_key(|client| client.issued_at) {
         Some(client) => Decision::Known((client.id.clone(), None)),
-        None => issue(account, None),
+        None => issue(account, Chosen::drawn(throw())),
     }
 }
 
-fn issue(account: &AccountId, chosen: Option<Chosen>) -> Decision {
-    let name = "First client".to_owned();
-    Decision::Call(Box::new(Request::IssueClient {
-        account: account.clone(),
-        name,
-        terms_agreed: true,
-        chosen,
-    }))
+fn issue(account: &AccountId, chosen: Chosen) -> Decision {
+    let (account, name) = (account.clone(), "First client".to_owned());
+    let call = Request::IssueClient { account, name, terms_agreed: true, chosen: Some(chosen.clone()) };
+    Decision::Call(chosen, Box::new(call))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -103,13 +106,17 @@ fn recall(file: &Path) -> Option<Remembered> {
     serde_json::from_slice(&fs::read(file).ok()?).ok()
 }
 
-fn remember(file: &Path, id: &ClientId, secret: &Secret) -> io::Result<()> {
+/// Whole or not at all: written under another name first.
+fn remember(file: &Path, chosen: &Chosen) -> io::Result<()> {
     use std::io::Write as _;
     use std::os::unix::fs::OpenOptionsExt as _;
-    let credentials = Remembered { client_id: id.to_string(), client_secret: secret.expose().to_owned() };
+    let credentials =
+        Remembered { client_id: chosen.id.to_string(), client_secret: chosen.secret.expose().to_owned() };
+    let unfinished = file.with_extension("part");
     let mut options = fs::OpenOptions::new();
     options.options_mut().mode(0o600);
-    let mut file = options.write(true).create(true).truncate(true).open(file)?;
-    file.write_all(&serde_json::to_vec(&credentials)?)?;
-    file.sync_all()
+    let mut writing = options.write(true).create(true).truncate(true).open(&unfinished)?;
+    writing.write_all(&serde_json::to_vec(&credentials)?)?;
+    writing.sync_all()?;
+    fs::rename(&unfinished, file)
 }

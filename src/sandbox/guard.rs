@@ -11,19 +11,22 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Here {
     loopback: bool,
+    /// Host and port in the addresses it gives out.
+    authority: String,
 }
 
 impl Here {
-    pub(super) fn on(listening: IpAddr) -> Self {
-        Self { loopback: listening.is_loopback() }
+    pub(super) fn new(listening: IpAddr, origin: &str) -> Self {
+        let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority);
+        Self { loopback: listening.is_loopback(), authority: authority.to_owned() }
     }
 
-    fn accepts(self, headers: &HeaderMap) -> bool {
+    fn accepts(&self, headers: &HeaderMap) -> bool {
         let Some(host) = text(headers, header::HOST) else { return false };
-        let named = !self.loopback || address(host).is_some() || is_localhost(host);
+        let named = !self.loopback || host == self.authority || address(host).is_some() || is_localhost(host);
         let origin = text(headers, header::ORIGIN);
         let from_here =
             origin.is_none_or(|origin| origin.split_once("://").is_some_and(|(_, it)| it == host));
@@ -67,7 +70,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
         origin.map(|origin| headers.insert(header::ORIGIN, origin.parse().unwrap()));
-        Here::on([127, 0, 0, 1].into()).accepts(&headers)
+        Here::new([127, 0, 0, 1].into(), "https://sandbox.example").accepts(&headers)
     }
 
     #[test]
@@ -75,12 +78,13 @@ mod tests {
         assert!(accepts("127.0.0.1:8460", None));
         assert!(accepts("localhost:8460", Some("http://localhost:8460")));
         assert!(accepts("[::1]:8460", None));
+        assert!(accepts("sandbox.example", Some("https://sandbox.example")));
         assert!(!accepts("evil.example:8460", None));
         assert!(!accepts("127.0.0.1:8460", Some("http://evil.example")));
         assert!(!accepts("127.0.0.1:8460", Some("null")));
         assert!(!accepts("localhost.evil.example", None));
         let mut headers = HeaderMap::new();
-        headers.insert(header::HOST, "sandbox.example".parse().unwrap());
-        assert!(Here::on([0, 0, 0, 0].into()).accepts(&headers));
+        headers.insert(header::HOST, "other.example".parse().unwrap());
+        assert!(Here::new([0, 0, 0, 0].into(), "http://127.0.0.1").accepts(&headers));
     }
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use bytes::BytesMut;
+use http_body_util::BodyExt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trouble {
@@ -12,11 +13,25 @@ pub(super) enum Trouble {
     Broken,
 }
 
+/// What is still read of a body over its limit, so that its sender gets to see the answer.
+pub(super) const DRAINED: usize = 16 << 20;
+
 pub(super) async fn read_body(body: Body, most: usize, patience: Duration) -> Result<Bytes, Trouble> {
-    match tokio::time::timeout(patience, Limited::new(body, most).collect()).await {
-        Err(_) => Err(Trouble::TooSlow),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Trouble::TooLarge),
-        Ok(Err(_)) => Err(Trouble::Broken),
-        Ok(Ok(whole)) => Ok(whole.to_bytes()),
+    tokio::time::timeout(patience, read(body, most)).await.unwrap_or(Err(Trouble::TooSlow))
+}
+
+async fn read(mut body: Body, most: usize) -> Result<Bytes, Trouble> {
+    let mut kept = BytesMut::new();
+    let mut size = 0;
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Trouble::Broken)?.into_data() else { continue };
+        size += data.len();
+        if size > most.max(DRAINED) {
+            break;
+        }
+        if size <= most {
+            kept.extend_from_slice(&data);
+        }
     }
+    if size <= most { Ok(kept.freeze()) } else { Err(Trouble::TooLarge) }
 }

@@ -1,11 +1,10 @@
 //! Which address is served by what.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{MethodRouter, delete, get, post};
+use axum::routing::{MethodRouter, any, delete, get, post};
 
 use super::faults::Endpoint;
 use super::service::Service;
@@ -13,9 +12,9 @@ use super::{auth, controls, guard, mails, pages, trouble, upload};
 
 type Routes = Router<Arc<Service>>;
 
-pub(super) fn all(service: &Arc<Service>, listening: IpAddr) -> Router {
-    let here = guard::Here::on(listening);
-    let for_people = pages().merge(Router::new().nest("/_sandbox", controls()));
+pub(super) fn all(service: &Arc<Service>, here: guard::Here) -> Router {
+    let for_people = pages()
+        .merge(Router::new().nest("/_sandbox", controls()).route("/_sandbox/", any(controls::unknown)));
     let guarded = for_people.layer(from_fn_with_state(here, guard::only_from_here));
     machines(service).merge(guarded).fallback(pages::not_found).with_state(Arc::clone(service))
 }
@@ -40,11 +39,17 @@ fn machines(service: &Arc<Service>) -> Routes {
         .route("/mails/{mail}/contents/{content}/pdf", at(Endpoint::Pdf, get(mails::pdf)))
         .method_not_allowed_fallback(mails::wrong_method)
         .fallback(mails::unknown);
+    let store = Router::new()
+        .route("/upload", at(Endpoint::Upload, post(upload::upload)))
+        .route("/download/{*key}", at(Endpoint::Download, get(upload::download)))
+        .route("/download/", get(upload::no_such_key))
+        .method_not_allowed_fallback(upload::wrong_method);
     Router::new()
         .nest("/auth", auth)
         .nest("/v1", api)
-        .route("/upload", at(Endpoint::Upload, post(upload::upload)))
-        .route("/download/{*key}", at(Endpoint::Download, get(upload::download)))
+        // A nest leaves its own name with a slash behind it to others.
+        .route("/v1/", any(mails::unknown))
+        .merge(store)
 }
 
 fn controls() -> Routes {
@@ -58,6 +63,7 @@ fn controls() -> Routes {
         .route("/clients/{client}/secret", post(controls::reissue_secret))
         .route("/packing", post(controls::begin_packing))
         .route("/ledger", get(controls::ledger))
+        .method_not_allowed_fallback(controls::wrong_method)
         .fallback(controls::unknown)
 }
 

@@ -39,7 +39,10 @@ pub(super) async fn serve(
     let graceful = GracefulShutdown::new();
     let mut stop = pin!(stop);
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let place = tokio::select! {
+            place = Arc::clone(&places).acquire_owned() => place,
+            () = &mut stop => break,
+        };
         let stream = tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::{Notify, Semaphore};
@@ -19,6 +20,8 @@ use crate::clock::Clock;
 
 /// Each may hold ten megabytes.
 const UPLOADS_AT_ONCE: usize = 64;
+/// How long a PDF may take to read.
+const READING: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub(super) struct Service {
@@ -101,13 +104,15 @@ impl Service {
         tokio::spawn(async move { service.perform(request).await }).await.unwrap_or(Err(Halted))
     }
 
-    /// Keeps the bytes first, so that a stored upload never lacks them.
+    /// Checks the form first, so that no stranger's file is read or kept; then keeps the bytes, so
+    /// that a stored upload never lacks them.
     pub(super) async fn upload(self: &Arc<Self>, fields: UploadFields, file: Bytes) -> Result<Reply, Halted> {
         let service = Arc::clone(self);
         let work = async move {
-            let blob = BlobId::new(throw().name("b", 0));
-            let (stored, file) =
-                tokio::task::spawn_blocking(move || examine(blob, file)).await.map_err(|_| Halted)?;
+            if let Err(refusal) = service.check(&fields, file.len() as u64) {
+                return Ok(Reply::StoreError(refusal));
+            }
+            let stored = examine(&file).await;
             if let Err(error) = service.blobs.put(&stored.blob, file).await {
                 tracing::error!(error = &error as &dyn std::error::Error, "an upload can't be stored");
                 return Ok(Reply::StoreError(StoreError::Internal));
@@ -115,6 +120,12 @@ impl Service {
             service.perform(Request::Upload { fields, file: Received::Kept(stored) }).await
         };
         tokio::spawn(work).await.unwrap_or(Err(Halted))
+    }
+
+    /// What the form's signature and policy say, without doing anything.
+    pub(super) fn check(&self, fields: &UploadFields, size: u64) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        self.look(|world, _| world.signer().check_upload(&fields.0, size, now.max(world.now()))).map(drop)
     }
 
     async fn perform(&self, request: Request) -> Result<Reply, Halted> {
@@ -126,9 +137,7 @@ impl Service {
             ticket = self.submit(&mut state, &effects, moves_time);
             (reply, effects)
         };
-        if let Some(data) = &self.data {
-            data.durable(ticket).await?;
-        }
+        self.durable(ticket).await?;
         self.settle(&effects).await;
         if !effects.changed.is_empty() {
             self.changed.notify_one();
@@ -149,11 +158,19 @@ impl Service {
             data.submit(Batch {
                 number: state.submitted,
                 now: state.world.now(),
+                pace: self.clock.pace(),
                 records: effects.changed.iter().map(|key| (key.clone(), state.world.record(key))).collect(),
                 entries: (first as u64 + 1..).zip(effects.entries.iter().cloned()).collect(),
             });
         }
         state.submitted
+    }
+
+    async fn durable(&self, ticket: u64) -> Result<(), Halted> {
+        match &self.data {
+            Some(data) => data.durable(ticket).await,
+            None => Ok(()),
+        }
     }
 
     async fn settle(&self, effects: &Effects) {
@@ -184,7 +201,16 @@ impl Service {
         }
     }
 
-    /// A look at the world and its ledger.
+    /// A look for others: what is seen is durable when it is shown.
+    pub(super) async fn show<T>(&self, read: impl FnOnce(&World, &Ledger) -> T) -> Result<T, Halted> {
+        let (seen, ticket) = {
+            let state = self.lock();
+            (read(&state.world, &state.ledger), state.submitted)
+        };
+        self.durable(ticket).await.map(|()| seen)
+    }
+
+    /// A look at the world and its ledger, for this service itself.
     pub(super) fn look<T>(&self, read: impl FnOnce(&World, &Ledger) -> T) -> T {
         let state = self.lock();
         read(&state.world, &state.ledger)
@@ -238,16 +264,24 @@ impl Service {
     }
 }
 
-fn examine(blob: BlobId, file: Bytes) -> (Stored, Bytes) {
-    // A PDF that makes the reader panic is one it can't read.
-    let reading = std::panic::catch_unwind(|| super::pdf::read(&file))
-        .unwrap_or_else(|_| Reading::Unreadable("the file is not readable as PDF".to_owned()));
-    let stored = Stored { blob, size: file.len() as u64, sha256: sha256_hex(&file), reading };
-    (stored, file)
+/// Hashes a file and reads it as a PDF, in a thread that may take its time. One that takes too long,
+/// or makes the reader panic, is one that can't be read.
+async fn examine(file: &Bytes) -> Stored {
+    let (hashed, read) = (file.clone(), file.clone());
+    let sha256 = tokio::task::spawn_blocking(move || sha256_hex(&hashed));
+    let reading = tokio::time::timeout(READING, tokio::task::spawn_blocking(move || super::pdf::read(&read)));
+    let (sha256, reading) = tokio::join!(sha256, reading);
+    let reading = match reading {
+        Ok(Ok(reading)) => reading,
+        Ok(Err(_)) => Reading::Unreadable("the file is not readable as PDF".to_owned()),
+        Err(_) => Reading::Unreadable("the file takes too long to read".to_owned()),
+    };
+    let blob = BlobId::new(throw().name(super::blobs::PREFIX, 0));
+    Stored { blob, size: file.len() as u64, sha256: sha256.unwrap_or_default(), reading }
 }
 
 /// Fresh chance from the operating system; without it nothing here could be secret.
-fn throw() -> Dice {
+pub(super) fn throw() -> Dice {
     let mut entropy = [0; 32];
     match getrandom::fill(&mut entropy) {
         Ok(()) => Dice::new(entropy),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::Utc;
+use fs_err as fs;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -15,8 +16,8 @@ use super::blobs::Blobs;
 use super::data::{Data, DataError, Halted};
 use super::places::{Places, Welcome};
 use super::service::{Keeping, Service, first_world};
-use super::world::{Card, Reply};
-use super::{first_client, routes, server};
+use super::world::{Card, Reply, Request, ScreenRefusal};
+use super::{first_client, guard, routes, server};
 use crate::clock::{Clock, Pace};
 use crate::secret::Secret;
 
@@ -76,6 +77,8 @@ pub enum StartError {
     Blobs(PathBuf, #[source] io::Error),
     #[error("the first client's secret can't be kept in {0}")]
     Secret(PathBuf, #[source] io::Error),
+    #[error("the first client can't be as asked for: {0}")]
+    Client(ScreenRefusal),
     #[error("the first account and client could not be made: {0:?}")]
     Unexpected(Box<Reply>),
     #[error(transparent)]
@@ -97,6 +100,10 @@ impl Running {
             _ = self.serving => Ok(()),
             () = self.service.halted() => Err(Halted),
         };
+        if outcome.is_ok() {
+            // The time goes into the data with the rest.
+            self.service.call(Request::PassTime).await?;
+        }
         self.service.close().await;
         outcome
     }
@@ -122,7 +129,7 @@ pub async fn start(
     let (client_id, client_secret) = first_client::ready(&service, &options).await?;
 
     let keeper = tokio::spawn(Arc::clone(&service).keep_time());
-    let router = routes::all(&service, address.ip());
+    let router = routes::all(&service, guard::Here::new(address.ip(), &places.base_url));
     let serve = server::serve(listener, router, Arc::clone(&service), stop);
     let serving = tokio::spawn(async move {
         serve.await;
@@ -149,7 +156,12 @@ fn open(dir: Option<&Path>) -> Result<Keeping, StartError> {
     let (data, world, entries) =
         Data::open(dir, fresh).map_err(|error| StartError::Data(dir.to_owned(), error))?;
     let pdfs = dir.join("pdf");
-    let known: Vec<_> = world.blobs().collect();
-    let blobs = Blobs::in_directory(pdfs.clone(), &known).map_err(|error| StartError::Blobs(pdfs, error))?;
+    let blobs = Blobs::in_directory(pdfs.clone(), &world).map_err(|error| StartError::Blobs(pdfs, error))?;
+    // The names of what was just made must survive a power cut as well.
+    let names = [Some(dir), dir.parent().filter(|parent| !parent.as_os_str().is_empty())];
+    for dir in names.into_iter().flatten() {
+        let synced = fs::File::open(dir).and_then(|dir| dir.sync_all());
+        synced.map_err(|error| StartError::Data(dir.to_owned(), error.into()))?;
+    }
     Ok(Keeping { world, entries, blobs, data: Some(data) })
 }

@@ -11,14 +11,15 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Frame;
 
 use super::answer;
 use super::faults::{Endpoint, Kind, Order};
+use super::intake::{DRAINED, read_body};
 use super::service::Service;
-use super::upload::DRAINED;
-use super::world::{Code, Reply};
+use super::upload;
+use super::world::{Code, OAuthError, Reply, StoreError};
 
 /// Marks an answer that must never leave: the connection is closed instead.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +53,7 @@ pub(super) async fn inflict(
         }
         Kind::Status => {
             // A caller still sending would see a reset and not the answer.
-            let _ = Limited::new(request.into_body(), DRAINED).collect().await;
+            let _ = read_body(request.into_body(), DRAINED, service.patience.body).await;
             instead(&service, endpoint, order)
         }
         Kind::PaymentInProgress | Kind::Decline | Kind::Stale => {
@@ -106,19 +107,14 @@ impl hyper::body::Body for Half {
     }
 }
 
-/// The ordered answer: with the ordered body, or as the service itself would fail.
+/// The ordered answer: with the ordered body, or as the service itself, or a gateway before it, fails.
 fn instead(service: &Service, endpoint: Endpoint, order: Order) -> Response {
     let status = order.status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or_default();
-    let mut response = match (order.body, status.as_u16(), endpoint) {
-        (Some(body), ..) => body.into_response(),
-        (None, 401 | 403, _) => answer::reply(&service.places, Reply::Unauthorized),
-        (None, 500, Endpoint::Upload | Endpoint::Download | Endpoint::Token | Endpoint::Revocation) => {
-            Response::default()
-        }
-        (None, 500, _) => answer::problem(&service.places, Code::InternalServerError.into()),
-        (None, ..) => {
-            axum::response::Html(format!("<html><body><h1>{status}</h1></body></html>")).into_response()
-        }
+    let bodiless = [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT, StatusCode::NOT_MODIFIED];
+    let mut response = match order.body {
+        Some(body) => body.into_response(),
+        None if bodiless.contains(&status) => Response::default(),
+        None => own_failure(service, endpoint, status),
     };
     *response.status_mut() = status;
     if let Some(seconds) = order.retry_after {
@@ -128,4 +124,31 @@ fn instead(service: &Service, endpoint: Endpoint, order: Order) -> Response {
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
     }
     response
+}
+
+fn own_failure(service: &Service, endpoint: Endpoint, status: StatusCode) -> Response {
+    let html =
+        || axum::response::Html(format!("<html><body><h1>{status}</h1></body></html>")).into_response();
+    match endpoint {
+        Endpoint::Upload | Endpoint::Download => upload::refusal(&match status.as_u16() {
+            403 => StoreError::AccessDenied("Access Denied".to_owned()),
+            503 => StoreError::SlowDown,
+            _ => StoreError::Internal,
+        }),
+        Endpoint::Token | Endpoint::Revocation if status == StatusCode::UNAUTHORIZED => {
+            answer::reply(&service.places, Reply::OAuth(OAuthError::InvalidClient))
+        }
+        Endpoint::Token | Endpoint::Revocation | Endpoint::Discovery => html(),
+        Endpoint::Account
+        | Endpoint::Create
+        | Endpoint::Read
+        | Endpoint::Confirm
+        | Endpoint::Cancel
+        | Endpoint::Pdf => match status.as_u16() {
+            401 => answer::reply(&service.places, Reply::Unauthorized),
+            403 => answer::reply(&service.places, Reply::Forbidden),
+            500 => answer::problem(&service.places, Code::InternalServerError.into()),
+            _ => html(),
+        },
+    }
 }

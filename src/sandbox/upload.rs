@@ -4,8 +4,10 @@
 //! limit is counted and dropped, so that its refusal can name its size.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -16,22 +18,28 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::answer::answer;
 use super::service::Service;
-use super::world::{LARGEST_FILE, Received, Reply, Request as Call, StoreError, UploadFields};
+use super::world::{FormError, LARGEST_FILE, Received, Reply, Request as Call, StoreError, UploadFields};
 
 const FIELDS_BEFORE_FILE: usize = 20_480;
 /// What is still read of a body that will be refused; a larger one is refused unread.
-pub(super) const DRAINED: usize = 16 << 20;
+const DRAINED: u64 = 16 << 20;
+/// How long an upload waits while as many as can be held are under way.
+const LONGEST_QUEUE: Duration = Duration::from_secs(5);
 
 pub(super) async fn upload(State(service): State<Arc<Service>>, request: Request) -> Response {
-    let place = service.uploads.acquire().await;
+    let patience = service.patience.body.min(LONGEST_QUEUE);
+    let Ok(place) = tokio::time::timeout(patience, service.uploads.acquire()).await else {
+        return refusal_after_reading(&StoreError::SlowDown);
+    };
     let read = async {
         let declared = declared_length(request.headers())?;
         let boundary = boundary(request.headers())?;
-        if declared > DRAINED as u64 {
+        if declared > DRAINED {
             return Err(StoreError::TooLarge { size: declared, most: LARGEST_FILE });
         }
         let form = Multipart::new(request.into_body().into_data_stream(), boundary);
-        tokio::time::timeout(service.patience.body, read_form(form)).await.map_err(|_| StoreError::Timeout)?
+        let read = tokio::time::timeout(service.patience.body, read_form(form)).await;
+        read.map_err(|_| StoreError::Timeout)?.map_err(StoreError::from)
     };
     let outcome = match read.await {
         Err(refusal) => return refusal_after_reading(&refusal),
@@ -52,7 +60,7 @@ struct Form {
     /// The bytes, or only their number where there are too many.
     file: Result<Bytes, u64>,
     /// What is wrong with what follows the file.
-    trailing: Option<StoreError>,
+    trailing: Option<FormError>,
 }
 
 /// A signed field that follows the file is missing before it, and that is said first.
@@ -60,26 +68,25 @@ fn refusal_of_trailing(
     service: &Service,
     fields: &UploadFields,
     file: &Result<Bytes, u64>,
-    trailing: StoreError,
+    trailing: FormError,
 ) -> StoreError {
     let size = file.as_ref().map_or_else(|size| *size, |file| file.len() as u64);
-    let checked = service.look(|world, _| world.signer().check_upload(&fields.0, size, world.now()));
-    checked.err().unwrap_or(trailing)
+    service.check(fields, size).err().unwrap_or_else(|| trailing.into())
 }
 
-async fn read_form(mut form: Multipart<'_>) -> Result<Form, StoreError> {
+async fn read_form(mut form: Multipart<'_>) -> Result<Form, FormError> {
     let mut fields: Vec<(String, String)> = Vec::new();
     let mut read = 0;
     loop {
-        let Some(field) = next(&mut form).await? else { return Err(StoreError::Files { found: 0 }) };
-        let name = field.name().unwrap_or_default().to_owned();
+        let Some(field) = next(&mut form).await? else { return Err(FormError::Files { found: 0 }) };
+        let name = field.name().ok_or(FormError::Malformed)?.to_owned();
         if name.eq_ignore_ascii_case("file") {
             let file = read_file(field).await?;
             let trailing = what_follows(&mut form).await?;
             return Ok(Form { fields: UploadFields(fields), file, trailing });
         }
         if fields.iter().any(|(earlier, _)| earlier.eq_ignore_ascii_case(&name)) {
-            return Err(StoreError::FieldTwice(name));
+            return Err(FormError::FieldTwice(name));
         }
         let value = read_field(field, FIELDS_BEFORE_FILE.saturating_sub(read + name.len())).await?;
         read += name.len() + value.len();
@@ -87,25 +94,25 @@ async fn read_form(mut form: Multipart<'_>) -> Result<Form, StoreError> {
     }
 }
 
-async fn next<'r>(form: &mut Multipart<'r>) -> Result<Option<Field<'r>>, StoreError> {
-    form.next_field().await.map_err(|_| StoreError::MalformedForm)
+async fn next<'r>(form: &mut Multipart<'r>) -> Result<Option<Field<'r>>, FormError> {
+    form.next_field().await.map_err(|_| FormError::Malformed)
 }
 
-async fn read_field(mut field: Field<'_>, most: usize) -> Result<String, StoreError> {
+async fn read_field(mut field: Field<'_>, most: usize) -> Result<String, FormError> {
     let mut value = Vec::new();
-    while let Some(piece) = field.chunk().await.map_err(|_| StoreError::MalformedForm)? {
+    while let Some(piece) = field.chunk().await.map_err(|_| FormError::Malformed)? {
         if value.len() + piece.len() > most {
-            return Err(StoreError::FieldsTooLarge { most: FIELDS_BEFORE_FILE });
+            return Err(FormError::FieldsTooLarge { most: FIELDS_BEFORE_FILE });
         }
         value.extend_from_slice(&piece);
     }
-    String::from_utf8(value).map_err(|_| StoreError::MalformedForm)
+    String::from_utf8(value).map_err(|_| FormError::Malformed)
 }
 
-async fn read_file(mut field: Field<'_>) -> Result<Result<Bytes, u64>, StoreError> {
+async fn read_file(mut field: Field<'_>) -> Result<Result<Bytes, u64>, FormError> {
     let mut kept = BytesMut::new();
     let mut size = 0;
-    while let Some(piece) = field.chunk().await.map_err(|_| StoreError::MalformedForm)? {
+    while let Some(piece) = field.chunk().await.map_err(|_| FormError::Malformed)? {
         size += piece.len() as u64;
         if size <= LARGEST_FILE {
             kept.extend_from_slice(&piece);
@@ -114,28 +121,28 @@ async fn read_file(mut field: Field<'_>) -> Result<Result<Bytes, u64>, StoreErro
     Ok(if size <= LARGEST_FILE { Ok(kept.freeze()) } else { Err(size) })
 }
 
-async fn what_follows(form: &mut Multipart<'_>) -> Result<Option<StoreError>, StoreError> {
+async fn what_follows(form: &mut Multipart<'_>) -> Result<Option<FormError>, FormError> {
     Ok(next(form).await?.map(|field| match field.name().unwrap_or_default() {
-        name if name.eq_ignore_ascii_case("file") => StoreError::Files { found: 2 },
-        name => StoreError::FieldAfterFile(name.to_owned()),
+        name if name.eq_ignore_ascii_case("file") => FormError::Files { found: 2 },
+        name => FormError::FieldAfterFile(name.to_owned()),
     }))
 }
 
-fn declared_length(headers: &HeaderMap) -> Result<u64, StoreError> {
+fn declared_length(headers: &HeaderMap) -> Result<u64, FormError> {
     headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse().ok())
-        .ok_or(StoreError::LengthRequired)
+        .ok_or(FormError::LengthRequired)
 }
 
-fn boundary(headers: &HeaderMap) -> Result<String, StoreError> {
+fn boundary(headers: &HeaderMap) -> Result<String, FormError> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let is_form =
         kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("multipart/form-data");
     if !is_form {
-        return Err(StoreError::NotMultipart);
+        return Err(FormError::NotMultipart);
     }
-    multer::parse_boundary(kind).map_err(|_| StoreError::MalformedForm)
+    multer::parse_boundary(kind).map_err(|_| FormError::Malformed)
 }
 
 /// The rest of the body is unread, so the connection can't be used again.
@@ -147,9 +154,11 @@ fn refusal_after_reading(error: &StoreError) -> Response {
 
 pub(super) async fn download(
     State(service): State<Arc<Service>>,
-    Path(key): Path<String>,
+    key: Result<Path<String>, PathRejection>,
     RawQuery(query): RawQuery,
 ) -> Response {
+    // What is no text is the key of nothing.
+    let key = key.map(|Path(key)| key).unwrap_or_default();
     let query = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).into_owned().collect();
     match service.call(Call::Download { key, query }).await {
         Ok(Reply::Document(document)) => match service.document(&document.blob, &document.sha256).await {
@@ -184,7 +193,7 @@ pub(super) fn refusal(error: &StoreError) -> Response {
                 for (name, value) in error.elements() {
                     inside
                         .create_element(name)
-                        .write_text_content(BytesText::from_escaped(partial_escape(&value)))?;
+                        .write_text_content(BytesText::from_escaped(partial_escape(printable(&value))))?;
                 }
                 inside.create_element("RequestId").write_empty()?;
                 inside.create_element("HostId").write_empty().map(|_| ())
@@ -193,4 +202,17 @@ pub(super) fn refusal(error: &StoreError) -> Response {
         });
     let body = written.map(|()| writer.into_inner()).unwrap_or_default();
     (status, [(header::CONTENT_TYPE, "application/xml")], body).into_response()
+}
+
+/// XML has no way to write most control characters.
+fn printable(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r'), "\u{fffd}")
+}
+
+pub(super) async fn wrong_method() -> Response {
+    refusal(&StoreError::MethodNotAllowed)
+}
+
+pub(super) async fn no_such_key() -> Response {
+    refusal(&StoreError::NoSuchKey)
 }

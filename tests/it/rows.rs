@@ -2,6 +2,8 @@
 //!
 //! The rows are named as the document names them; a test that is named here and does not exist fails.
 
+use mailchute::sandbox::world::Code;
+
 use crate::architecture::sources;
 
 #[rustfmt::skip]
@@ -117,7 +119,21 @@ fn every_row_names_a_test_that_exists() {
             let (module, name) = test.split_once("::").unwrap();
             let source = tests.iter().find(|(path, _)| path.ends_with(format!("{module}.rs")));
             let (_, text) = source.unwrap_or_else(|| panic!("{table}, {row}: there is no {module}.rs"));
-            assert!(text.contains(&format!("fn {name}(")), "{table}, {row}: there is no test {test}");
+            let at = text
+                .find(&format!("fn {name}("))
+                .unwrap_or_else(|| panic!("{table}, {row}: there is no {test}"));
+            let before = text[..at].trim_end().trim_end_matches("async").trim_end();
+            assert!(before.ends_with("test]"), "{table}, {row}: {test} is no test");
         }
+    }
+}
+
+#[test]
+fn every_problem_of_the_document_has_a_row() {
+    // The last four are plain HTTP's.
+    for code in &Code::ALL[..17] {
+        let rows = ROWS.iter().filter(|(table, _)| table.starts_with("Errors")).flat_map(|(_, rows)| *rows);
+        let named = rows.filter(|(row, _)| row.contains(&format!("{} {}", code.status(), code.as_str())));
+        assert!(named.count() > 0, "{} has no row", code.as_str());
     }
 }

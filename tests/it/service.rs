@@ -1,6 +1,8 @@
 //! A sandbox of its own for one test, and a client that speaks to it as any program would.
 
 use std::io::Write as _;
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mailchute::api::wire::{CreatedMail, Mail, Problem, UploadTarget};
 use mailchute::clock::Pace;
@@ -30,6 +32,7 @@ impl Service {
     }
 
     pub async fn with_own_pace(options: Options) -> Self {
+        count_panics();
         let (stop, stopped) = oneshot::channel::<()>();
         let running = sandbox::start(options, async { drop(stopped.await) }).await.unwrap();
         let http = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
@@ -176,6 +179,25 @@ impl Service {
             })
             .collect()
     }
+}
+
+static PANICS: AtomicUsize = AtomicUsize::new(0);
+
+/// A handler that panics closes its connection without a word; only this tells it from a caller's fault.
+fn count_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            PANICS.fetch_add(1, Ordering::SeqCst);
+            usual(panic);
+        }));
+    });
+}
+
+/// How many panics there have been in this run of the tests, anywhere.
+pub fn panics() -> usize {
+    PANICS.load(Ordering::SeqCst)
 }
 
 /// Asserts a problem+json of this status and code, and gives it.

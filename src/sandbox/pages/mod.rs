@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
@@ -29,6 +30,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; c
                       img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 type Here = State<Arc<Service>>;
+type Named<T> = Result<Path<T>, PathRejection>;
 
 pub(super) async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
@@ -50,7 +52,7 @@ pub(super) struct Turn {
 }
 
 pub(super) async fn inbox(State(service): Here, Query(turn): Query<Turn>, headers: HeaderMap) -> Response {
-    let (mails, older) = service.look(|world, _| {
+    let shown = service.show(|world, _| {
         let before = turn.before.map(MailId::new);
         let newest_first = world.mails_before(before.as_ref()).rev();
         let shown: Vec<_> = newest_first.take(LETTERS_ON_A_PAGE + 1).collect();
@@ -59,29 +61,36 @@ pub(super) async fn inbox(State(service): Here, Query(turn): Query<Turn>, header
         let older = page.last().filter(|_| more).map(|mail| mail.id.to_string());
         (page.iter().map(|mail| view::mail(mail, world.now())).collect::<Vec<_>>(), older)
     });
+    let Ok((mails, older)) = shown.await else { return halted() };
     page(&headers, "inbox.html", context! { mails, older, now => view::time(service.clock.now()) })
 }
 
-pub(super) async fn letter(State(service): Here, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    let found = service.look(|world, ledger| {
+pub(super) async fn letter(State(service): Here, id: Named<String>, headers: HeaderMap) -> Response {
+    let Ok(Path(id)) = id else { return missing(&headers) };
+    let found = service.show(|world, ledger| {
         let mail = world.mail(&id)?;
         Some(context! { mail => view::mail(mail, world.now()), timeline => view::timeline(ledger, mail) })
     });
-    found.map_or_else(|| missing(&headers), |found| page(&headers, "letter.html", found))
+    match found.await {
+        Ok(Some(found)) => page(&headers, "letter.html", found),
+        Ok(None) => missing(&headers),
+        Err(_) => halted(),
+    }
 }
 
 /// One PDF of a letter, counted from 1, uploaded but perhaps not sealed yet.
 pub(super) async fn document(
     State(service): Here,
-    Path((id, number)): Path<(String, usize)>,
+    names: Named<(String, usize)>,
     headers: HeaderMap,
 ) -> Response {
-    let found = service.look(|world, _| {
+    let Ok(Path((id, number))) = names else { return missing(&headers) };
+    let found = service.show(|world, _| {
         let (mail, index) = (world.mail(&id)?, number.checked_sub(1)?);
         let stored = mail.contents.get(index)?.upload.clone()?;
         Some((stored, mail.order.files[index].file_name.clone()))
     });
-    let Some((stored, file_name)) = found else { return missing(&headers) };
+    let Ok(Some((stored, file_name))) = found.await else { return missing(&headers) };
     match service.document(&stored.blob, &stored.sha256).await {
         Some(bytes) => pdf(bytes, &file_name),
         None => missing(&headers),
@@ -89,15 +98,19 @@ pub(super) async fn document(
 }
 
 pub(super) async fn account(State(service): Here, headers: HeaderMap) -> Response {
-    page(&headers, "account.html", context! { accounts => service.look(|world, _| view::accounts(world)) })
+    match service.show(|world, _| view::accounts(world)).await {
+        Ok(accounts) => page(&headers, "account.html", context! { accounts }),
+        Err(_) => halted(),
+    }
 }
 
 pub(super) async fn set_card(
     State(service): Here,
-    Path(account): Path<String>,
+    account: Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
+    let Ok(Path(account)) = account else { return missing(&headers) };
     let card = match read_form(&service, body).await.get("card").map(String::as_str) {
         Some("ok") => Card::Ok,
         Some("declining") => Card::Declining,
@@ -109,10 +122,11 @@ pub(super) async fn set_card(
 
 pub(super) async fn issue_client(
     State(service): Here,
-    Path(account): Path<String>,
+    account: Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
+    let Ok(Path(account)) = account else { return missing(&headers) };
     let mut form = read_form(&service, body).await;
     let call = Call::IssueClient {
         account: AccountId::new(account),
@@ -125,9 +139,14 @@ pub(super) async fn issue_client(
 
 pub(super) async fn reissue_secret(
     State(service): Here,
-    Path((_, client)): Path<(String, String)>,
+    names: Named<(String, String)>,
     headers: HeaderMap,
+    body: Body,
 ) -> Response {
+    let Ok(Path((_, client))) = names else { return missing(&headers) };
+    if read_form(&service, body).await.get("sure").is_none_or(|sure| sure != "yes") {
+        return refuse(&service, &headers, "not_sure");
+    }
     manage(&service, &headers, Call::ReissueSecret { client: ClientId::new(client), chosen: None }).await
 }
 
@@ -140,15 +159,24 @@ async fn manage(service: &Arc<Service>, headers: &HeaderMap, call: Call) -> Resp
             let issued = context! { id => id.as_str(), secret => secret.expose() };
             no_store(page(headers, "account.html", context! { accounts, issued }))
         }
-        Ok(Reply::Screen(refusal)) => {
-            let refused = render::text(headers, "refusal", name(refusal));
-            let mut response = page(headers, "account.html", context! { accounts, refused });
-            *response.status_mut() = StatusCode::CONFLICT;
-            response
-        }
+        Ok(Reply::Screen(refusal)) => refuse(service, headers, name(refusal)),
         Ok(_) => Redirect::to("/account").into_response(),
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        Err(_) => halted(),
     }
+}
+
+/// The account page with why nothing was done.
+fn refuse(service: &Service, headers: &HeaderMap, why: &str) -> Response {
+    let accounts = service.look(|world, _| view::accounts(world));
+    let refused = render::text(headers, "refusal", why);
+    let mut response = page(headers, "account.html", context! { accounts, refused });
+    *response.status_mut() = StatusCode::CONFLICT;
+    response
+}
+
+/// The data can't be written any more, and the sandbox is about to end.
+fn halted() -> Response {
+    StatusCode::INTERNAL_SERVER_ERROR.into_response()
 }
 
 fn name(refusal: ScreenRefusal) -> &'static str {
@@ -160,6 +188,8 @@ fn name(refusal: ScreenRefusal) -> &'static str {
         ScreenRefusal::TooManyClients => "too_many_clients",
         ScreenRefusal::BadName => "bad_name",
         ScreenRefusal::IdTaken => "id_taken",
+        ScreenRefusal::BadCredentials => "bad_credentials",
+        ScreenRefusal::BadAccountName => "bad_account_name",
     }
 }
 
@@ -177,7 +207,8 @@ pub(super) async fn problems(headers: HeaderMap) -> Response {
     page(&headers, "problems.html", context! { codes => Code::ALL.map(row) })
 }
 
-pub(super) async fn problem(Path(code): Path<String>, headers: HeaderMap) -> Response {
+pub(super) async fn problem(code: Named<String>, headers: HeaderMap) -> Response {
+    let code = code.map(|Path(code)| code).unwrap_or_default();
     match Code::ALL.into_iter().find(|known| known.as_str() == code) {
         Some(code) => page(&headers, "problem.html", context! { code => row(code) }),
         None => missing(&headers),

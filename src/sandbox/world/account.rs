@@ -11,6 +11,7 @@ use crate::secret::Secret;
 
 pub const CLIENTS_PER_ACCOUNT: usize = 5;
 const NAME_CHARACTERS: usize = 100;
+const ID_CHARACTERS: usize = 128;
 
 /// What the card of an account does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,6 +56,12 @@ pub struct Chosen {
     pub secret: Secret,
 }
 
+impl Chosen {
+    pub fn drawn(dice: Dice) -> Self {
+        Self { id: ClientId::new(dice.name("client_", 0)), secret: draw_secret(dice) }
+    }
+}
+
 /// Why the management screen said no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ScreenRefusal {
@@ -72,10 +79,19 @@ pub enum ScreenRefusal {
     BadName,
     #[error("this client id is taken")]
     IdTaken,
+    #[error(
+        "a client id has 1 to {ID_CHARACTERS} characters, no colon and no control character, and a secret is not empty"
+    )]
+    BadCredentials,
+    #[error("an account needs a name of 1 to {NAME_CHARACTERS} characters")]
+    BadAccountName,
 }
 
 impl World {
     pub(super) fn open_account(&mut self, name: String, card: Card, dice: Dice) -> Reply {
+        if !is_name(&name) {
+            return Reply::Screen(ScreenRefusal::BadAccountName);
+        }
         // Accounts are never removed, so the number keeps them in the order of their opening.
         let number = self.accounts.len() + 1;
         let id = AccountId::new(dice.name(&format!("acct{number:05}_"), 0));
@@ -116,10 +132,7 @@ impl World {
         if let Err(refusal) = self.check_issue(account, name, terms_agreed, chosen.as_ref()) {
             return Reply::Screen(refusal);
         }
-        let Chosen { id, secret } = chosen.unwrap_or_else(|| Chosen {
-            id: ClientId::new(dice.name("client_", 0)),
-            secret: draw_secret(dice),
-        });
+        let Chosen { id, secret } = chosen.unwrap_or_else(|| Chosen::drawn(dice));
         let client = Client {
             id: id.clone(),
             account: account.clone(),
@@ -148,11 +161,14 @@ impl World {
         if !terms_agreed {
             return Err(ScreenRefusal::TermsNotAgreed);
         }
-        if !(1..=NAME_CHARACTERS).contains(&name.trim().chars().count()) {
+        if !is_name(name) {
             return Err(ScreenRefusal::BadName);
         }
         if self.clients_of(account).count() >= CLIENTS_PER_ACCOUNT {
             return Err(ScreenRefusal::TooManyClients);
+        }
+        if chosen.is_some_and(|chosen| !is_usable(chosen)) {
+            return Err(ScreenRefusal::BadCredentials);
         }
         if chosen.is_some_and(|chosen| self.clients.contains_key(&chosen.id)) {
             return Err(ScreenRefusal::IdTaken);
@@ -178,9 +194,9 @@ impl World {
         self.accounts.values()
     }
 
-    /// The one that was opened first.
+    /// The one that was opened first, of those not closed.
     pub fn first_account(&self) -> Option<&Account> {
-        self.accounts.values().next()
+        self.accounts.values().find(|account| account.closed_at.is_none())
     }
 
     pub fn account(&self, id: &str) -> Option<&Account> {
@@ -194,6 +210,18 @@ impl World {
     pub fn clients_of<'a>(&'a self, account: &'a AccountId) -> impl Iterator<Item = &'a Client> {
         self.clients.values().filter(move |client| client.account == *account)
     }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=NAME_CHARACTERS).contains(&name.trim().chars().count()) && !name.contains(char::is_control)
+}
+
+/// A colon would end the id in a Basic header.
+fn is_usable(chosen: &Chosen) -> bool {
+    let id = chosen.id.as_str();
+    (1..=ID_CHARACTERS).contains(&id.chars().count())
+        && !id.contains(|c: char| c == ':' || c.is_control())
+        && !chosen.secret.expose().is_empty()
 }
 
 /// Base64 with its `+` and `/`, so that a client which forgets to form-encode is noticed.

@@ -1,5 +1,7 @@
 //! The documents of a mail request: uploaded, checked, sealed, read back.
 
+use chrono::SubsecRound;
+
 use super::ids::{AccountId, ContentId, MailId};
 use super::ledger::Event;
 use super::mail::{Content, Mail, Phase, Reading, Stored};
@@ -66,8 +68,10 @@ impl World {
             }
             mail.content(content).ok_or(Code::MailContentNotFound)?;
             let key = format!("{id}/{content}");
-            let query = self.signer.download_query(&key, self.now);
-            Ok(Reply::Pdf { key, query, expires_at: self.now + DOWNLOAD_LIFE })
+            // The address is signed with whole seconds, so it expires on one.
+            let from = self.now.trunc_subsecs(0);
+            let query = self.signer.download_query(&key, from);
+            Ok(Reply::Pdf { key, query, expires_at: from + DOWNLOAD_LIFE })
         }))
     }
 

@@ -19,6 +19,29 @@ pub struct Entry {
     pub event: Event,
 }
 
+impl Event {
+    /// The names under which events are written.
+    pub const NAMES: [&str; 17] = [
+        "account_opened",
+        "account_closed",
+        "card_set",
+        "client_issued",
+        "secret_reissued",
+        "token_issued",
+        "token_revoked",
+        "created",
+        "uploaded",
+        "confirm_attempted",
+        "authorized",
+        "cancel_attempted",
+        "released",
+        "deleted",
+        "packing_began",
+        "shipped",
+        "charged",
+    ];
+}
+
 /// Amounts are in yen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]

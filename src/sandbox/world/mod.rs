@@ -28,7 +28,7 @@ pub use ledger::{Entry, Event};
 pub use mail::{Content, Deletion, Mail, Phase, Reading, Stored};
 pub use problem::{Code, Fault, Problem};
 pub use request::{Created, CreatedContent, Document, Payment, Received, Reply, Request, UploadFields};
-pub use store_error::StoreError;
+pub use store_error::{FormError, StoreError};
 pub use target::{DOWNLOAD_LIFE, LARGEST_FILE, SMALLEST_FILE, Signer};
 pub use tariff::{SHEETS_PER_MAIL, amount, sheets, trackable};
 pub use token::{Credentials, OAuthError, Scope, TOKEN_LIFE, Token};
@@ -130,6 +130,7 @@ impl World {
     /// Lets time pass up to `now`, then does what is asked. A `now` before the latest one seen
     /// counts as that one: time does not go back here.
     pub fn handle(&mut self, request: Request, now: Time, dice: Dice) -> (Reply, Effects) {
+        self.effects = Effects::default();
         self.pass_time(now.trunc_subsecs(3));
         let reply = self.answer(request, dice);
         (reply, std::mem::take(&mut self.effects))
@@ -201,6 +202,13 @@ impl World {
 
     pub fn mail(&self, id: &str) -> Option<&Mail> {
         self.mails.get(id)
+    }
+
+    /// Every document that can't change any more.
+    pub fn sealed(&self) -> impl Iterator<Item = &BlobId> {
+        let sealed = self.mails.values().filter(|mail| mail.phase != Phase::Pending);
+        let contents = sealed.flat_map(|mail| &mail.contents);
+        contents.filter_map(|content| Some(&content.upload.as_ref()?.blob))
     }
 
     /// Every document the world still knows.

@@ -2,16 +2,22 @@
 
 use crate::clock::Time;
 
+/// What is wrong with the form itself, before its signature is looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StoreError {
+pub enum FormError {
     NotMultipart,
-    MalformedForm,
+    Malformed,
     LengthRequired,
     FieldsTooLarge { most: usize },
     Files { found: usize },
     FieldAfterFile(String),
     FieldTwice(String),
     MissingField(&'static str),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreError {
+    Form(FormError),
     UnknownAccessKey(String),
     SignatureDoesNotMatch { access_key: String, signed: String, provided: String },
     InvalidPolicy(String),
@@ -20,47 +26,40 @@ pub enum StoreError {
     TooSmall { size: u64, least: u64 },
     RequestExpired { seconds: i64, expires: Time, now: Time },
     NoSuchKey,
+    MethodNotAllowed,
+    SlowDown,
     Timeout,
     Internal,
 }
 
-impl StoreError {
-    pub fn policy(why: &str) -> Self {
-        Self::AccessDenied(format!("Invalid according to Policy: {why}"))
+impl From<FormError> for StoreError {
+    fn from(error: FormError) -> Self {
+        Self::Form(error)
     }
+}
 
-    pub fn status(&self) -> u16 {
+impl FormError {
+    fn status(&self) -> u16 {
         match self {
             Self::NotMultipart => 412,
             Self::LengthRequired => 411,
-            Self::MalformedForm
+            Self::Malformed
             | Self::FieldsTooLarge { .. }
             | Self::Files { .. }
             | Self::FieldAfterFile(_)
             | Self::FieldTwice(_)
-            | Self::MissingField(_)
-            | Self::InvalidPolicy(_)
-            | Self::TooLarge { .. }
-            | Self::TooSmall { .. }
-            | Self::Timeout => 400,
-            Self::UnknownAccessKey(_)
-            | Self::SignatureDoesNotMatch { .. }
-            | Self::AccessDenied(_)
-            | Self::RequestExpired { .. } => 403,
-            Self::NoSuchKey => 404,
-            Self::Internal => 500,
+            | Self::MissingField(_) => 400,
         }
     }
 
-    /// `Code`, `Message`, and the elements that follow them.
-    pub fn elements(&self) -> Vec<(&'static str, String)> {
-        let (code, message, more): (&str, String, Vec<(&'static str, String)>) = match self {
+    fn parts(&self) -> Parts {
+        match self {
             Self::NotMultipart => (
                 "PreconditionFailed",
                 "At least one of the pre-conditions you specified did not hold".into(),
                 vec![("Condition", "Bucket POST must be of the enclosure-type multipart/form-data".into())],
             ),
-            Self::MalformedForm => (
+            Self::Malformed => (
                 "MalformedPOSTRequest",
                 "The body of your POST request is not well-formed multipart/form-data.".into(),
                 vec![],
@@ -73,7 +72,9 @@ impl StoreError {
                 "Your POST request fields preceeding the upload file was too large.".into(),
                 vec![("MaxPostPreDataLengthBytes", most.to_string())],
             ),
-            Self::Files { found } => argument("POST requires exactly one file upload per request.", "file", found),
+            Self::Files { found } => {
+                argument("POST requires exactly one file upload per request.", "file", found)
+            }
             Self::FieldAfterFile(name) => argument("No field may follow the file.", name, &""),
             Self::FieldTwice(name) => argument("A field may be given only once.", name, &""),
             Self::MissingField(name) => argument(
@@ -83,6 +84,40 @@ impl StoreError {
                 name,
                 &"",
             ),
+        }
+    }
+}
+
+impl StoreError {
+    pub fn policy(why: &str) -> Self {
+        Self::AccessDenied(format!("Invalid according to Policy: {why}"))
+    }
+
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Form(error) => error.status(),
+            Self::InvalidPolicy(_) | Self::TooLarge { .. } | Self::TooSmall { .. } | Self::Timeout => 400,
+            Self::UnknownAccessKey(_)
+            | Self::SignatureDoesNotMatch { .. }
+            | Self::AccessDenied(_)
+            | Self::RequestExpired { .. } => 403,
+            Self::NoSuchKey => 404,
+            Self::MethodNotAllowed => 405,
+            Self::SlowDown => 503,
+            Self::Internal => 500,
+        }
+    }
+
+    /// `Code`, `Message`, and the elements that follow them.
+    pub fn elements(&self) -> Vec<(&'static str, String)> {
+        let (code, message, more) = self.parts();
+        let mut elements = vec![("Code", code.to_owned()), ("Message", message)];
+        elements.extend(more);
+        elements
+    }
+
+    fn parts(&self) -> Parts {
+        match self {
             Self::UnknownAccessKey(key) => (
                 "InvalidAccessKeyId",
                 "The AWS Access Key Id you provided does not exist in our records.".into(),
@@ -102,6 +137,10 @@ impl StoreError {
                 vec![("ProposedSize", size.to_string()), ("MinSizeAllowed", least.to_string())],
             ),
             Self::RequestExpired { seconds, expires, now } => expired(*seconds, *expires, *now),
+            Self::MethodNotAllowed => {
+                ("MethodNotAllowed", "The specified method is not allowed against this resource.".into(), vec![])
+            }
+            Self::SlowDown => ("SlowDown", "Please reduce your request rate.".into(), vec![]),
             Self::NoSuchKey => ("NoSuchKey", "The specified key does not exist.".into(), vec![]),
             Self::Timeout => (
                 "RequestTimeout",
@@ -110,10 +149,8 @@ impl StoreError {
                 vec![],
             ),
             Self::Internal => ("InternalError", "We encountered an internal error. Please try again.".into(), vec![]),
-        };
-        let mut elements = vec![("Code", code.to_owned()), ("Message", message)];
-        elements.extend(more);
-        elements
+            Self::Form(error) => error.parts(),
+        }
     }
 }
 

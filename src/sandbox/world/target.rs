@@ -13,7 +13,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 use super::ids::Dice;
-use super::store_error::StoreError;
+use super::store_error::{FormError, StoreError};
 use crate::api::wire::format_time;
 use crate::clock::Time;
 
@@ -91,7 +91,7 @@ impl Signer {
             return Err(StoreError::AccessDenied("Access Denied".into()));
         }
         if let Some(missing) = REQUIRED.into_iter().find(|name| field(name).is_none()) {
-            return Err(StoreError::MissingField(missing));
+            return Err(FormError::MissingField(missing).into());
         }
         let value = |name| field(name).unwrap_or_default();
         let scope: Vec<&str> = value("X-Amz-Credential").split('/').collect();

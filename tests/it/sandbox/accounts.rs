@@ -68,6 +68,8 @@ async fn a_closed_account_is_not_found_and_gets_no_tokens() {
     let again = service.control(Method::DELETE, &format!("accounts/{account}"), json!({})).await;
     assert_eq!(again.status(), 404);
     let accounts: Value = service.control(Method::GET, "accounts", Value::Null).await.json().await.unwrap();
+    let nameless = service.control(Method::POST, "accounts", json!({"name": " "})).await;
+    assert_eq!(nameless.status(), 400);
     assert_eq!(accounts["accounts"][1]["closed"], true);
     let client = accounts["accounts"][1]["clients"][0].as_str().unwrap();
     let secret: Value = service
@@ -109,6 +111,9 @@ async fn a_client_needs_agreement_to_the_terms_a_name_and_an_id_of_its_own() {
         (json!({"name": "x", "agree_to_terms": true, "account": "acct_none"}), 404),
         (json!({"name": "x", "agree_to_terms": true, "client_id": taken, "client_secret": "s"}), 409),
         (json!({"name": "x", "agree_to_terms": true, "client_id": "only"}), 400),
+        (json!({"name": "x", "agree_to_terms": true, "client_id": "", "client_secret": "s"}), 400),
+        (json!({"name": "x", "agree_to_terms": true, "client_id": "a:b", "client_secret": "s"}), 400),
+        (json!({"name": "x", "agree_to_terms": true, "client_id": "x", "client_secret": ""}), 400),
         (json!({"name": "x", "agree_to_terms": true, "colour": "red"}), 400),
     ] {
         let answer = service.control(Method::POST, "clients", body.clone()).await;

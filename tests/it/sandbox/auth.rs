@@ -190,6 +190,9 @@ async fn revocation_follows_rfc_7009() {
     assert_eq!(revoke(&id, service.secret(), &service.token).await.unwrap().status(), 200);
     unauthorized(service.get("/v1/account").await, 401).await;
     assert_eq!(revoke(&id, service.secret(), &service.token).await.unwrap().status(), 200);
+    let form = [("token", "t"), ("client_secret", "s")];
+    let two_ways = service.http.post(&url).basic_auth(&id, Some(service.secret())).form(&form);
+    assert_eq!(two_ways.send().await.unwrap().status(), 400);
     let nothing = service.http.post(&url).basic_auth(&id, Some(service.secret())).form(&[("a", "b")]);
     assert_eq!(nothing.send().await.unwrap().status(), 400);
 }

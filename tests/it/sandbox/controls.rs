@@ -15,6 +15,9 @@ async fn the_clock_moves_only_forward_and_says_where_it_is() {
     assert_eq!(clock["clock"], "manual");
     for body in [
         json!({"set": "2001-01-01T00:00:00Z"}),
+        json!({"set": "+262142-12-31T23:59:59.999Z"}),
+        json!({"set": "9999-12-31T00:00:00Z"}),
+        json!({"advance": "9000years"}),
         json!({"advance": "soon"}),
         json!({"advance": "-5m"}),
         json!({"advance": "9999999999y"}),
@@ -116,6 +119,7 @@ async fn every_endpoint_can_be_made_to_fail() {
         "cancel",
         "pdf",
         "upload",
+        "download",
     ];
     for endpoint in endpoints {
         service.order(json!({"endpoint": endpoint, "fault": "status", "status": 418})).await;
@@ -133,6 +137,7 @@ async fn every_endpoint_can_be_made_to_fail() {
         service.cancel(&mail.id).await.status(),
         service.get(&format!("/v1/mails/{}/contents/{}/pdf", mail.id, mail.contents[0].id)).await.status(),
         service.upload(&mail.contents[0].upload, vec![1]).await.status(),
+        service.plain(Method::GET, "/download/m/c").send().await.unwrap().status(),
     ];
     for (status, endpoint) in statuses.iter().zip(endpoints) {
         assert_eq!(*status, 418, "{endpoint}");
@@ -179,4 +184,50 @@ async fn the_ledger_can_be_narrowed() {
     assert_eq!(unknown.status(), 404);
     let packing = service.control(Method::POST, "packing", json!({"mail": "nothing"})).await;
     assert_eq!(packing.status(), 404);
+}
+
+#[tokio::test]
+async fn a_failure_on_order_looks_like_the_endpoints_own() {
+    let mut service = Service::start().await;
+    let fail = async |endpoint: &str, status: u16| {
+        service.order(json!({"endpoint": endpoint, "fault": "status", "status": status})).await;
+    };
+    let mail = service.create(&letter()).await;
+    for (status, code) in [(403, "AccessDenied"), (500, "InternalError"), (503, "SlowDown")] {
+        fail("upload", status).await;
+        let answer = service.upload(&mail.contents[0].upload, vec![1]).await;
+        assert_eq!(answer.status(), status);
+        assert!(answer.text().await.unwrap().contains(&format!("<Code>{code}</Code>")));
+    }
+    fail("token", 401).await;
+    let id = service.welcome.client_id.to_string();
+    let answer = service.ask_token(&id, service.secret(), "").await;
+    assert_eq!(answer.json::<Value>().await.unwrap()["error"], "invalid_client");
+    fail("read", 403).await;
+    unauthorized(service.get("/v1/mails/m1").await, 403).await;
+    fail("read", 204).await;
+    let answer = service.get("/v1/mails/m1").await;
+    assert!(!answer.headers().contains_key("content-type"));
+    service.log_in().await;
+}
+
+#[tokio::test]
+async fn a_control_that_is_not_understood_says_so_in_json() {
+    let service = Service::start().await;
+    for (method, path, status) in [
+        (Method::GET, "ledger?foo=1", 400),
+        (Method::GET, "ledger?after=x", 400),
+        (Method::GET, "ledger?event=charge", 400),
+        (Method::DELETE, "accounts/%ff", 400),
+        (Method::PUT, "clock", 405),
+        (Method::GET, "", 404),
+    ] {
+        let answer = service.control(method, path, Value::Null).await;
+        assert_eq!(answer.status(), status, "{path}");
+        assert!(answer.json::<Value>().await.unwrap()["error"].is_string(), "{path}");
+    }
+    for name in mailchute::sandbox::world::Event::NAMES {
+        let answer = service.control(Method::GET, &format!("ledger?event={name}"), Value::Null).await;
+        assert_eq!(answer.status(), 200, "{name}");
+    }
 }

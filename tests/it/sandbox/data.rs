@@ -74,6 +74,75 @@ async fn pdfs_are_sealed_kept_and_discarded_as_files() {
 }
 
 #[tokio::test]
+async fn a_crash_between_confirming_and_sealing_is_mended_at_the_next_start() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let service = Service::with(kept_in(dir.path())).await;
+    service.confirmed(&letter()).await;
+    service.stop().await;
+    let file = std::fs::read_dir(dir.path().join("pdf")).unwrap().next().unwrap().unwrap().path();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::fs::write(dir.path().join(format!("pdf/b{}.part", "0".repeat(24))), "half").unwrap();
+    std::fs::write(dir.path().join(format!("pdf/b{}.pdf", "1".repeat(24))), "unknown").unwrap();
+    let _service = Service::with(kept_in(dir.path())).await;
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o400);
+    assert_eq!(pdfs(dir.path()), 1, "what nobody knows is gone");
+}
+
+#[tokio::test]
+async fn files_of_others_are_left_alone_and_ours_are_for_us_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("pdf/lost+found")).unwrap();
+    std::fs::write(dir.path().join("pdf/thesis.pdf"), "mine").unwrap();
+    std::fs::write(dir.path().join("lock"), "mine too").unwrap();
+    let service = Service::with(kept_in(dir.path())).await;
+    service.confirmed(&letter()).await;
+    assert_eq!(std::fs::read(dir.path().join("pdf/thesis.pdf")).unwrap(), b"mine");
+    assert_eq!(std::fs::read(dir.path().join("lock")).unwrap(), b"mine too");
+    for name in ["sandbox.db", "sandbox.db-wal", "first-client.json"] {
+        let mode = std::fs::metadata(dir.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name} is for others too");
+    }
+}
+
+#[tokio::test]
+async fn a_fast_clock_goes_on_over_a_kill_and_never_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let start = || Program::sandbox(&["--clock", "x3600", "--data", dir.path().to_str().unwrap()]);
+    let now = async |welcome: &Value| {
+        let url = format!("{}/clock", welcome["control_url"].as_str().unwrap());
+        let clock: Value = reqwest::get(url).await.unwrap().json().await.unwrap();
+        chrono::DateTime::parse_from_rfc3339(clock["now"].as_str().unwrap()).unwrap()
+    };
+    let (mut program, welcome) = start();
+    let first = now(&welcome).await;
+    let mut told = first;
+    // Nothing is called that would be kept: the clock only runs.
+    while told - first < chrono::TimeDelta::minutes(5) {
+        told = now(&welcome).await;
+    }
+    program.kill();
+    let (_program, welcome) = start();
+    assert!(now(&welcome).await >= told, "the clock went back");
+}
+
+#[tokio::test]
+async fn the_first_client_is_told_again_and_a_lost_secret_is_told_as_null() {
+    let dir = tempfile::tempdir().unwrap();
+    let service = Service::with(kept_in(dir.path())).await;
+    let (id, secret) = (service.welcome.client_id.to_string(), service.secret().to_owned());
+    service.stop().await;
+    let service = Service::with(kept_in(dir.path())).await;
+    assert_eq!(service.secret(), secret);
+    let path = format!("clients/{id}/secret");
+    assert_eq!(service.control(reqwest::Method::POST, &path, serde_json::json!({})).await.status(), 201);
+    service.stop().await;
+    let (_program, welcome) = Program::sandbox(&["--data", dir.path().to_str().unwrap()]);
+    assert_eq!((&welcome["client_id"], &welcome["client_secret"]), (&Value::from(id), &Value::Null));
+}
+
+#[tokio::test]
 async fn a_sealed_pdf_that_was_changed_on_disk_is_not_given_out() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().unwrap();

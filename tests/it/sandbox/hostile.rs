@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::service::{Service, letter, pdf};
+use crate::service::{Service, letter, panics, pdf};
 use mailchute::sandbox::{Options, Patience};
 
 /// Sends raw bytes, ends the sending side, and gives everything that came back.
@@ -31,6 +31,7 @@ async fn harmless(service: &Service, what: &str, bytes: &[u8]) {
     let status = status(&answer);
     assert!(status.is_none_or(|status| status < 500), "{what}: {status:?}");
     assert_eq!(service.get("/v1/account").await.status(), 200, "after {what}");
+    assert_eq!(panics(), 0, "after {what}");
 }
 
 /// Small, fast, and the same in every run.
@@ -121,6 +122,7 @@ async fn random_bytes_and_spoilt_requests_are_harmless() {
         assert!(status.is_none_or(|status| status < 500), "round {round}: {status:?}");
     }
     assert_eq!(service.get("/v1/account").await.status(), 200);
+    assert_eq!(panics(), 0);
 }
 
 #[tokio::test]
@@ -225,4 +227,11 @@ async fn slow_callers_are_cut() {
         let _ = stream.read_to_end(&mut answer).await;
         assert_eq!(status(&answer), expected, "{what}");
     }
+    // A fault on order has no more patience than the service.
+    service.order(json!({"endpoint": "create", "fault": "status", "status": 503})).await;
+    let mut stream = TcpStream::connect(&address).await.unwrap();
+    stream.write_all(b"POST /v1/mails HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{").await.unwrap();
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert_eq!(status(&answer), Some(503));
 }

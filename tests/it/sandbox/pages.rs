@@ -67,9 +67,17 @@ async fn a_letters_page_shows_its_documents_and_timeline_and_opens_its_pdfs() {
     let disposition = document.headers()["content-disposition"].to_str().unwrap().to_owned();
     assert_eq!(disposition, "inline; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8%2Epdf");
     assert_eq!(document.bytes().await.unwrap(), pdf(2));
-    for missing in ["/inbox/nothing", "/inbox/nothing/1", &format!("/inbox/{}/3", mail.id), "/nowhere"] {
+    for missing in [
+        "/inbox/nothing",
+        "/inbox/%ff",
+        "/inbox/nothing/1",
+        "/inbox/x/abc",
+        &format!("/inbox/{}/3", mail.id),
+        "/nowhere",
+    ] {
         let answer = service.plain(Method::GET, missing).send().await.unwrap();
         assert_eq!(answer.status(), 404, "{missing}");
+        assert!(answer.text().await.unwrap().contains("Nothing here"), "{missing}");
     }
 }
 
@@ -138,7 +146,11 @@ async fn clients_are_managed_on_the_account_page() {
     let later = page(&service, "/account", "en").await;
     assert!(later.contains("経理") && later.contains(shown[0]) && !later.contains(shown[1]));
     let reissue = action(&service, "/secret").await;
-    let again = submit(&service, &reissue, &[]).await;
+    // One click without the tick changes nothing.
+    let unsure = submit(&service, &reissue, &[]).await;
+    assert_eq!(unsure.status(), 409);
+    assert_eq!(service.ask_token(shown[0], &secret, ALL_SCOPES).await.status(), 200);
+    let again = submit(&service, &reissue, &[("sure", "yes")]).await;
     assert!(again.text().await.unwrap().contains("client_secret"));
 }
 

@@ -71,6 +71,9 @@ async fn unknown_operations_and_methods_are_told_apart() {
     let service = Service::start().await;
     problem(service.get("/v1/letters").await, 404, "not_found").await;
     problem(service.get("/v1").await, 404, "not_found").await;
+    problem(service.get("/v1/").await, 404, "not_found").await;
+    crate::service::unauthorized(service.plain(reqwest::Method::GET, "/v1/").send().await.unwrap(), 401)
+        .await;
     let answer = service.post("/v1/account").await;
     assert_eq!(answer.headers()["allow"], "GET,HEAD");
     problem(answer, 405, "method_not_allowed").await;

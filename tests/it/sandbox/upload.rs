@@ -140,6 +140,9 @@ async fn the_form_itself_must_be_one() {
     refused(post().body("x").send().await.unwrap(), 412, "PreconditionFailed").await;
     let no_boundary = post().header("content-type", "multipart/form-data").body("x");
     refused(no_boundary.send().await.unwrap(), 400, "MalformedPOSTRequest").await;
+    let nameless = "--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n";
+    let nameless = post().header("content-type", "multipart/form-data; boundary=b").body(nameless);
+    refused(nameless.send().await.unwrap(), 400, "MalformedPOSTRequest").await;
     let cut = post()
         .header("content-type", "multipart/form-data; boundary=b")
         .body("--b\r\nContent-Disposition: form-data; name=\"key\"\r\n\r\nva");
@@ -148,7 +151,14 @@ async fn the_form_itself_must_be_one() {
     refused(service.send_form(&target.url, long).await, 400, "MaxPostPreDataLengthExceeded").await;
     let chunked = Form::new().part("file", Part::stream(reqwest::Body::wrap_stream(Pieces(3))));
     refused(service.send_form(&target.url, chunked).await, 411, "MissingContentLength").await;
-    assert_eq!(service.http.get(&target.url).send().await.unwrap().status(), 405);
+    refused(service.http.get(&target.url).send().await.unwrap(), 405, "MethodNotAllowed").await;
+    let bell = Form::new().text("X-Amz-Credential", "\u{7}").text("key", "k").text("policy", "p");
+    let bell = ["X-Amz-Algorithm", "X-Amz-Date", "X-Amz-Signature"]
+        .iter()
+        .fold(bell, |form, name| form.text(*name, "x"));
+    let answer = service.send_form(&target.url, bell.part("file", Part::bytes(pdf(1)))).await;
+    let xml = refused(answer, 403, "InvalidAccessKeyId").await;
+    assert!(!xml.contains('\u{7}'), "a character that XML forbids");
 }
 
 /// A body of unknown length.
