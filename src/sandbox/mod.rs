@@ -8,7 +8,10 @@
 //! |---|---|
 //! | which fields are required | every address field, the receiver's `honorific`, and of a file `file_name`, `page_count`, `color`, `duplex` |
 //! | values of `color`, `duplex`, `staple` | `grayscale` `color`; `double` `single`; `top-left`, not together with `bind: true` |
-//! | forms of texts | not blank, at most 255 characters, no control characters; file names without a path, each once |
+//! | forms of texts | not blank, at most 255 characters, no control characters; file names without a path, each once; postal codes of exactly seven digits |
+//! | `null` for an optional key | refused |
+//! | size of a create request | at most 1 MiB |
+//! | a body on `confirm` or `cancel` | ignored |
 //! | `shipping_options` | none twice, not both registered ones; not even empty with a letter pack |
 //! | fields of `reply_letterpack` | only `address`, with the fields of a sender's |
 //! | numbers | `3.0` and `"3"` are no integers; a JSON key given twice is refused |

@@ -35,7 +35,10 @@ type Named<T> = Result<Path<T>, PathRejection>;
 pub(super) async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    // Not on a PDF: a browser's own viewer needs what the policy forbids to pages.
+    if headers.get(header::CONTENT_TYPE).is_none_or(|kind| kind != "application/pdf") {
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(header::VARY, HeaderValue::from_static("Accept-Language"));

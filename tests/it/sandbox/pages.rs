@@ -64,6 +64,7 @@ async fn a_letters_page_shows_its_documents_and_timeline_and_opens_its_pdfs() {
     }
     let document = service.plain(Method::GET, &format!("/inbox/{}/1", mail.id)).send().await.unwrap();
     assert_eq!(document.headers()["content-type"], "application/pdf");
+    assert!(!document.headers().contains_key("content-security-policy"), "it would blind the viewer");
     let disposition = document.headers()["content-disposition"].to_str().unwrap().to_owned();
     assert_eq!(disposition, "inline; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8%2Epdf");
     assert_eq!(document.bytes().await.unwrap(), pdf(2));
