@@ -70,6 +70,15 @@ struct Writing {
     writer: JoinHandle<()>,
 }
 
+/// What a data directory held.
+pub(super) struct Held {
+    pub(super) world: World,
+    pub(super) entries: Vec<Entry>,
+    /// What the clock would show by now. The world itself is where it was, so that what fell due in
+    /// between happens in its order and at its time.
+    pub(super) now: Time,
+}
+
 /// The writer is gone; why is in the journal.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the sandbox can't write to its data directory any more, so it stops; see the message above")]
@@ -77,10 +86,7 @@ pub struct Halted;
 
 impl Data {
     /// Opens or makes the directory; gives what it held.
-    pub(super) fn open(
-        dir: &Path,
-        fresh: impl FnOnce() -> World,
-    ) -> Result<(Self, World, Vec<Entry>), DataError> {
+    pub(super) fn open(dir: &Path, fresh: impl FnOnce() -> World) -> Result<(Self, Held), DataError> {
         if !dir.exists() {
             std::fs::DirBuilder::new().mode(0o700).recursive(true).create(dir)?;
         }
@@ -93,18 +99,17 @@ impl Data {
         let db = Connection::open(&path)?;
         db.pragma_update(None, "journal_mode", "wal")?;
         db.pragma_update(None, "synchronous", "full")?;
-        let (world, entries) =
-            match db.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? {
-                0 => (create(&db, fresh())?, Vec::new()),
-                SCHEMA => load(&db)?,
-                _ => return Err(DataError::Newer(path)),
-            };
+        let held = match db.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? {
+            0 => create(&db, fresh())?,
+            SCHEMA => load(&db)?,
+            _ => return Err(DataError::Newer(path)),
+        };
         let (batches, incoming) = mpsc::channel();
         let (progress, durable) = watch::channel(Progress::Durable(0));
         let thread = std::thread::Builder::new().name("sandbox data".into());
         let writer = thread.spawn(move || write_all(db, &incoming, &progress))?;
         let writing = Mutex::new(Some(Writing { batches, writer }));
-        Ok((Self { writing, durable, lock }, world, entries))
+        Ok((Self { writing, durable, lock }, held))
     }
 
     pub(super) fn submit(&self, batch: Batch) {
@@ -165,7 +170,7 @@ fn lock(dir: &Path) -> Result<File, DataError> {
     }
 }
 
-fn create(db: &Connection, world: World) -> Result<World, DataError> {
+fn create(db: &Connection, world: World) -> Result<Held, DataError> {
     let signer = serde_json::to_string(world.signer())?;
     let transaction = db.unchecked_transaction()?;
     transaction.execute_batch(TABLES)?;
@@ -173,15 +178,16 @@ fn create(db: &Connection, world: World) -> Result<World, DataError> {
     let values = params![now, wall, Pace::ByHand.to_string(), signer];
     transaction.execute("INSERT INTO world VALUES (1, ?1, ?2, ?3, ?4)", values)?;
     transaction.commit()?;
-    Ok(world)
+    Ok(Held { now: world.now(), world, entries: Vec::new() })
 }
 
-fn load(db: &Connection) -> Result<(World, Vec<Entry>), DataError> {
+fn load(db: &Connection) -> Result<Held, DataError> {
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
     let (now, wall, pace, signer): (i64, i64, String, String) =
         db.query_row("SELECT now, wall, pace, signer FROM world", [], row)?;
-    let now = continued(now, wall, &pace).ok_or(DataError::Strange(pace))?;
-    let mut world = World::new(serde_json::from_str::<Signer>(&signer)?, now);
+    let saved = Time::from_timestamp_millis(now).ok_or_else(|| DataError::Strange(now.to_string()))?;
+    let now = continued(saved, wall, &pace).ok_or(DataError::Strange(pace))?;
+    let mut world = World::new(serde_json::from_str::<Signer>(&signer)?, saved);
     let mut statement = db.prepare("SELECT kind, doc FROM record")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -199,13 +205,13 @@ fn load(db: &Connection) -> Result<(World, Vec<Entry>), DataError> {
         .query_map([], |row| row.get::<_, String>(0))?
         .map(|entry| Ok(serde_json::from_str(&entry?)?))
         .collect::<Result<_, DataError>>()?;
-    Ok((world, entries))
+    Ok(Held { world, entries, now })
 }
 
 /// What the clock would show if it had gone on at its pace: nobody was ever told a later time.
-fn continued(now: i64, wall: i64, pace: &str) -> Option<Time> {
+fn continued(saved: Time, wall: i64, pace: &str) -> Option<Time> {
     let away = (Utc::now() - Time::from_timestamp_millis(wall)?).max(TimeDelta::zero());
-    Time::from_timestamp_millis(now)?.checked_add_signed(pace.parse::<Pace>().ok()?.of(away))
+    saved.checked_add_signed(pace.parse::<Pace>().ok()?.of(away))
 }
 
 fn write_all(db: Connection, incoming: &mpsc::Receiver<Batch>, progress: &watch::Sender<Progress>) {

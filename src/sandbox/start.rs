@@ -13,12 +13,12 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::blobs::Blobs;
-use super::data::{Data, DataError, Halted};
+use super::data::{Data, DataError, Halted, Held};
 use super::places::{Places, Welcome};
 use super::service::{Keeping, Service, first_world};
 use super::world::{Card, Reply, Request, ScreenRefusal};
 use super::{first_client, guard, routes, server};
-use crate::clock::{Clock, Pace};
+use crate::clock::{Clock, Pace, Time};
 use crate::secret::Secret;
 
 #[derive(Debug, Clone)]
@@ -118,11 +118,11 @@ pub async fn start(
     let address = listener.local_addr().map_err(|error| StartError::Listen(options.listen, error))?;
     let places = Places::at(&options.origin.clone().unwrap_or_else(|| origin_of(address)));
 
-    let keeping = open(options.data.as_deref())?;
+    let (keeping, shown) = open(options.data.as_deref())?;
     // Time here never goes back, not even over a restart of a fast clock.
     let now = match options.pace {
-        Pace::Real | Pace::Times(_) => keeping.world.now().max(Utc::now()),
-        Pace::ByHand => keeping.world.now(),
+        Pace::Real | Pace::Times(_) => shown.max(Utc::now()),
+        Pace::ByHand => shown,
     };
     let clock = Clock::starting_at(now, options.pace);
     let service = Arc::new(Service::new(keeping, clock, places.clone(), options.patience));
@@ -148,12 +148,15 @@ fn origin_of(mut address: SocketAddr) -> String {
     format!("http://{address}")
 }
 
-fn open(dir: Option<&Path>) -> Result<Keeping, StartError> {
+/// What there is to begin with, and what the clock showed or would show by now.
+fn open(dir: Option<&Path>) -> Result<(Keeping, Time), StartError> {
     let fresh = || first_world(Utc::now());
     let Some(dir) = dir else {
-        return Ok(Keeping { world: fresh(), entries: Vec::new(), blobs: Blobs::in_memory(), data: None });
+        let world = fresh();
+        let now = world.now();
+        return Ok((Keeping { world, entries: Vec::new(), blobs: Blobs::in_memory(), data: None }, now));
     };
-    let (data, world, entries) =
+    let (data, Held { world, entries, now }) =
         Data::open(dir, fresh).map_err(|error| StartError::Data(dir.to_owned(), error))?;
     let pdfs = dir.join("pdf");
     let blobs = Blobs::in_directory(pdfs.clone(), &world).map_err(|error| StartError::Blobs(pdfs, error))?;
@@ -163,5 +166,5 @@ fn open(dir: Option<&Path>) -> Result<Keeping, StartError> {
         let synced = fs::File::open(dir).and_then(|dir| dir.sync_all());
         synced.map_err(|error| StartError::Data(dir.to_owned(), error.into()))?;
     }
-    Ok(Keeping { world, entries, blobs, data: Some(data) })
+    Ok((Keeping { world, entries, blobs, data: Some(data) }, now))
 }

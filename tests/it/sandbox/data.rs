@@ -128,6 +128,26 @@ async fn a_fast_clock_goes_on_over_a_kill_and_never_back() {
 }
 
 #[tokio::test]
+async fn what_fell_due_while_the_program_was_away_happens_at_its_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let service = Service::with(kept_in(dir.path())).await;
+    let (mail, draft) = (service.confirmed(&letter()).await, service.create(&letter()).await);
+    service.stop().await;
+    // As if it had run in real time and been away for ten days.
+    let db = rusqlite::Connection::open(dir.path().join("sandbox.db")).unwrap();
+    db.execute("UPDATE world SET pace = 'real', wall = wall - 10 * 24 * 3600 * 1000", []).unwrap();
+    drop(db);
+    let service = Service::with(kept_in(dir.path())).await;
+    let read = service.read(&mail.id).await;
+    assert_eq!((read.status, read.shipped_at), (Status::Shipped, Some(mail.scheduled_to_ship_at)));
+    assert_eq!(service.events(&draft.id).await, ["created", "deleted"]);
+    let url = format!("ledger?mail={}", draft.id);
+    let ledger: Value = service.control(reqwest::Method::GET, &url, Value::Null).await.json().await.unwrap();
+    let deleted = ledger["entries"][1]["at"].as_str().unwrap();
+    assert_eq!(chrono::DateTime::parse_from_rfc3339(deleted).unwrap(), draft.confirm_by);
+}
+
+#[tokio::test]
 async fn the_first_client_is_told_again_and_a_lost_secret_is_told_as_null() {
     let dir = tempfile::tempdir().unwrap();
     let service = Service::with(kept_in(dir.path())).await;
