@@ -4,7 +4,7 @@
 //! data, readable by the owner alone, so that a later start can tell them again.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fs_err as fs;
@@ -24,15 +24,16 @@ pub(super) async fn ready(service: &Arc<Service>, options: &Options) -> Result<K
         service.call(Request::SetCard { account: account.clone(), card }).await?;
     }
     let file = options.data.as_ref().map(|dir| dir.join("first-client.json"));
-    let remembered = file.as_deref().and_then(recall);
+    let remembered = file.as_deref().map(recall).unwrap_or_default();
     let (chosen, call) =
         match service.look(|world, _| decide(world, &account, options.client.as_ref(), remembered)) {
             Decision::Known(known) => return Ok(known),
             Decision::Call(chosen, call) => (chosen, *call),
         };
-    if let Some(file) = file {
-        // Before the world has only its hash: a crash in between must not lose the secret.
-        remember(&file, &chosen).map_err(|error| StartError::Secret(file, error))?;
+    if let Some(file) = &file {
+        // Before the world has only its hash, so that a crash in between does not lose the secret; and
+        // beside the old credentials, so that a refusal does not lose those.
+        write(&unsettled(file), &chosen).map_err(|error| StartError::Secret(file.clone(), error))?;
     }
     let reply = service.call(call).await?;
     if let Reply::Screen(refusal) = reply {
@@ -41,6 +42,9 @@ pub(super) async fn ready(service: &Arc<Service>, options: &Options) -> Result<K
     let Reply::ClientIssued { id, secret } = reply else {
         return Err(StartError::Unexpected(Box::new(reply)));
     };
+    if let Some(file) = file {
+        fs::rename(unsettled(&file), &file).map_err(|error| StartError::Secret(file, error))?;
+    }
     Ok((id, Some(secret)))
 }
 
@@ -67,7 +71,7 @@ fn decide(
     world: &World,
     account: &AccountId,
     asked: Option<&(String, Secret)>,
-    remembered: Option<Remembered>,
+    remembered: Vec<Remembered>,
 ) -> Decision {
     let valid = |id: &str, secret: &str| world.client(id).is_some_and(|client| client.secret_is(secret));
     if let Some((id, secret)) = asked {
@@ -81,7 +85,8 @@ fn decide(
             issue(account, chosen)
         };
     }
-    if let Some(known) = remembered.filter(|known| valid(&known.client_id, &known.client_secret)) {
+    let mut remembered = remembered.into_iter();
+    if let Some(known) = remembered.find(|known| valid(&known.client_id, &known.client_secret)) {
         return Decision::Known((ClientId::new(known.client_id), Some(Secret::new(known.client_secret))));
     }
     match world.clients_of(account).min_by_key(|client| client.issued_at) {
@@ -102,21 +107,25 @@ struct Remembered {
     client_secret: String,
 }
 
-fn recall(file: &Path) -> Option<Remembered> {
-    serde_json::from_slice(&fs::read(file).ok()?).ok()
+/// Credentials written before it is known whether they will be valid.
+fn unsettled(file: &Path) -> PathBuf {
+    file.with_extension("next.json")
 }
 
-/// Whole or not at all: written under another name first.
-fn remember(file: &Path, chosen: &Chosen) -> io::Result<()> {
+/// What may be valid, the likelier first.
+fn recall(file: &Path) -> Vec<Remembered> {
+    let read = |path: &Path| serde_json::from_slice(&fs::read(path).ok()?).ok();
+    [read(file), read(&unsettled(file))].into_iter().flatten().collect()
+}
+
+fn write(file: &Path, chosen: &Chosen) -> io::Result<()> {
     use std::io::Write as _;
     use std::os::unix::fs::OpenOptionsExt as _;
     let credentials =
         Remembered { client_id: chosen.id.to_string(), client_secret: chosen.secret.expose().to_owned() };
-    let unfinished = file.with_extension("part");
     let mut options = fs::OpenOptions::new();
     options.options_mut().mode(0o600);
-    let mut writing = options.write(true).create(true).truncate(true).open(&unfinished)?;
+    let mut writing = options.write(true).create(true).truncate(true).open(file)?;
     writing.write_all(&serde_json::to_vec(&credentials)?)?;
-    writing.sync_all()?;
-    fs::rename(&unfinished, file)
+    writing.sync_all()
 }

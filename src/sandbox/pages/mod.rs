@@ -148,7 +148,7 @@ pub(super) async fn reissue_secret(
 ) -> Response {
     let Ok(Path((_, client))) = names else { return missing(&headers) };
     if read_form(&service, body).await.get("sure").is_none_or(|sure| sure != "yes") {
-        return refuse(&service, &headers, "not_sure");
+        return refuse(&service, &headers, "not_sure").await;
     }
     manage(&service, &headers, Call::ReissueSecret { client: ClientId::new(client), chosen: None }).await
 }
@@ -156,21 +156,21 @@ pub(super) async fn reissue_secret(
 /// Carries a form out and shows the account page with what came of it.
 async fn manage(service: &Arc<Service>, headers: &HeaderMap, call: Call) -> Response {
     let outcome = service.call(call).await;
-    let accounts = service.look(|world, _| view::accounts(world));
+    let Ok(accounts) = service.show(|world, _| view::accounts(world)).await else { return halted() };
     match outcome {
         Ok(Reply::ClientIssued { id, secret }) => {
             let issued = context! { id => id.as_str(), secret => secret.expose() };
             no_store(page(headers, "account.html", context! { accounts, issued }))
         }
-        Ok(Reply::Screen(refusal)) => refuse(service, headers, name(refusal)),
+        Ok(Reply::Screen(refusal)) => refuse(service, headers, name(refusal)).await,
         Ok(_) => Redirect::to("/account").into_response(),
         Err(_) => halted(),
     }
 }
 
 /// The account page with why nothing was done.
-fn refuse(service: &Service, headers: &HeaderMap, why: &str) -> Response {
-    let accounts = service.look(|world, _| view::accounts(world));
+async fn refuse(service: &Service, headers: &HeaderMap, why: &str) -> Response {
+    let Ok(accounts) = service.show(|world, _| view::accounts(world)).await else { return halted() };
     let refused = render::text(headers, "refusal", why);
     let mut response = page(headers, "account.html", context! { accounts, refused });
     *response.status_mut() = StatusCode::CONFLICT;

@@ -103,9 +103,9 @@ async fn token_requests_are_refused_in_the_words_of_rfc_6749() {
     let (id, secret) = (service.welcome.client_id.to_string(), service.secret().to_owned());
     let url = format!("{}/token", service.welcome.places.auth_url);
     let form = "application/x-www-form-urlencoded";
-    let basic = |body: &'static str| {
-        service.http.post(&url).basic_auth(&id, Some(&secret)).header("content-type", form).body(body)
-    };
+    let grant = [("grant_type", "client_credentials")];
+    let by = |id: &str, secret: &str| service.http.post(&url).basic_auth(id, Some(secret));
+    let basic = |body: &'static str| by(&id, &secret).header("content-type", form).body(body);
     let bare = |body: String| service.http.post(&url).header("content-type", form).body(body);
     let in_body = format!("grant_type=client_credentials&client_id={id}&client_secret=x");
     for (request, status, error) in [
@@ -116,33 +116,9 @@ async fn token_requests_are_refused_in_the_words_of_rfc_6749() {
         (basic("grant_type=client_credentials&client_id=other"), 400, "invalid_request"),
         (bare("grant_type=client_credentials".into()), 401, "invalid_client"),
         (bare(in_body), 401, "invalid_client"),
-        (
-            service
-                .http
-                .post(&url)
-                .basic_auth(&id, Some("wrong"))
-                .form(&[("grant_type", "client_credentials")]),
-            401,
-            "invalid_client",
-        ),
-        (
-            service
-                .http
-                .post(&url)
-                .basic_auth("nobody", Some(&secret))
-                .form(&[("grant_type", "client_credentials")]),
-            401,
-            "invalid_client",
-        ),
-        (
-            service
-                .http
-                .post(&url)
-                .basic_auth(&id, Some(&secret))
-                .json(&json!({"grant_type": "client_credentials"})),
-            400,
-            "invalid_request",
-        ),
+        (by(&id, "wrong").form(&grant), 401, "invalid_client"),
+        (by("nobody", &secret).form(&grant), 401, "invalid_client"),
+        (by(&id, &secret).json(&json!({"grant_type": "client_credentials"})), 400, "invalid_request"),
     ] {
         let answer = request.send().await.unwrap();
         assert_eq!(answer.status(), status, "{error}");

@@ -163,6 +163,26 @@ async fn the_first_client_is_told_again_and_a_lost_secret_is_told_as_null() {
 }
 
 #[tokio::test]
+async fn a_client_that_is_refused_costs_the_first_one_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let service = Service::with(kept_in(dir.path())).await;
+    let secret = service.secret().to_owned();
+    for name in ["two", "three", "four", "five"] {
+        let body = serde_json::json!({"name": name, "agree_to_terms": true});
+        assert_eq!(service.control(reqwest::Method::POST, "clients", body).await.status(), 201);
+    }
+    service.stop().await;
+    let sixth = Some(("sixth".to_owned(), mailchute::secret::Secret::new("s")));
+    let options = Options { client: sixth, ..kept_in(dir.path()) };
+    let refused = sandbox::start(options, std::future::pending()).await.unwrap_err();
+    assert!(refused.to_string().contains("at most 5 clients"), "{refused}");
+    // As after a crash just before the new credentials were settled: both files are there.
+    assert!(dir.path().join("first-client.next.json").exists());
+    let (_program, welcome) = Program::sandbox(&["--data", dir.path().to_str().unwrap()]);
+    assert_eq!(welcome["client_secret"], secret);
+}
+
+#[tokio::test]
 async fn a_sealed_pdf_that_was_changed_on_disk_is_not_given_out() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().unwrap();
