@@ -3,10 +3,26 @@
 //!
 //! The rooms, in the order to read them. `tests/it/architecture.rs` holds who may use whom.
 
+/// What a letter is, what happened to it, and what follows: the two decisions.
+pub mod letter;
+
+/// Who a letter goes to and who sends it.
+pub mod address;
+
+/// May something that costs money be begun now?
+pub mod guard;
+
 /// What time it is: the system's, a faster one, or set by hand.
 pub mod clock;
+
 /// A value that cannot be printed.
 pub mod secret;
+
+/// What is known about letters: how two records of it become one.
+pub mod store;
+
+/// Our private copy of what will be posted, and the ledger of facts.
+pub mod spool;
 
 /// The print-and-post service as a client sees it.
 pub mod api;

@@ -6,9 +6,14 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 mod architecture;
+mod golden;
+#[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
+mod model;
+mod model_check;
 mod program;
 mod rows;
 mod service;
+mod spool;
 mod tidy;
 
 mod sandbox {

@@ -1,0 +1,124 @@
+//! Who a letter goes to and who sends it.
+//!
+//! [`Address::problems`] refuses what the service would refuse. Addresses are personal data, so
+//! `Debug` shows nothing of them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+const POSTAL_CODE_DIGITS: usize = 7;
+const STATE_CHARACTERS: usize = 4;
+/// The service's limit is not shown; every counter and column in use takes this much.
+const TEXT_CHARACTERS: usize = 255;
+
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Address {
+    pub postal_code: String,
+    pub state: String,
+    pub city: String,
+    pub address1: String,
+    pub name: String,
+}
+
+/// An address with the word that follows a receiver's name, such as 様 or 御中.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Receiver {
+    pub address: Address,
+    pub honorific: String,
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Address(…)")
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Receiver(…)")
+    }
+}
+
+impl Address {
+    /// What the service would refuse, one line each; the values themselves are not repeated.
+    pub fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let digits = self.postal_code.chars().all(|c| c.is_ascii_digit());
+        if !digits || self.postal_code.len() != POSTAL_CODE_DIGITS {
+            problems.push(format!(
+                "postal_code: write {POSTAL_CODE_DIGITS} digits without a hyphen, in quotes: \"0600001\""
+            ));
+        }
+        if self.state.chars().count() > STATE_CHARACTERS {
+            problems.push(format!(
+                "state: at most {STATE_CHARACTERS} characters, the prefecture alone: \"神奈川県\""
+            ));
+        }
+        let texts = [
+            ("state", &self.state),
+            ("city", &self.city),
+            ("address1", &self.address1),
+            ("name", &self.name),
+        ];
+        problems.extend(texts.into_iter().filter_map(|(name, text)| text_problem(name, text)));
+        problems
+    }
+}
+
+impl Receiver {
+    pub fn problems(&self) -> Vec<String> {
+        let mut problems = self.address.problems();
+        problems.extend(text_problem("honorific", &self.honorific));
+        problems
+    }
+}
+
+fn text_problem(name: &str, text: &str) -> Option<String> {
+    if text.trim().is_empty() {
+        Some(format!("{name}: must not be empty"))
+    } else if text.chars().count() > TEXT_CHARACTERS {
+        Some(format!("{name}: at most {TEXT_CHARACTERS} characters"))
+    } else if text.chars().any(char::is_control) {
+        Some(format!("{name}: has a line break or another control character in it"))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sapporo() -> Address {
+        Address {
+            postal_code: "0600001".to_owned(),
+            state: "北海道".to_owned(),
+            city: "札幌市中央区".to_owned(),
+            address1: "北一条西1-1".to_owned(),
+            name: "山田 太郎".to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_the_service_would_refuse_is_named_without_being_repeated() {
+        assert!(sapporo().problems().is_empty());
+        let change = |alter: &dyn Fn(&mut Address)| {
+            let mut address = sapporo();
+            alter(&mut address);
+            let problems = address.problems();
+            assert_eq!(problems.len(), 1, "{problems:?}");
+            assert!(!problems[0].contains("山田"));
+            problems[0].clone()
+        };
+        assert!(change(&|a| a.postal_code = "060-0001".to_owned()).contains("hyphen"));
+        assert!(change(&|a| a.postal_code = "０６００００１".to_owned()).starts_with("postal_code"));
+        assert!(change(&|a| a.postal_code = "600001".to_owned()).starts_with("postal_code"));
+        assert!(change(&|a| a.state = "北海道札幌".to_owned()).starts_with("state"));
+        assert!(change(&|a| a.name = "山田\n太郎".to_owned()).starts_with("name"));
+        assert!(change(&|a| a.city = " ".to_owned()).starts_with("city"));
+        assert!(change(&|a| a.address1 = "北".repeat(256)).starts_with("address1"));
+        assert!(!format!("{:?}", sapporo()).contains("山田"));
+    }
+}

@@ -1,0 +1,106 @@
+//! What an outcome meant: all that is recorded of it, in one transaction.
+
+use super::fact::Fact;
+use super::outcome::AccountProblem;
+use crate::clock::Time;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub facts: Vec<Fact>,
+    pub due: Due,
+    /// How often the present step has failed by now.
+    pub attempts: u32,
+    /// What is in the way, in words; `None` if nothing is.
+    pub trouble: Option<String>,
+    pub owed: Vec<Notice>,
+    pub account: Option<AccountNews>,
+    /// What a person who asked is told.
+    pub answer: Option<Answer>,
+}
+
+/// When the letter is looked at next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    Now,
+    At(Time),
+    /// Only a person or nobody will.
+    Never,
+}
+
+/// What somebody must be told, once for each letter (and mail).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Notice {
+    Held,
+    /// No definite answer for a quarter of an hour.
+    Stuck,
+    Confirmed,
+    NotWithdrawn,
+    Cancelled,
+    /// Cancelled at the service, and not by us.
+    CancelledElsewhere,
+    Withdrawn,
+    Shipped,
+    /// Three days after its ship date it has not left.
+    Overdue,
+}
+
+/// What a letter's step showed about its account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AccountNews {
+    Trouble(AccountProblem),
+    /// A mail was created: a card is registered.
+    CanCreate,
+    /// A card was accepted.
+    CanPay,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    Done(String),
+    Refused(String),
+}
+
+impl Change {
+    /// Nothing new; to be looked at when `due`.
+    pub(super) fn none(due: Due) -> Self {
+        Self {
+            facts: Vec::new(),
+            due,
+            attempts: 0,
+            trouble: None,
+            owed: Vec::new(),
+            account: None,
+            answer: None,
+        }
+    }
+
+    /// These facts, and the next step at once.
+    pub(super) fn facts(facts: impl IntoIterator<Item = Fact>) -> Self {
+        Self { facts: facts.into_iter().collect(), ..Self::none(Due::Now) }
+    }
+
+    pub(super) fn due(self, due: Due) -> Self {
+        Self { due, ..self }
+    }
+
+    pub(super) fn attempts(self, attempts: u32) -> Self {
+        Self { attempts, ..self }
+    }
+
+    pub(super) fn trouble(self, trouble: impl Into<String>) -> Self {
+        Self { trouble: Some(trouble.into()), ..self }
+    }
+
+    pub(super) fn owing(mut self, notice: Notice) -> Self {
+        self.owed.push(notice);
+        self
+    }
+
+    pub(super) fn account(self, news: AccountNews) -> Self {
+        Self { account: Some(news), ..self }
+    }
+
+    pub(super) fn answering(self, answer: Answer) -> Self {
+        Self { answer: Some(answer), ..self }
+    }
+}

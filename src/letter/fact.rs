@@ -1,0 +1,189 @@
+//! What is known to have happened to a letter: append-only, never changed, never deleted.
+//!
+//! Written as JSON into SQLite and the ledger, so a variant or field is only ever added.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::mail::Mail;
+use super::order::Order;
+use crate::clock::Time;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fact {
+    /// `entry` is its name in the spool.
+    Admitted {
+        entry: String,
+        #[serde(with = "shared")]
+        order: Arc<Order>,
+    },
+    /// A mail exists at the service; until it is confirmed it costs nothing.
+    Created(Box<Mail>),
+    Uploaded {
+        mail: u32,
+        document: usize,
+    },
+    /// Never an intent, so it is left to vanish.
+    Abandoned {
+        mail: u32,
+        why: Abandonment,
+    },
+    /// From here on confirm may have been sent. `window` is `confirm_by` less `created_at`, in seconds.
+    Intended {
+        mail: u32,
+        window: i64,
+    },
+    /// Confirm said that a file is missing.
+    FilesMissing {
+        mail: u32,
+    },
+    UploadedAgain {
+        mail: u32,
+    },
+    /// Confirm or cancel answered that the mail is gone; the first key only if `late`.
+    Gone {
+        mail: u32,
+        answer: GoneAnswer,
+        late: bool,
+    },
+    /// It was read after all, so the first key is void.
+    Reappeared {
+        mail: u32,
+    },
+    Confirmed {
+        mail: u32,
+    },
+    /// Proved by both keys: deleted at the service, never posted.
+    Dead {
+        mail: u32,
+    },
+    /// The service will never take these documents; what remains is to prove that it didn't.
+    NeverPostable {
+        mail: u32,
+        why: String,
+    },
+    WithdrawalAsked,
+    /// Asked too late: it is posted.
+    NotWithdrawn {
+        mail: u32,
+        why: String,
+    },
+    /// Confirmed once, then cancelled: nothing is posted.
+    Cancelled {
+        mail: u32,
+        by_us: bool,
+    },
+    /// Ended before any mail was confirmed: nothing is posted.
+    Withdrawn,
+    /// Ended by a person without anybody knowing whether it was posted.
+    Closed,
+    Seen {
+        mail: u32,
+        ships_at: Time,
+        cancellable: bool,
+    },
+    Shipped {
+        mail: u32,
+        at: Time,
+        tracking: Option<String>,
+    },
+    Tracked {
+        mail: u32,
+        tracking: String,
+    },
+    Held(Reason),
+    Released,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Abandonment {
+    TargetsExpired,
+    /// The upload targets were in the memory of a process that ended.
+    TargetsLost,
+    UploadRefused,
+    DeadlineNear,
+    OtherAccount,
+    NotFound,
+    NotAsMeant,
+    Held,
+    Withdrawn,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GoneAnswer {
+    /// 402 `card_declined`.
+    Declined,
+    /// 404 `mail_not_found`.
+    NotFound,
+}
+
+/// An order that many share, written as if it were one's own.
+mod shared {
+    use super::{Arc, Order};
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    pub fn serialize<S: Serializer>(order: &Arc<Order>, to: S) -> Result<S::Ok, S::Error> {
+        order.as_ref().serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Order>, D::Error> {
+        Order::deserialize(from).map(Arc::new)
+    }
+}
+
+/// Why a letter waits for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    ByPerson,
+    /// The service refused to create it.
+    Refused(String),
+    UploadRefused(String),
+    /// The spool no longer holds what was admitted.
+    DocumentDamaged(usize),
+    /// The service showed something else than what was meant.
+    NotAsMeant(String),
+    /// Confirmed by somebody else, and not as it was meant.
+    PostedOtherwise(String),
+    NeverPostable(String),
+    /// As many intents as are allowed, each proved dead.
+    TooManyIntents,
+    /// No definite answer for a day.
+    NoAnswer,
+    /// Proved dead after it had been held for want of an answer.
+    ProvedAfterDoubt,
+    OtherAccount,
+    /// Our own state went back in time or can't be trusted.
+    Restored,
+}
+
+/// What may be said to a person about a hold. To say the wrong one is a double post by a human hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Certainty {
+    /// Nothing was or will be posted; it may be sent again freely.
+    NothingPosted,
+    /// It may have been posted: do not send it again.
+    Unknown,
+}
+
+impl Reason {
+    pub fn certainty(&self) -> Certainty {
+        match self {
+            Self::ByPerson
+            | Self::Refused(_)
+            | Self::UploadRefused(_)
+            | Self::DocumentDamaged(_)
+            | Self::NotAsMeant(_)
+            | Self::NeverPostable(_)
+            | Self::TooManyIntents
+            | Self::ProvedAfterDoubt => Certainty::NothingPosted,
+            Self::PostedOtherwise(_) | Self::NoAnswer | Self::OtherAccount | Self::Restored => {
+                Certainty::Unknown
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What is to be posted: decided at admission and never changed afterwards.
+//!
+//! [`Order::problems`] refuses here what the service would refuse, so that a letter which is admitted
+//! can be created.
+
+use serde::{Deserialize, Serialize};
+
+use crate::address::{Address, Receiver};
+
+pub const DOCUMENTS_PER_LETTER: usize = 10;
+pub const LARGEST_DOCUMENT: u64 = 10_000_000;
+pub const PAGES_PER_DOCUMENT: u32 = 2000;
+pub const SHEETS_PER_LETTER: u32 = 995;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Order {
+    /// The account of the configuration that pays for it.
+    pub account: String,
+    /// Where it came from, in words a person knows: a folder, or the name of a command.
+    pub source: String,
+    pub shipping: Shipping,
+    pub sender: Address,
+    pub receiver: Receiver,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_letterpack: Option<ReplyLetterpack>,
+    pub documents: Vec<Document>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shipping {
+    pub method: Method,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<ShippingOption>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    Normal,
+    LetterpackLite,
+    LetterpackPlus,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShippingOption {
+    Express,
+    Trackable,
+    SimpleRegistered,
+    NormalRegistered,
+}
+
+impl Shipping {
+    /// Whether a tracking number is to be expected.
+    pub fn is_trackable(&self) -> bool {
+        match self.method {
+            Method::LetterpackLite | Method::LetterpackPlus => true,
+            Method::Normal => self.options.iter().any(|option| match option {
+                ShippingOption::Trackable
+                | ShippingOption::SimpleRegistered
+                | ShippingOption::NormalRegistered => true,
+                ShippingOption::Express => false,
+            }),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ReplyLetterpack {
+    /// Where it returns to; without it the service's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<Address>,
+}
+
+/// One PDF of a letter, as it lies in the spool.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Document {
+    /// The name it had when it was dropped; shown, never used as a path.
+    pub name: String,
+    pub size: u64,
+    pub pages: u32,
+    pub sha256: String,
+    pub print: Print,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Print {
+    #[serde(default)]
+    pub color: Color,
+    #[serde(default)]
+    pub duplex: Duplex,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staple: Option<Staple>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bind: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Color {
+    #[default]
+    Grayscale,
+    Color,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplex {
+    #[default]
+    Double,
+    Single,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Staple {
+    TopLeft,
+}
+
+impl Document {
+    pub fn sheets(&self) -> u32 {
+        match self.print.duplex {
+            Duplex::Double => self.pages.div_ceil(2),
+            Duplex::Single => self.pages,
+        }
+    }
+}
+
+impl Order {
+    pub fn sheets(&self) -> u32 {
+        self.documents.iter().map(Document::sheets).fold(0, u32::saturating_add)
+    }
+
+    /// What the service would refuse, one line each.
+    pub fn problems(&self) -> Vec<String> {
+        let mut problems = prefixed("sender", self.sender.problems());
+        problems.extend(prefixed("receiver", self.receiver.problems()));
+        if let Some(address) = self.reply_letterpack.as_ref().and_then(|pack| pack.address.as_ref()) {
+            problems.extend(prefixed("reply_letterpack", address.problems()));
+        }
+        problems.extend(self.shipping.problems());
+        let documents = self.documents.len();
+        if documents == 0 || documents > DOCUMENTS_PER_LETTER {
+            problems.push(format!("a letter has 1 to {DOCUMENTS_PER_LETTER} documents, not {documents}"));
+        }
+        for (index, document) in self.documents.iter().enumerate() {
+            problems.extend(prefixed(&format!("document {}", index + 1), document.problems()));
+        }
+        if self.sheets() > SHEETS_PER_LETTER {
+            problems.push(format!(
+                "{} sheets in all; one letter takes at most {SHEETS_PER_LETTER}: make two of it, or print both sides",
+                self.sheets()
+            ));
+        }
+        problems
+    }
+}
+
+impl Shipping {
+    fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        if !self.options.is_empty() && self.method != Method::Normal {
+            problems.push("shipping: options go with the method `normal` only".to_owned());
+        }
+        let twice = self.options.iter().enumerate().any(|(n, option)| self.options[..n].contains(option));
+        if twice {
+            problems.push("shipping: an option is given twice".to_owned());
+        }
+        let registered = [ShippingOption::SimpleRegistered, ShippingOption::NormalRegistered];
+        if registered.iter().all(|option| self.options.contains(option)) {
+            problems.push("shipping: choose one kind of registered mail".to_owned());
+        }
+        problems
+    }
+}
+
+impl Document {
+    fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        if self.size == 0 || self.size > LARGEST_DOCUMENT {
+            problems.push(format!("{} bytes; 1 to {LARGEST_DOCUMENT} can be posted", self.size));
+        }
+        if self.pages == 0 || self.pages > PAGES_PER_DOCUMENT {
+            problems.push(format!("{} pages; 1 to {PAGES_PER_DOCUMENT} can be posted", self.pages));
+        }
+        if self.print.staple.is_some() && self.print.bind {
+            problems.push("print: staple it or bind it, not both".to_owned());
+        }
+        problems
+    }
+}
+
+fn prefixed(what: &str, problems: Vec<String>) -> Vec<String> {
+    problems.into_iter().map(|problem| format!("{what}: {problem}")).collect()
+}

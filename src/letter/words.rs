@@ -1,0 +1,148 @@
+//! The history of a letter in words: one line for each fact, for people who read `mailchute show`.
+
+use std::fmt;
+
+use super::fact::{Abandonment, Certainty, Fact, GoneAnswer, Reason};
+use super::outcome::AccountProblem;
+
+impl Fact {
+    /// Its name in a table.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Admitted { .. } => "admitted",
+            Self::Created(_) => "created",
+            Self::Uploaded { .. } => "uploaded",
+            Self::Abandoned { .. } => "abandoned",
+            Self::Intended { .. } => "intended",
+            Self::FilesMissing { .. } => "files_missing",
+            Self::UploadedAgain { .. } => "uploaded_again",
+            Self::Gone { .. } => "gone",
+            Self::Reappeared { .. } => "reappeared",
+            Self::Confirmed { .. } => "confirmed",
+            Self::Dead { .. } => "dead",
+            Self::NeverPostable { .. } => "never_postable",
+            Self::WithdrawalAsked => "withdrawal_asked",
+            Self::NotWithdrawn { .. } => "not_withdrawn",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Withdrawn => "withdrawn",
+            Self::Closed => "closed",
+            Self::Seen { .. } => "seen",
+            Self::Shipped { .. } => "shipped",
+            Self::Tracked { .. } => "tracked",
+            Self::Held(_) => "held",
+            Self::Released => "released",
+        }
+    }
+}
+
+/// No names, no addresses: letters have numbers.
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Admitted { order, .. } => {
+                let (documents, sheets) = (order.documents.len(), order.sheets());
+                write!(f, "taken in: {documents} document(s), {sheets} sheet(s), from {}", order.source)
+            }
+            Self::Created(mail) => write!(f, "mail {} made at the service: {}", mail.k, mail.id),
+            Self::Uploaded { mail, document } => write!(f, "mail {mail}: document {} uploaded", document + 1),
+            Self::Abandoned { mail, why } => write!(f, "mail {mail} left to vanish, unposted: {why}"),
+            Self::Intended { mail, .. } => write!(f, "mail {mail} is as meant and is to be confirmed"),
+            Self::FilesMissing { mail } => write!(f, "mail {mail}: the service misses a document"),
+            Self::UploadedAgain { mail } => write!(f, "mail {mail}: documents sent once more"),
+            Self::Gone { mail, answer, late } => {
+                let word = match answer {
+                    GoneAnswer::Declined => "the card was declined",
+                    GoneAnswer::NotFound => "the service does not know it",
+                };
+                let weight =
+                    if *late { "its time is over, so one look will prove it" } else { "not proved yet" };
+                write!(f, "mail {mail}: {word} ({weight})")
+            }
+            Self::Reappeared { mail } => write!(f, "mail {mail} is there after all"),
+            Self::Confirmed { mail } => write!(f, "mail {mail} confirmed: it is posted"),
+            Self::Dead { mail } => write!(f, "mail {mail} proved deleted: it was never posted"),
+            Self::NeverPostable { mail, why } => write!(f, "mail {mail} can never be posted: {why}"),
+            Self::WithdrawalAsked => f.write_str("a person asked to cancel it"),
+            Self::NotWithdrawn { why, .. } => write!(f, "it can't be cancelled: {why}; it is posted"),
+            Self::Cancelled { by_us: true, .. } => f.write_str("cancelled: nothing is posted"),
+            Self::Cancelled { by_us: false, .. } => {
+                f.write_str("cancelled at the service, not by mailchute: nothing is posted")
+            }
+            Self::Withdrawn => f.write_str("withdrawn: nothing was or will be posted"),
+            Self::Closed => f.write_str("closed by a person; whether it was posted is not known"),
+            Self::Seen { ships_at, cancellable, .. } => {
+                let can = if *cancellable { "can still be cancelled" } else { "can't be cancelled any more" };
+                write!(f, "ships on {}; {can}", ships_at.format("%Y-%m-%d %H:%M UTC"))
+            }
+            Self::Shipped { at, tracking, .. } => {
+                write!(f, "shipped on {}", at.format("%Y-%m-%d %H:%M UTC"))?;
+                tracking.as_ref().map_or(Ok(()), |number| write!(f, ", tracking number {number}"))
+            }
+            Self::Tracked { tracking, .. } => write!(f, "tracking number {tracking}"),
+            Self::Held(reason) => write!(f, "held: {reason}. {}", reason.certainty()),
+            Self::Released => f.write_str("released by a person"),
+        }
+    }
+}
+
+impl fmt::Display for Abandonment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TargetsExpired => "the time for uploading was over",
+            Self::TargetsLost => "mailchute was restarted before everything was uploaded",
+            Self::UploadRefused => "an upload was refused",
+            Self::DeadlineNear => "the time for confirming was nearly over",
+            Self::OtherAccount => "the account is another now",
+            Self::NotFound => "it could not be read",
+            Self::NotAsMeant => "it was not what was meant",
+            Self::Held => "the letter is held",
+            Self::Withdrawn => "the letter is withdrawn",
+        })
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ByPerson => f.write_str("a person asked for it"),
+            Self::Refused(why) => write!(f, "the service refuses to make it: {why}"),
+            Self::UploadRefused(why) => write!(f, "the upload is refused again and again: {why}"),
+            Self::DocumentDamaged(document) => {
+                write!(f, "document {} in the spool is not what was taken in", document + 1)
+            }
+            Self::NotAsMeant(why) => write!(f, "what the service shows is not what was meant: {why}"),
+            Self::PostedOtherwise(why) => {
+                write!(f, "somebody else confirmed it, and it is not as meant: {why}")
+            }
+            Self::NeverPostable(why) => write!(f, "the service can't post its documents: {why}"),
+            Self::TooManyIntents => f.write_str("it was confirmed three times and never accepted"),
+            Self::NoAnswer => f.write_str("no definite answer from the service for a day; it is still asked"),
+            Self::ProvedAfterDoubt => f.write_str("after a long doubt it is proved that nothing was posted"),
+            Self::OtherAccount => f.write_str(
+                "it was to be confirmed under another account; with that account's credentials it goes on",
+            ),
+            Self::Restored => f.write_str("mailchute's own records were lost or went back in time"),
+        }
+    }
+}
+
+impl fmt::Display for Certainty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NothingPosted => "Nothing was posted; it is safe to send it again",
+            Self::Unknown => "It may have been posted: do not send it again",
+        })
+    }
+}
+
+impl fmt::Display for AccountProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CardDeclined => f.write_str("the card was declined"),
+            Self::CardNotRegistered => f.write_str("no card is registered for the account"),
+            Self::AccountNotFound => f.write_str("the account does not exist any more"),
+            Self::NotAllowed(why) => write!(f, "the credentials are not accepted: {why}"),
+            Self::OtherPayment(code) => write!(f, "payment is refused: {code}"),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The ledger of facts: the second place in which every fact is durable, apart from SQLite.
+//!
+//! Lines of text, each with its own checksum and the next number, appended and synced before the
+//! database commits. A torn end was never relied on and is cut off; damage before the end is told,
+//! never skipped. Files are named by their first number and begun anew at a size.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::private;
+use crate::clock::Time;
+use crate::letter::{Fact, Number};
+
+const LARGEST_FILE: u64 = 16 * 1024 * 1024;
+const CHECK: usize = 16;
+
+/// One fact in its place: the `n`th of its letter, the `seq`th of all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    pub seq: u64,
+    pub letter: Number,
+    pub n: u64,
+    pub at: Time,
+    pub fact: Fact,
+}
+
+/// A line as it is written, with the checksum over it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    pub json: String,
+    pub check: String,
+}
+
+impl Line {
+    pub fn written(&self) -> serde_json::Result<Written> {
+        let json = serde_json::to_string(self)?;
+        let check = check(&json);
+        Ok(Written { json, check })
+    }
+
+    /// The line, if its checksum is right.
+    pub fn read(json: &str, given: &str) -> Option<Self> {
+        (check(json) == given).then(|| serde_json::from_str(json).ok()).flatten()
+    }
+}
+
+fn check(json: &str) -> String {
+    let mut text = hex::encode(Sha256::digest(json.as_bytes()));
+    text.truncate(CHECK);
+    text
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    #[error("the ledger can't be read or written")]
+    Io(#[from] io::Error),
+    #[error("a fact can't be written down")]
+    Json(#[from] serde_json::Error),
+    #[error("the ledger could not be made durable; what it holds is only known after a restart")]
+    NotDurable(#[source] io::Error),
+}
+
+/// What the ledger held from some number on.
+#[derive(Debug, Default)]
+pub struct Held {
+    pub lines: Vec<Line>,
+    /// Where it is damaged, in words.
+    pub damage: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct Ledger {
+    dir: PathBuf,
+    file: File,
+    size: u64,
+    next: u64,
+}
+
+impl Ledger {
+    /// Opens or makes the ledger; gives the lines from the file on in which number `from` stands.
+    pub fn open(dir: &Path, from: u64) -> Result<(Self, Held), LedgerError> {
+        private::directory(dir)?;
+        let mut files = files(dir)?;
+        let begin = files.iter().rposition(|(first, _)| *first <= from).unwrap_or(0);
+        let mut held = Held::default();
+        let last = files.len().saturating_sub(1);
+        for (index, (first, path)) in files.iter().enumerate().skip(begin) {
+            read_file(path, *first, index == last, &mut held)?;
+        }
+        let next = held.lines.last().map(|line| line.seq + 1);
+        let (path, next) = match (files.pop(), next) {
+            (Some((first, path)), next) if held.damage.is_none() => (path, next.unwrap_or(first)),
+            (Some((first, path)), next) => {
+                // What is damaged is kept for a person to read, and not written to again.
+                let next = next.unwrap_or(first).max(from) + 1_000_000;
+                (path.with_file_name(file_name(next)), next)
+            }
+            (None, _) => (dir.join(file_name(from)), from),
+        };
+        let file = private::append(&path)?;
+        private::sync_directory(dir)?;
+        let size = file.metadata()?.len();
+        Ok((Self { dir: dir.to_owned(), file, size, next }, held))
+    }
+
+    /// The number of the next line.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Appends and syncs all of them, or none. After [`LedgerError::NotDurable`] nothing more may be
+    /// written by this process.
+    pub fn append(&mut self, first: u64, lines: &[Written]) -> Result<(), LedgerError> {
+        if self.size > LARGEST_FILE || first != self.next {
+            self.begin_anew(first)?;
+        }
+        let mut text = String::new();
+        for Written { check, json } in lines {
+            text.extend([check, " ", json, "\n"]);
+        }
+        if let Err(error) = self.file.write_all(text.as_bytes()) {
+            // A part of it may be there; cut off, nothing happened.
+            self.file.set_len(self.size).map_err(LedgerError::NotDurable)?;
+            return Err(error.into());
+        }
+        self.file.sync_data().map_err(LedgerError::NotDurable)?;
+        self.size += text.len() as u64;
+        self.next += lines.len() as u64;
+        Ok(())
+    }
+
+    fn begin_anew(&mut self, first: u64) -> io::Result<()> {
+        self.file = private::append(&self.dir.join(file_name(first)))?;
+        self.next = first;
+        self.size = self.file.metadata()?.len();
+        private::sync_directory(&self.dir)
+    }
+}
+
+fn file_name(first: u64) -> String {
+    format!("{first:012}.log")
+}
+
+/// The files in their order, each with the number of its first line.
+fn files(dir: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let first = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".log")?.parse().ok());
+        files.extend(first.map(|first| (first, path)));
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Reads one file; a torn end of the last one is cut off.
+fn read_file(path: &Path, first: u64, is_last: bool, held: &mut Held) -> Result<(), LedgerError> {
+    let bytes = fs::read(path)?;
+    let mut expected = first;
+    let mut good = 0;
+    for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let line = piece.strip_suffix(b"\n").and_then(read_line).filter(|line| line.seq == expected);
+        let Some(line) = line else { break };
+        good += piece.len();
+        expected += 1;
+        held.lines.push(line);
+    }
+    if good == bytes.len() {
+        return Ok(());
+    }
+    let rest = &bytes[good..];
+    let mut following =
+        rest.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
+    let whole_lines_follow = following.any(|line| read_line(line).is_some());
+    if is_last && !whole_lines_follow {
+        let file = fs::OpenOptions::new().write(true).open(path)?;
+        file.set_len(good as u64)?;
+        file.sync_all()?;
+        return Ok(());
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    held.damage.get_or_insert_with(|| format!("{name} is damaged after its line {}", expected - first));
+    // What still reads right is true all the same.
+    held.lines.extend(rest.split(|byte| *byte == b'\n').filter_map(read_line));
+    Ok(())
+}
+
+fn read_line(bytes: &[u8]) -> Option<Line> {
+    let (check, json) = std::str::from_utf8(bytes).ok()?.split_once(' ')?;
+    Line::read(json, check)
+}

@@ -1,0 +1,13 @@
+//! Our private copy of what will be posted, byte for byte, and the ledger of facts.
+//!
+//! An entry is a directory: the documents and `order.json`. It is written beside its place, synced,
+//! and then renamed into it, so an entry that has its name is whole. Bytes are compared with their
+//! hash whenever they are read for an upload.
+
+mod entry;
+mod ledger;
+mod private;
+
+pub use entry::{Entry, EntryError, Spool, Ulid, sha256_of};
+pub use ledger::{Held, Ledger, LedgerError, Line, Written};
+pub use private::{directory as private_directory, sync_directory};

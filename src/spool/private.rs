@@ -1,0 +1,38 @@
+//! Directories and files for our eyes only, and the syncs that make their names durable.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use fs_err as fs;
+
+/// Makes a directory that nobody else can read, if it is not there.
+pub fn directory(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    std::fs::DirBuilder::new().mode(0o700).recursive(true).create(path).map_err(|error| {
+        io::Error::new(error.kind(), format!("the directory {} can't be made: {error}", path.display()))
+    })?;
+    path.parent().map_or(Ok(()), sync_directory)
+}
+
+pub(super) fn append(path: &Path) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    options.options_mut().mode(0o600);
+    Ok(options.append(true).create(true).open(path)?.into_parts().0)
+}
+
+/// A new file; it must not be there yet.
+pub(super) fn create(path: &Path) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    options.options_mut().mode(0o600);
+    Ok(options.write(true).create_new(true).open(path)?.into_parts().0)
+}
+
+/// Makes the names in a directory durable.
+pub fn sync_directory(path: &Path) -> io::Result<()> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    File::open(path)?.sync_all()
+}

@@ -1,0 +1,54 @@
+//! Two records of one letter, made one: the database's facts and the ledger's. Pure.
+//!
+//! Each is append-only and the ledger is written first, so one is a beginning of the other, or the
+//! records contradict each other and nothing may be concluded.
+
+/// What two records of the same facts have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agreement {
+    Same,
+    /// The database is older than the ledger, lost, or was ended in the middle of a commit.
+    LedgerAhead,
+    /// The ledger is older or lost.
+    DatabaseAhead,
+    /// Two different pasts.
+    Contradiction,
+}
+
+/// Every fact that either record has, and how they agree. In a contradiction the longer one is
+/// given, for a person to read.
+pub fn union<T: PartialEq>(database: Vec<T>, ledger: Vec<T>) -> (Vec<T>, Agreement) {
+    let common = database.iter().zip(&ledger).take_while(|(one, other)| one == other).count();
+    let (ours, theirs) = (database.len(), ledger.len());
+    let agreement = if common < ours && common < theirs {
+        Agreement::Contradiction
+    } else if ours == theirs {
+        Agreement::Same
+    } else if theirs > ours {
+        Agreement::LedgerAhead
+    } else {
+        Agreement::DatabaseAhead
+    };
+    (if theirs > ours { ledger } else { database }, agreement)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longer_of_two_records_counts_unless_they_tell_two_pasts() {
+        let cases = [
+            (vec![], vec![], vec![], Agreement::Same),
+            (vec![1, 2], vec![1, 2], vec![1, 2], Agreement::Same),
+            (vec![], vec![1], vec![1], Agreement::LedgerAhead),
+            (vec![1], vec![1, 2], vec![1, 2], Agreement::LedgerAhead),
+            (vec![1, 2], vec![1], vec![1, 2], Agreement::DatabaseAhead),
+            (vec![1, 2], vec![1, 3], vec![1, 2], Agreement::Contradiction),
+            (vec![2], vec![1, 3], vec![1, 3], Agreement::Contradiction),
+        ];
+        for (database, ledger, whole, agreement) in cases {
+            assert_eq!(union(database, ledger), (whole, agreement));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The spool and its ledger on a real disk: whole or not there, and damage is told.
+
+use std::sync::Arc;
+
+use mailchute::letter::{Fact, Number};
+use mailchute::spool::{EntryError, Ledger, Line, Spool, Ulid, Written, sha256_of};
+
+use crate::model::{noon, order};
+
+fn line(seq: u64, fact: Fact) -> Written {
+    Line { seq, letter: Number(1), n: seq - 1, at: noon(), fact }.written().unwrap()
+}
+
+fn lines() -> Vec<Written> {
+    let admitted = Fact::Admitted { entry: "E".into(), order: Arc::new(order(1)) };
+    vec![line(1, admitted), line(2, Fact::Held(mailchute::letter::Reason::ByPerson)), line(3, Fact::Released)]
+}
+
+#[test]
+fn a_ledger_gives_back_what_was_appended() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut ledger, held) = Ledger::open(dir.path(), 1).unwrap();
+    assert!(held.lines.is_empty() && held.damage.is_none());
+    ledger.append(1, &lines()).unwrap();
+    ledger.append(4, &[line(4, Fact::Withdrawn)]).unwrap();
+    drop(ledger);
+    let (ledger, held) = Ledger::open(dir.path(), 1).unwrap();
+    assert_eq!(held.lines.iter().map(|line| line.seq).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    assert_eq!(held.lines[3].fact, Fact::Withdrawn);
+    assert_eq!((ledger.next(), held.damage), (5, None));
+}
+
+#[test]
+fn a_torn_end_is_cut_off_wherever_it_was_torn() {
+    let dir = tempfile::tempdir().unwrap();
+    Ledger::open(dir.path(), 1).unwrap().0.append(1, &lines()).unwrap();
+    let path = dir.path().join("000000000001.log");
+    let whole = std::fs::read(&path).unwrap();
+    let last = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    for cut in last..whole.len() {
+        std::fs::write(&path, &whole[..cut]).unwrap();
+        let (mut ledger, held) = Ledger::open(dir.path(), 1).unwrap();
+        assert_eq!((held.lines.len(), &held.damage), (2, &None), "cut at {cut}");
+        ledger.append(3, &[line(3, Fact::Released)]).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), whole);
+    }
+}
+
+#[test]
+fn a_flipped_byte_before_the_end_is_told_and_the_rest_still_read() {
+    let dir = tempfile::tempdir().unwrap();
+    Ledger::open(dir.path(), 1).unwrap().0.append(1, &lines()).unwrap();
+    let path = dir.path().join("000000000001.log");
+    let whole = std::fs::read(&path).unwrap();
+    for at in [3, 40, 300] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let (mut ledger, held) = Ledger::open(dir.path(), 1).unwrap();
+        assert!(held.damage.is_some(), "byte {at}");
+        assert_eq!(held.lines.iter().map(|line| line.seq).collect::<Vec<_>>(), [2, 3]);
+        // What is damaged is kept for a person to read: the next line goes into another file.
+        let next = ledger.next();
+        ledger.append(next, &[line(next, Fact::Withdrawn)]).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+        drop(ledger);
+        for entry in std::fs::read_dir(dir.path()).unwrap() {
+            let other = entry.unwrap().path();
+            if other != path {
+                std::fs::remove_file(other).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn an_entry_is_whole_or_not_there_and_its_bytes_are_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let spool = Spool::open(&dir.path().join("spool")).unwrap();
+    let ulid = Ulid::new(noon()).unwrap();
+    let bytes = b"%PDF-1.4 not really".to_vec();
+    spool.put(&ulid, &order(1), std::slice::from_ref(&bytes)).unwrap();
+    // What a crash leaves has another name, and is no entry.
+    std::fs::create_dir(dir.path().join("spool/01ARZ3NDEKTSV4RRFFQ69G5FAV.part")).unwrap();
+    assert_eq!(spool.entries().unwrap(), std::slice::from_ref(&ulid));
+    assert_eq!(spool.entry(&ulid).unwrap().order, order(1));
+    assert_eq!(spool.document(&ulid, 0, &sha256_of(&bytes)).unwrap(), bytes);
+    let path = dir.path().join(format!("spool/{ulid}/1.pdf"));
+    std::fs::write(&path, b"%PDF-1.4 not really?").unwrap();
+    let damaged = |result| matches!(result, Err(EntryError::Damaged { document: 0 }));
+    assert!(damaged(spool.document(&ulid, 0, &sha256_of(&bytes))));
+    std::fs::remove_file(&path).unwrap();
+    assert!(damaged(spool.document(&ulid, 0, &sha256_of(&bytes))));
+}

@@ -1,0 +1,48 @@
+//! Proofs that take longer than ordinary tests may: `cargo test --release --test long -- --nocapture`.
+
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
+#[path = "../it/model/mod.rs"]
+mod model;
+
+use model::{Budget, NOTHING, ONE, Size, explore};
+
+const LARGE: &[Size] = &[
+    Size {
+        name: "everything",
+        budget: Budget {
+            lies: 1,
+            faults: 3,
+            crashes: 1,
+            ticks: 3,
+            commands: 1,
+            losses: 1,
+            switches: 1,
+            cards: 1,
+            skews: 1,
+        },
+        ..ONE
+    },
+    Size {
+        name: "two daemons, more",
+        daemons: 2,
+        ends: false,
+        budget: Budget { lies: 1, faults: 2, crashes: 1, ticks: 2, commands: 1, ..NOTHING },
+        ..ONE
+    },
+    Size {
+        name: "two documents",
+        documents: 2,
+        budget: Budget { lies: 1, faults: 4, crashes: 2, ticks: 2, ..NOTHING },
+        ..ONE
+    },
+];
+
+#[test]
+fn every_large_size_holds() {
+    for size in LARGE {
+        let (states, time) = explore(*size);
+        println!("{:<20} {states:>9} states {:>8.1} s", size.name, time.as_secs_f64());
+    }
+}
