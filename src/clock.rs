@@ -114,6 +114,18 @@ impl Clock {
         self.shown(&self.anchor.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// How far this clock has run, by the machine's steady clock where that runs: the system's time
+    /// may be set, this can't. Only differences mean anything.
+    pub fn steady(&self) -> TimeDelta {
+        match self.pace {
+            Pace::Real => {
+                let anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
+                TimeDelta::from_std(anchor.steady.elapsed()).unwrap_or(TimeDelta::MAX)
+            }
+            Pace::Times(_) | Pace::ByHand => self.now() - Time::UNIX_EPOCH,
+        }
+    }
+
     fn shown(&self, anchor: &Anchor) -> Time {
         let real = match self.pace {
             Pace::Real => Utc::now() - anchor.wall,

@@ -3,6 +3,8 @@
 //! A pause stops new mails and new intents of an account, never an open intent. What paused it is
 //! tried again from time to time by one letter, or by asking for the account, until it works.
 
+use std::fmt;
+
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,15 @@ const LAST_PROBE: TimeDelta = TimeDelta::hours(2);
 pub enum Cause {
     ByPerson,
     Problem(AccountProblem),
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ByPerson => f.write_str("a person paused it"),
+            Self::Problem(problem) => problem.fmt(f),
+        }
+    }
 }
 
 /// Why and since when an account is paused.
@@ -70,6 +81,19 @@ impl Pause {
         }
     }
 
+    /// Nothing at all is answered as long as it lasts.
+    pub fn is_about_access(&self) -> bool {
+        match &self.cause {
+            Cause::Problem(AccountProblem::AccountNotFound | AccountProblem::NotAllowed(_)) => true,
+            Cause::ByPerson
+            | Cause::Problem(
+                AccountProblem::CardDeclined
+                | AccountProblem::CardNotRegistered
+                | AccountProblem::OtherPayment(_),
+            ) => false,
+        }
+    }
+
     /// A probe has begun: the next one comes later.
     #[must_use]
     pub fn probing(&self, now: Time) -> Self {
@@ -83,13 +107,22 @@ impl Pause {
 pub fn after(pause: Option<&Pause>, news: &AccountNews, now: Time) -> Verdict {
     match (pause, news) {
         (None, AccountNews::Trouble(problem)) => Verdict::Pause(Pause::new(problem.clone(), now)),
-        (None, AccountNews::CanCreate | AccountNews::CanPay) => Verdict::Same,
+        (None, AccountNews::Answers | AccountNews::CanCreate | AccountNews::CanPay) => Verdict::Same,
         (Some(pause), AccountNews::Trouble(problem)) => match &pause.cause {
             Cause::ByPerson => Verdict::Same,
             Cause::Problem(known) if known == problem => Verdict::Same,
             Cause::Problem(_) => {
                 Verdict::Pause(Pause { since: pause.since, ..Pause::new(problem.clone(), now) })
             }
+        },
+        (Some(pause), AccountNews::Answers) => match &pause.cause {
+            Cause::Problem(AccountProblem::AccountNotFound | AccountProblem::NotAllowed(_)) => Verdict::Works,
+            Cause::ByPerson
+            | Cause::Problem(
+                AccountProblem::CardDeclined
+                | AccountProblem::CardNotRegistered
+                | AccountProblem::OtherPayment(_),
+            ) => Verdict::Same,
         },
         (Some(pause), AccountNews::CanCreate) => match &pause.cause {
             Cause::Problem(
@@ -104,6 +137,39 @@ pub fn after(pause: Option<&Pause>, news: &AccountNews, now: Time) -> Verdict {
             Cause::ByPerson => Verdict::Same,
             Cause::Problem(_) => Verdict::Works,
         },
+    }
+}
+
+/// Lets a service that does not answer alone for a while: nothing new is begun, nothing is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Breaker {
+    failures: u32,
+    until: Option<Time>,
+}
+
+const FAILURES_IN_A_ROW: u32 = 5;
+const FIRST_REST: TimeDelta = TimeDelta::seconds(10);
+const LAST_REST: TimeDelta = TimeDelta::minutes(5);
+
+impl Breaker {
+    #[must_use]
+    pub fn after(self, answered: bool, now: Time) -> Self {
+        if answered {
+            return Self::default();
+        }
+        let failures = self.failures.saturating_add(1);
+        let resting = self.until.is_some_and(|until| now < until);
+        let until = match failures.checked_sub(FAILURES_IN_A_ROW) {
+            Some(_) if resting => self.until,
+            Some(more) => Some(now + (FIRST_REST * (1 << more.min(8))).min(LAST_REST)),
+            None => None,
+        };
+        Self { failures, until }
+    }
+
+    /// Until when to rest, if at all.
+    pub fn rests(&self, now: Time) -> Option<Time> {
+        self.until.filter(|until| now < *until)
     }
 }
 
@@ -136,8 +202,11 @@ mod tests {
         assert_eq!(after(Some(&declined), &AccountNews::CanPay, noon()), Verdict::Works);
         let missing = paused(AccountProblem::CardNotRegistered);
         assert_eq!(after(Some(&missing), &AccountNews::CanCreate, noon()), Verdict::Works);
+        assert_eq!(after(Some(&missing), &AccountNews::Answers, noon()), Verdict::Same);
+        let refused = paused(AccountProblem::NotAllowed("401".to_owned()));
+        assert_eq!(after(Some(&refused), &AccountNews::Answers, noon()), Verdict::Works);
         let person = Pause::by_person(noon());
-        for news in [AccountNews::CanCreate, AccountNews::CanPay] {
+        for news in [AccountNews::Answers, AccountNews::CanCreate, AccountNews::CanPay] {
             assert_eq!(after(Some(&person), &news, noon()), Verdict::Same);
         }
     }
@@ -158,5 +227,26 @@ mod tests {
         assert_eq!(waits, [10, 20, 40, 80, 120, 120]);
         assert_eq!(paused(AccountProblem::AccountNotFound).probe(now), Some(Probe::ByAccount));
         assert_eq!(Pause::by_person(noon()).probe(now), None);
+    }
+
+    #[test]
+    fn a_service_that_does_not_answer_is_left_alone_for_longer_and_longer() {
+        let mut breaker = Breaker::default();
+        for _failure in 0..4 {
+            breaker = breaker.after(false, noon());
+        }
+        assert_eq!(breaker.rests(noon()), None);
+        let mut now = noon();
+        let mut rests = Vec::new();
+        for _failure in 0..7 {
+            breaker = breaker.after(false, now);
+            // What was under way fails too, and counts for nothing more.
+            assert_eq!(breaker.after(false, now).rests(now), breaker.rests(now));
+            let until = breaker.rests(now).unwrap();
+            rests.push((until - now).num_seconds());
+            now = until;
+        }
+        assert_eq!(rests, [10, 20, 40, 80, 160, 300, 300]);
+        assert_eq!(breaker.after(true, now), Breaker::default());
     }
 }

@@ -18,7 +18,7 @@ pub mod clock;
 /// A value that cannot be printed.
 pub mod secret;
 
-/// What is known about letters: how two records of it become one.
+/// What is known about letters, durable: SQLite, made one with the ledger at every start.
 pub mod store;
 
 /// Our private copy of what will be posted, and the ledger of facts.
@@ -26,6 +26,24 @@ pub mod spool;
 
 /// The print-and-post service as a client sees it.
 pub mod api;
+
+/// How many pages a PDF has.
+pub mod pdf;
+
+/// What the operator reads.
+pub mod journal;
+
+/// What an administrator writes, valid by construction.
+pub mod config;
+
+/// The one loop that takes letters through their steps.
+pub mod dispatch;
+
+/// What somebody must still be told.
+pub mod owed;
+
+/// The daemon put together: opened, started, stopped in order.
+pub mod daemon;
 
 /// The print-and-post service itself, whole, for trials and tests.
 pub mod sandbox;

@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    mailchute::api::install_tls();
     mailchute::cli::run()
 }

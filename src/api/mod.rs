@@ -1,6 +1,36 @@
 //! The print-and-post service as a client sees it.
 //!
-//! For now this room holds the words of the line only ([`wire`]); the client that speaks them comes
-//! with the letter's machine.
+//! [`Client`] makes one call at a time and says what its answer means: one of the answers a letter
+//! knows, or a [`Failure`] with its verdict. It retries nothing but a refused token, and decides
+//! nothing about a letter. `wire` is the words of the line, shared with the sandbox.
 
+mod client;
+mod convert;
+mod failure;
+mod line;
+mod places;
+mod token;
+mod upload;
 pub mod wire;
+
+use std::fmt;
+
+pub use client::{Client, Created, Known};
+pub use failure::Failure;
+pub use line::{Patience, install_tls};
+pub use places::{BadPlace, Places};
+
+use crate::secret::Secret;
+
+/// What the account's management page issued.
+#[derive(Clone)]
+pub struct Credentials {
+    pub client_id: String,
+    pub client_secret: Secret,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials(…)")
+    }
+}

@@ -212,9 +212,11 @@ impl std::fmt::Debug for DownloadTarget {
 pub struct Token {
     pub access_token: String,
     pub token_type: String,
-    pub expires_in: u64,
-    /// The scopes really granted, with spaces between.
-    pub scope: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_in: Option<u64>,
+    /// The scopes really granted, with spaces between; missing if they are those asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
 }
 
 impl std::fmt::Debug for Token {

@@ -1,12 +1,26 @@
 //! The command line. Exit status: 0 done, 1 could not, 2 wrong words.
 
+mod account;
+mod audit;
+mod config;
 mod demo;
+mod list;
+mod orders;
+mod pdf;
+mod run;
 mod sandbox;
+mod show;
+mod status;
 mod stop;
+mod submit;
+mod table;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::config::ConfigError;
+use crate::letter::{Command as Order, Number};
 
 /// Drop a PDF into a folder: it is printed, posted exactly once, and followed until it ships.
 #[derive(Debug, Parser)]
@@ -18,18 +32,31 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::Arguments),
+    Submit(submit::Arguments),
+    List(list::Arguments),
+    Show(show::Arguments),
+    Status(status::Arguments),
+    /// Let letters wait that have not been posted yet
+    Hold(orders::Arguments),
+    /// Let held letters go on
+    Release(orders::Arguments),
+    /// Take the next step of letters at once
+    Retry(orders::Arguments),
+    /// Withdraw letters; what is posted is called back as long as the service allows it
+    Cancel(orders::Arguments),
+    Pdf(pdf::Arguments),
+    Account(account::Arguments),
+    Audit(audit::Arguments),
     Sandbox(sandbox::Arguments),
     Demo(demo::Arguments),
 }
 
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
-    journal();
+    journal(matches!(arguments.command, Command::Run(_)));
     let outcome = runtime().and_then(|runtime| {
-        let outcome = match arguments.command {
-            Command::Sandbox(arguments) => runtime.block_on(sandbox::run(arguments)),
-            Command::Demo(arguments) => runtime.block_on(demo::run(arguments)),
-        };
+        let outcome = runtime.block_on(obey(arguments.command));
         // Whatever still hangs on a caller's slow connection must not hold up the end.
         runtime.shutdown_background();
         outcome
@@ -38,9 +65,34 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tell(&error);
-            if error.is::<WrongWords>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+            let wrong = error.is::<WrongWords>() || error.is::<ConfigError>();
+            if wrong { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
+}
+
+async fn obey(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Run(arguments) => run::run(arguments).await,
+        Command::Submit(arguments) => submit::run(arguments).await,
+        Command::List(arguments) => list::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        Command::Hold(arguments) => orders::letters(arguments, Order::Hold).await,
+        Command::Release(arguments) => orders::letters(arguments, Order::Release).await,
+        Command::Retry(arguments) => orders::letters(arguments, Order::Retry).await,
+        Command::Cancel(arguments) => orders::letters(arguments, Order::Cancel).await,
+        Command::Pdf(arguments) => pdf::run(arguments).await,
+        Command::Account(arguments) => account::run(arguments).await,
+        Command::Audit(arguments) => audit::run(&arguments),
+        Command::Sandbox(arguments) => sandbox::run(arguments).await,
+        Command::Demo(arguments) => demo::run(arguments).await,
+    }
+}
+
+fn read_number(text: &str) -> Result<Number, String> {
+    let digits = text.trim_start_matches('#');
+    digits.parse().map(Number).map_err(|_| "a letter's number, such as 17".to_owned())
 }
 
 /// Arguments that clap accepts and mailchute does not.
@@ -67,10 +119,11 @@ fn say(line: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-fn journal() {
+/// The daemon tells what it does; commands only what goes wrong.
+fn journal(daemon: bool) {
     use std::io::IsTerminal as _;
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(if daemon { "info" } else { "warn" }));
     let colour =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour).init();

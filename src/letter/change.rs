@@ -48,6 +48,8 @@ pub enum Notice {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccountNews {
     Trouble(AccountProblem),
+    /// The account could be read.
+    Answers,
     /// A mail was created: a card is registered.
     CanCreate,
     /// A card was accepted.
@@ -58,6 +60,22 @@ pub enum AccountNews {
 pub enum Answer {
     Done(String),
     Refused(String),
+}
+
+impl Notice {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Stuck => "stuck",
+            Self::Confirmed => "confirmed",
+            Self::NotWithdrawn => "not_withdrawn",
+            Self::Cancelled => "cancelled",
+            Self::CancelledElsewhere => "cancelled_elsewhere",
+            Self::Withdrawn => "withdrawn",
+            Self::Shipped => "shipped",
+            Self::Overdue => "overdue",
+        }
+    }
 }
 
 impl Change {

@@ -140,6 +140,24 @@ impl State {
         "held",
     ];
 
+    /// What comes first when much is due: 0 for what has a deadline or may have been posted, 1 for
+    /// what is to be begun, 2 for what is followed.
+    pub fn urgency(&self) -> u8 {
+        match self {
+            Self::Created { .. }
+            | Self::Uploaded { .. }
+            | Self::Confirming { .. }
+            | Self::Withdrawing { .. }
+            | Self::Confirmed { wish: CancelWish::Asked, .. } => 0,
+            Self::Admitted | Self::Held { .. } => 1,
+            Self::Confirmed { wish: CancelWish::NotAsked | CancelWish::Refused(_), .. }
+            | Self::Shipped { .. }
+            | Self::Cancelled { .. }
+            | Self::Withdrawn
+            | Self::Closed => 2,
+        }
+    }
+
     /// The mail that stands open at the service, or stood last.
     pub fn mail(&self) -> Option<&Mail> {
         match self {

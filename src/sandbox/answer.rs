@@ -24,8 +24,8 @@ pub(super) fn reply(places: &Places, reply: Reply) -> Response {
         Reply::Token { secret, lifetime, scope } => no_store(Json(wire::Token {
             access_token: secret.expose().to_owned(),
             token_type: "Bearer".to_owned(),
-            expires_in: lifetime.num_seconds().unsigned_abs(),
-            scope,
+            expires_in: Some(lifetime.num_seconds().unsigned_abs()),
+            scope: Some(scope),
         })),
         Reply::Revoked => no_store(StatusCode::OK),
         Reply::OAuth(error) => oauth(error),

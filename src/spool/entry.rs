@@ -16,6 +16,8 @@ use crate::letter::{LARGEST_DOCUMENT, Order};
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LENGTH: usize = 26;
 const ORDER: &str = "order.json";
+const NEW: &str = "new";
+const LETTERS: &str = "letters";
 
 /// An entry's name for life: 48 bits of time, 80 of chance.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -80,40 +82,54 @@ pub struct Spool {
 impl Spool {
     /// Opens or makes the spool.
     pub fn open(dir: &Path) -> io::Result<Self> {
-        private::directory(dir)?;
+        private::directory(&dir.join(NEW))?;
+        private::directory(&dir.join(LETTERS))?;
         Ok(Self { dir: dir.to_owned() })
     }
 
+    /// Where an entry lies: it moves once, when it becomes a letter.
     fn place(&self, ulid: &Ulid) -> PathBuf {
-        self.dir.join(ulid.as_str())
+        let taken_in = self.dir.join(LETTERS).join(ulid.as_str());
+        if taken_in.is_dir() { taken_in } else { self.dir.join(NEW).join(ulid.as_str()) }
     }
 
-    /// Writes an entry; once this returns it is durable and whole under its name.
+    /// Writes a new entry; once this returns it is durable and whole under its name.
     pub fn put(&self, ulid: &Ulid, order: &Order, documents: &[Vec<u8>]) -> Result<(), EntryError> {
-        let beside = self.dir.join(format!("{ulid}.part"));
+        let new = self.dir.join(NEW);
+        let beside = new.join(format!("{ulid}.part"));
         private::directory(&beside)?;
         for (index, bytes) in documents.iter().enumerate() {
             write(&beside.join(document_name(index)), bytes)?;
         }
         write(&beside.join(ORDER), &serde_json::to_vec_pretty(order)?)?;
         private::sync_directory(&beside)?;
-        fs::rename(&beside, self.place(ulid))?;
-        Ok(private::sync_directory(&self.dir)?)
+        fs::rename(&beside, new.join(ulid.as_str()))?;
+        Ok(private::sync_directory(&new)?)
     }
 
-    /// The whole entries, oldest first.
-    pub fn entries(&self) -> io::Result<Vec<Ulid>> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir(&self.dir)? {
-            found.extend(entry?.file_name().to_str().and_then(|name| name.parse().ok()));
+    /// What waits to become a letter, oldest first.
+    pub fn arrived(&self) -> io::Result<Vec<Ulid>> {
+        entries(&self.dir.join(NEW))
+    }
+
+    /// What has become a letter, so that something may have been posted of it; oldest first.
+    pub fn taken_in(&self) -> io::Result<Vec<Ulid>> {
+        entries(&self.dir.join(LETTERS))
+    }
+
+    /// These are letters now. Only once this returns may anything be sent of them: an entry among the
+    /// letters that no record knows is one whose records were lost.
+    pub fn take_in(&self, ulids: &[Ulid]) -> io::Result<()> {
+        for ulid in ulids {
+            fs::rename(self.dir.join(NEW).join(ulid.as_str()), self.dir.join(LETTERS).join(ulid.as_str()))?;
         }
-        found.sort();
-        Ok(found)
+        private::sync_directory(&self.dir.join(LETTERS))?;
+        private::sync_directory(&self.dir.join(NEW))
     }
 
     /// Removes what a crash left half-written; only for the one daemon, before it begins.
     pub fn sweep(&self) -> io::Result<()> {
-        for entry in fs::read_dir(&self.dir)? {
+        for entry in fs::read_dir(self.dir.join(NEW))? {
             let path = entry?.path();
             let half = path.extension().is_some_and(|extension| extension == "part");
             // A command may be writing one at this moment: only what has been still for an hour.
@@ -142,6 +158,15 @@ impl Spool {
         };
         if sha256_of(&bytes) == sha256 { Ok(bytes) } else { Err(EntryError::Damaged { document }) }
     }
+}
+
+fn entries(dir: &Path) -> io::Result<Vec<Ulid>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        found.extend(entry?.file_name().to_str().and_then(|name| name.parse().ok()));
+    }
+    found.sort();
+    Ok(found)
 }
 
 fn document_name(index: usize) -> String {

@@ -90,7 +90,10 @@ impl Ledger {
         let mut held = Held::default();
         let last = files.len().saturating_sub(1);
         for (index, (first, path)) in files.iter().enumerate().skip(begin) {
-            read_file(path, *first, index == last, &mut held)?;
+            let good = read_file(path, *first, index == last, &mut held)?;
+            if let Some(good) = good {
+                cut(path, good)?;
+            }
         }
         let next = held.lines.last().map(|line| line.seq + 1);
         let (path, next) = match (files.pop(), next) {
@@ -106,6 +109,16 @@ impl Ledger {
         private::sync_directory(dir)?;
         let size = file.metadata()?.len();
         Ok((Self { dir: dir.to_owned(), file, size, next }, held))
+    }
+
+    /// Everything it holds, beside whoever writes it: nothing is changed.
+    pub fn peek(dir: &Path) -> Result<Held, LedgerError> {
+        let files = files(dir)?;
+        let mut held = Held::default();
+        for (index, (first, path)) in files.iter().enumerate() {
+            read_file(path, *first, index + 1 == files.len(), &mut held)?;
+        }
+        Ok(held)
     }
 
     /// The number of the next line.
@@ -158,8 +171,8 @@ fn files(dir: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(files)
 }
 
-/// Reads one file; a torn end of the last one is cut off.
-fn read_file(path: &Path, first: u64, is_last: bool, held: &mut Held) -> Result<(), LedgerError> {
+/// Reads one file. If the end of the last one is torn, gives how much of it is good.
+fn read_file(path: &Path, first: u64, is_last: bool, held: &mut Held) -> Result<Option<u64>, LedgerError> {
     let bytes = fs::read(path)?;
     let mut expected = first;
     let mut good = 0;
@@ -171,23 +184,27 @@ fn read_file(path: &Path, first: u64, is_last: bool, held: &mut Held) -> Result<
         held.lines.push(line);
     }
     if good == bytes.len() {
-        return Ok(());
+        return Ok(None);
     }
     let rest = &bytes[good..];
     let mut following =
         rest.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
     let whole_lines_follow = following.any(|line| read_line(line).is_some());
     if is_last && !whole_lines_follow {
-        let file = fs::OpenOptions::new().write(true).open(path)?;
-        file.set_len(good as u64)?;
-        file.sync_all()?;
-        return Ok(());
+        return Ok(Some(good as u64));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     held.damage.get_or_insert_with(|| format!("{name} is damaged after its line {}", expected - first));
     // What still reads right is true all the same.
     held.lines.extend(rest.split(|byte| *byte == b'\n').filter_map(read_line));
-    Ok(())
+    Ok(None)
+}
+
+/// What was torn off was never relied on.
+fn cut(path: &Path, good: u64) -> io::Result<()> {
+    let file = fs::OpenOptions::new().write(true).open(path)?;
+    file.set_len(good)?;
+    file.sync_all()
 }
 
 fn read_line(bytes: &[u8]) -> Option<Line> {

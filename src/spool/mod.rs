@@ -1,8 +1,9 @@
 //! Our private copy of what will be posted, byte for byte, and the ledger of facts.
 //!
-//! An entry is a directory: the documents and `order.json`. It is written beside its place, synced,
-//! and then renamed into it, so an entry that has its name is whole. Bytes are compared with their
-//! hash whenever they are read for an upload.
+//! An entry is a directory: the documents and `order.json`. It is written beside its place in `new/`,
+//! synced, and then renamed into it, so an entry that has its name is whole. When it has become a
+//! letter it is renamed once more, into `letters/`. Bytes are compared with their hash whenever they
+//! are read for an upload.
 
 mod entry;
 mod ledger;

@@ -1,5 +1,106 @@
-//! What is known about letters, durable in two places: for now the rule by which the two become one.
+//! What is known about letters, durable: SQLite, with the ledger as its second place.
+//!
+//! [`Store`] is the daemon's, one for each state directory: moves of the domain, each one short
+//! transaction, written by one thread that commits whatever has gathered. [`Desk`] is for commands
+//! beside it: they read, and write orders the daemon acts on. An error after which memory could be
+//! ahead of the disk ends the daemon ([`Halted`]): it starts again from what is durable.
 
+mod audit;
+mod bell;
+mod desk;
+mod home;
+mod moves;
+mod read;
+mod recovery;
+mod rows;
+mod schema;
 mod union;
+mod writer;
 
+use std::io;
+use std::path::PathBuf;
+
+pub use audit::Findings;
+pub use bell::Bell;
+pub use desk::{Answered, Desk, LetterRow, PausedRow, Totals};
+pub use home::Home;
+pub use moves::{Admission, Record, RecordError};
+pub use read::{AccountCommand, AccountOrder, OwedRow};
+pub use recovery::Report;
 pub use union::{Agreement, union};
+pub use writer::{Halted, Store};
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("another mailchute runs on {0}; stop it first, or give this one a `state` of its own")]
+    InUse(PathBuf),
+    #[error(
+        "the database is of version {found} and this mailchute knows version {known}: it was written by a \
+         newer one; use that one"
+    )]
+    Newer { found: i64, known: i64 },
+    #[error(
+        "{0} is on a network filesystem ({1}), where locks and syncs do not hold; put `state` on a local disk"
+    )]
+    NetworkDisk(PathBuf, &'static str),
+    #[error(
+        "the records in {0} were made on another machine; if they were copied or restored from a backup, \
+         start once with `mailchute run --after-restore`: every unfinished letter is then held"
+    )]
+    OtherMachine(PathBuf),
+    #[error("there are no records in {0} yet; `mailchute run` makes them")]
+    Nothing(PathBuf),
+    #[error("the state directory can't be used")]
+    Io(#[from] io::Error),
+    #[error("the database can't be used")]
+    Sqlite(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Ledger(#[from] crate::spool::LedgerError),
+    #[error("a record can't be read")]
+    Json(#[from] serde_json::Error),
+    #[error("the records of letter {0} are damaged")]
+    Damaged(crate::letter::Number),
+    #[error("the database is damaged")]
+    Broken,
+    #[error("what recovery found can't be recorded")]
+    Recording(#[source] Box<RecordError>),
+}
+
+impl StoreError {
+    /// Whether the database file itself is broken, so that it can be made anew from the ledger.
+    pub(crate) fn is_corruption(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        match self {
+            Self::Sqlite(rusqlite::Error::SqliteFailure(error, _)) => {
+                matches!(error.code, DatabaseCorrupt | NotADatabase)
+            }
+            Self::Damaged(_) | Self::Broken => true,
+            Self::Sqlite(_)
+            | Self::InUse(_)
+            | Self::Newer { .. }
+            | Self::NetworkDisk(..)
+            | Self::OtherMachine(_)
+            | Self::Nothing(_)
+            | Self::Io(_)
+            | Self::Ledger(_)
+            | Self::Json(_)
+            | Self::Recording(_) => false,
+        }
+    }
+
+    fn recording(error: RecordError) -> Self {
+        Self::Recording(Box::new(error))
+    }
+}
+
+pub(crate) fn millis(time: crate::clock::Time) -> i64 {
+    time.timestamp_millis()
+}
+
+pub(crate) fn time(millis: i64) -> crate::clock::Time {
+    chrono::DateTime::from_timestamp_millis(millis).unwrap_or_default()
+}
+
+pub(crate) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

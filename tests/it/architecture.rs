@@ -10,12 +10,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("guard", &["clock", "letter"]),
     ("clock", &[]),
     ("secret", &[]),
-    ("store", &[]),
+    ("store", &["clock", "guard", "letter", "spool"]),
     ("spool", &["clock", "letter"]),
-    ("api", &[]),
+    ("api", &["address", "clock", "letter", "secret"]),
+    ("pdf", &[]),
+    ("journal", &["letter", "spool", "store"]),
+    ("config", &["address", "api", "letter", "secret"]),
+    ("dispatch", &["api", "clock", "guard", "journal", "letter", "spool", "store"]),
+    ("owed", &["clock", "journal", "store"]),
+    ("daemon", &["api", "clock", "config", "dispatch", "journal", "owed", "spool", "store"]),
     ("sandbox", &["api", "clock", "secret"]),
     ("demo", &["api", "sandbox"]),
-    ("cli", &["clock", "demo", "sandbox", "secret"]),
+    (
+        "cli",
+        &["api", "clock", "config", "daemon", "demo", "letter", "pdf", "sandbox", "secret", "spool", "store"],
+    ),
 ];
 
 /// What the pure rooms may not even name: I/O, a clock of their own, chance of their own.

@@ -10,11 +10,17 @@ mod golden;
 #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
 mod model;
 mod model_check;
+mod office;
 mod program;
 mod rows;
 mod service;
 mod spool;
 mod tidy;
+
+mod posting {
+    mod answers;
+    mod twenty;
+}
 
 mod sandbox {
     mod accounts;

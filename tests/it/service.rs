@@ -33,6 +33,7 @@ impl Service {
 
     pub async fn with_own_pace(options: Options) -> Self {
         count_panics();
+        mailchute::api::install_tls();
         let (stop, stopped) = oneshot::channel::<()>();
         let running = sandbox::start(options, async { drop(stopped.await) }).await.unwrap();
         let http = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();

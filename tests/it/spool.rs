@@ -81,11 +81,14 @@ fn an_entry_is_whole_or_not_there_and_its_bytes_are_compared() {
     let bytes = b"%PDF-1.4 not really".to_vec();
     spool.put(&ulid, &order(1), std::slice::from_ref(&bytes)).unwrap();
     // What a crash leaves has another name, and is no entry.
-    std::fs::create_dir(dir.path().join("spool/01ARZ3NDEKTSV4RRFFQ69G5FAV.part")).unwrap();
-    assert_eq!(spool.entries().unwrap(), std::slice::from_ref(&ulid));
+    std::fs::create_dir(dir.path().join("spool/new/01ARZ3NDEKTSV4RRFFQ69G5FAV.part")).unwrap();
+    let only = std::slice::from_ref(&ulid);
+    assert_eq!((spool.arrived().unwrap(), spool.taken_in().unwrap()), (only.to_vec(), vec![]));
     assert_eq!(spool.entry(&ulid).unwrap().order, order(1));
+    spool.take_in(only).unwrap();
+    assert_eq!((spool.arrived().unwrap(), spool.taken_in().unwrap()), (vec![], only.to_vec()));
     assert_eq!(spool.document(&ulid, 0, &sha256_of(&bytes)).unwrap(), bytes);
-    let path = dir.path().join(format!("spool/{ulid}/1.pdf"));
+    let path = dir.path().join(format!("spool/letters/{ulid}/1.pdf"));
     std::fs::write(&path, b"%PDF-1.4 not really?").unwrap();
     let damaged = |result| matches!(result, Err(EntryError::Damaged { document: 0 }));
     assert!(damaged(spool.document(&ulid, 0, &sha256_of(&bytes))));

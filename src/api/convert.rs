@@ -1,0 +1,86 @@
+//! Between what a letter is and the words of the line.
+
+use super::wire;
+use crate::address::{Address, Receiver};
+use crate::letter::{
+    Color, Document, Duplex, Method, Number, Order, Print, Reading, ShippingOption, Staple, Status, file_name,
+};
+
+pub(super) fn create_mail(number: Number, order: &Order) -> wire::CreateMail {
+    let files = order.documents.iter().enumerate().map(|(index, document)| file(number, index, document));
+    wire::CreateMail {
+        shipping_method: match order.shipping.method {
+            Method::Normal => wire::ShippingMethod::Normal,
+            Method::LetterpackLite => wire::ShippingMethod::LetterpackLite,
+            Method::LetterpackPlus => wire::ShippingMethod::LetterpackPlus,
+        },
+        shipping_options: order.shipping.options.iter().map(|option| shipping_option(*option)).collect(),
+        sender_address: address(&order.sender, None),
+        receiver_address: address(&order.receiver.address, Some(&order.receiver.honorific)),
+        reply_letterpack: order
+            .reply_letterpack
+            .as_ref()
+            .map(|pack| wire::ReplyLetterpack { address: pack.address.as_ref().map(|to| address(to, None)) }),
+        files: files.collect(),
+    }
+}
+
+fn file(number: Number, index: usize, document: &Document) -> wire::File {
+    let Print { color, duplex, staple, bind } = &document.print;
+    let color = match color {
+        Color::Grayscale => "grayscale",
+        Color::Color => "color",
+    };
+    let duplex = match duplex {
+        Duplex::Double => "double",
+        Duplex::Single => "single",
+    };
+    let staple = staple.map(|staple| match staple {
+        Staple::TopLeft => "top-left".to_owned(),
+    });
+    wire::File {
+        file_name: file_name(number, index),
+        page_count: document.pages,
+        paper_size: "a4".to_owned(),
+        color: color.to_owned(),
+        duplex: duplex.to_owned(),
+        staple,
+        bind: bind.then_some(true),
+    }
+}
+
+fn shipping_option(option: ShippingOption) -> wire::ShippingOption {
+    match option {
+        ShippingOption::Express => wire::ShippingOption::Express,
+        ShippingOption::Trackable => wire::ShippingOption::Trackable,
+        ShippingOption::SimpleRegistered => wire::ShippingOption::SimpleRegistered,
+        ShippingOption::NormalRegistered => wire::ShippingOption::NormalRegistered,
+    }
+}
+
+fn address(address: &Address, honorific: Option<&String>) -> wire::Address {
+    let Address { postal_code, state, city, address1, name } = address.clone();
+    wire::Address { postal_code, state, city, address1, name, honorific: honorific.cloned() }
+}
+
+pub(super) fn reading(mail: wire::Mail) -> Reading {
+    let wire::Address { postal_code, state, city, address1, name, honorific } = mail.receiver_address;
+    let address = Address { postal_code, state, city, address1, name };
+    let file = |content: wire::Content| (content.file.file_name, content.file.page_count);
+    Reading {
+        status: match mail.status {
+            wire::Status::Pending => Status::Pending,
+            wire::Status::Confirmed => Status::Confirmed,
+            wire::Status::Shipped => Status::Shipped,
+            wire::Status::Cancelled => Status::Cancelled,
+        },
+        cancellable: mail.cancellable,
+        created_at: mail.created_at,
+        confirm_by: mail.confirm_by,
+        ships_at: mail.scheduled_to_ship_at,
+        shipped_at: mail.shipped_at,
+        tracking: mail.tracking_number.filter(|number| !number.trim().is_empty()),
+        receiver: Some(Receiver { address, honorific: honorific.unwrap_or_default() }),
+        files: mail.contents.into_iter().map(file).collect(),
+    }
+}

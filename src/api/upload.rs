@@ -1,0 +1,81 @@
+//! Documents to the upload target, and sealed PDFs back. Never with the token.
+
+use bytes::Bytes;
+use reqwest::multipart::{Form, Part};
+use reqwest::{Client, StatusCode};
+
+use super::failure::Failure;
+use super::line::{Reply, exchange, plain};
+use super::places::Places;
+use super::wire::{DownloadTarget, UploadTarget};
+
+const LARGEST_XML: usize = 64 * 1024;
+/// Sealed PDFs are ours with a cover at most.
+const LARGEST_PDF: usize = 40_000_000;
+
+/// What became of an upload that was answered.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Stored {
+    Yes,
+    Refused(String),
+}
+
+/// Sends the received fields in their order, then the PDF, with a length and an ASCII name.
+pub(super) async fn upload(
+    http: &Client,
+    places: &Places,
+    target: &UploadTarget,
+    name: String,
+    pdf: Bytes,
+) -> Result<Stored, Failure> {
+    let url = match places.elsewhere(&target.url).await {
+        Ok(url) => url,
+        Err(bad) => return Ok(Stored::Refused(format!("the upload address is not used: {bad}"))),
+    };
+    let fields = target.fields.iter();
+    let form = fields.fold(Form::new(), |form, (name, value)| form.text(name.clone(), value.clone()));
+    let length = pdf.len() as u64;
+    let part = Part::stream_with_length(pdf, length)
+        .file_name(name)
+        .mime_str("application/pdf")
+        .map_err(|_| Failure::Unknown("the upload can't be put together".to_owned()))?;
+    let reply = exchange(http.post(url).multipart(form.part("file", part)), LARGEST_XML).await?;
+    if reply.status.is_success() {
+        return Ok(Stored::Yes);
+    }
+    let why = refusal(&reply);
+    if reply.status.is_server_error() || reply.status == StatusCode::TOO_MANY_REQUESTS {
+        return Err(Failure::Later { soonest: None, why });
+    }
+    Ok(Stored::Refused(why))
+}
+
+/// The status decides; the XML's code only explains it. Its message may repeat the form's fields.
+fn refusal(reply: &Reply) -> String {
+    let status = reply.status.as_u16();
+    let code = std::str::from_utf8(&reply.body).ok().and_then(|xml| {
+        let (_, rest) = xml.split_once("<Code>")?;
+        Some(plain(rest.split_once("</Code>")?.0))
+    });
+    match code {
+        Some(code) => format!("the upload target answered {status} {code}"),
+        None => format!("the upload target answered {status}"),
+    }
+}
+
+pub(super) async fn download(
+    http: &Client,
+    places: &Places,
+    target: &DownloadTarget,
+) -> Result<Vec<u8>, Failure> {
+    let url = places
+        .elsewhere(&target.url)
+        .await
+        .map_err(|bad| Failure::Refused(format!("the download address is not used: {bad}")))?;
+    let reply = exchange(http.get(url), LARGEST_PDF).await?;
+    if reply.status == StatusCode::OK {
+        Ok(reply.body)
+    } else {
+        Err(Failure::Unknown(format!("the download answered {}", reply.status.as_u16())))
+    }
+}

@@ -1,0 +1,24 @@
+//! `mailchute run`.
+
+use super::config::Place;
+use super::stop::Stop;
+use crate::clock::Clock;
+use crate::daemon;
+
+/// Run the daemon: post what is in the spool, exactly once, and follow it until it ships
+///
+/// SIGTERM or SIGINT end it after the requests under way, within 10 seconds; a second one at once.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    place: Place,
+    /// The records were copied or put back from a backup: hold every unfinished letter
+    #[arg(long)]
+    after_restore: bool,
+}
+
+pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let stop = Stop::on_signals()?;
+    let config = arguments.place.config()?;
+    daemon::run(config, Clock::system(), arguments.after_restore, stop.asked()).await
+}

@@ -1,0 +1,194 @@
+//! `mailchute submit`: straight into the spool, by the road every letter takes.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use fs_err as fs;
+
+use super::WrongWords;
+use super::config::Place;
+use crate::clock::Clock;
+use crate::config::{self, Config};
+use crate::letter::{
+    Color, Document, Duplex, LARGEST_DOCUMENT, Method, Order, Print, Shipping, ShippingOption, Staple,
+};
+use crate::pdf;
+use crate::spool::{Spool, Ulid, sha256_of};
+use crate::store::{Bell, Desk, Home};
+
+/// How long to wait for the daemon to give the letter its number.
+const NUMBER_WITHIN: Duration = Duration::from_secs(5);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+const LONGEST_NAME: usize = 200;
+
+/// Post PDFs as one letter
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    place: Place,
+    /// The documents of the letter, in their order: 1 to 10
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// The receiver's address
+    #[arg(long, value_name = "ADDRESS.yaml")]
+    to: PathBuf,
+    /// The sender's address
+    #[arg(long, value_name = "ADDRESS.yaml")]
+    from: PathBuf,
+    /// The account that pays (default: the only one)
+    #[arg(long)]
+    account: Option<String>,
+    #[arg(long, value_enum, default_value = "normal")]
+    method: MethodWord,
+    /// With the method `normal`, each once
+    #[arg(long = "option", value_enum, value_name = "OPTION")]
+    options: Vec<OptionWord>,
+    /// In colour instead of grey
+    #[arg(long)]
+    color: bool,
+    #[arg(long, value_enum, default_value = "double")]
+    sides: SidesWord,
+    /// Staple each document at the top left
+    #[arg(long, conflicts_with = "bind")]
+    staple: bool,
+    /// Bind each document as a book
+    #[arg(long)]
+    bind: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum MethodWord {
+    Normal,
+    LetterpackLite,
+    LetterpackPlus,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum SidesWord {
+    Double,
+    Single,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum OptionWord {
+    Express,
+    Trackable,
+    SimpleRegistered,
+    NormalRegistered,
+}
+
+impl Arguments {
+    fn shipping(&self) -> Shipping {
+        let method = match self.method {
+            MethodWord::Normal => Method::Normal,
+            MethodWord::LetterpackLite => Method::LetterpackLite,
+            MethodWord::LetterpackPlus => Method::LetterpackPlus,
+        };
+        let option = |word: &OptionWord| match word {
+            OptionWord::Express => ShippingOption::Express,
+            OptionWord::Trackable => ShippingOption::Trackable,
+            OptionWord::SimpleRegistered => ShippingOption::SimpleRegistered,
+            OptionWord::NormalRegistered => ShippingOption::NormalRegistered,
+        };
+        Shipping { method, options: self.options.iter().map(option).collect() }
+    }
+
+    fn print(&self) -> Print {
+        Print {
+            color: if self.color { Color::Color } else { Color::Grayscale },
+            duplex: match self.sides {
+                SidesWord::Double => Duplex::Double,
+                SidesWord::Single => Duplex::Single,
+            },
+            staple: self.staple.then_some(Staple::TopLeft),
+            bind: self.bind,
+        }
+    }
+
+    fn account(&self, config: &Config) -> Result<String, WrongWords> {
+        let names: Vec<&str> = config.accounts.iter().map(|account| account.name.as_str()).collect();
+        match (&self.account, names.as_slice()) {
+            (Some(name), names) if names.contains(&name.as_str()) => Ok(name.clone()),
+            (None, [only]) => Ok((*only).to_owned()),
+            (Some(_) | None, names) => {
+                Err(WrongWords(format!("which account pays? --account takes one of: {}", names.join(", "))))
+            }
+        }
+    }
+}
+
+pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let config = arguments.place.config()?;
+    let mut bytes = Vec::new();
+    let mut documents = Vec::new();
+    for path in &arguments.files {
+        let (document, content) = read(path, arguments.print())?;
+        documents.push(document);
+        bytes.push(content);
+    }
+    let order = Order {
+        account: arguments.account(&config)?,
+        source: "submit".to_owned(),
+        shipping: arguments.shipping(),
+        sender: config::read_address(&arguments.from)?,
+        receiver: config::read_receiver(&arguments.to)?,
+        reply_letterpack: None,
+        documents,
+    };
+    let problems = order.problems();
+    if !problems.is_empty() {
+        return Err(WrongWords(format!("it can't be posted like this:\n  {}", problems.join("\n  "))).into());
+    }
+    let home = Home::make(&config.state)?;
+    let ulid = Ulid::new(Clock::system().now())?;
+    Spool::open(&home.spool())?.put(&ulid, &order, &bytes).context("the spool does not take it")?;
+    if Bell::ring(&home)
+        && let Some(number) = number(&config.state, &ulid).await?
+    {
+        super::say(&format!("letter {number}"))?;
+    } else {
+        super::say("taken in; it gets its number when `mailchute run` takes it up")?;
+    }
+    Ok(())
+}
+
+fn read(path: &Path, print: Print) -> anyhow::Result<(Document, Vec<u8>)> {
+    let size = fs::metadata(path)?.len();
+    if size > LARGEST_DOCUMENT {
+        let file = path.display();
+        return Err(
+            WrongWords(format!("{file}: {size} bytes; at most {LARGEST_DOCUMENT} can be posted")).into()
+        );
+    }
+    let bytes = fs::read(path)?;
+    let pages =
+        pdf::count_pages(&bytes).map_err(|doubt| WrongWords(format!("{}: {doubt}", path.display())))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let document = Document {
+        name: name.chars().filter(|c| !is_unshowable(*c)).take(LONGEST_NAME).collect(),
+        size: bytes.len() as u64,
+        pages,
+        sha256: sha256_of(&bytes),
+        print,
+    };
+    Ok((document, bytes))
+}
+
+/// Control characters, and those that turn the direction of writing.
+fn is_unshowable(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The number the daemon gives it, if it does so soon.
+async fn number(state: &Path, ulid: &Ulid) -> anyhow::Result<Option<crate::letter::Number>> {
+    let desk = Desk::open(state)?;
+    let deadline = tokio::time::Instant::now() + NUMBER_WITHIN;
+    while tokio::time::Instant::now() < deadline {
+        if let Some(number) = desk.number_of(ulid.as_str())? {
+            return Ok(Some(number));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Ok(None)
+}

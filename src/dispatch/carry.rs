@@ -1,0 +1,140 @@
+//! Carries one letter through its steps until it has to wait: decide, perform, record.
+
+use std::sync::atomic::Ordering;
+
+use chrono::TimeDelta;
+
+use super::account::Account;
+use super::{Shared, perform};
+use crate::clock::Time;
+use crate::journal;
+use crate::letter::{Answer, Change, Command, Due, Letter, Moment, Number, Outcome, Realm, Start, State};
+use crate::store::{Record, RecordError, StoreError};
+
+/// A paused account's letters look again after this, besides being woken when it works.
+const PAUSED_LOOK: TimeDelta = TimeDelta::minutes(1);
+/// After a change that could not be recorded for a reason that will not go away.
+const UNRECORDABLE: TimeDelta = TimeDelta::hours(1);
+
+/// Why a letter was put down.
+#[derive(Debug)]
+pub(super) enum PutDown {
+    Waits,
+    /// Nothing can be written at present.
+    DiskFull,
+    /// The process must end.
+    Fatal(StoreError),
+    Halted,
+}
+
+impl Shared {
+    /// `probe`: it may go though its account is paused, to see whether it works again.
+    pub(super) async fn carry(&self, number: Number, probe: bool) -> PutDown {
+        match self.try_to_carry(number, probe).await {
+            // If somebody else changed it, it is loaded anew.
+            Ok(()) | Err(RecordError::Stale(_)) => PutDown::Waits,
+            Err(RecordError::Halted(_)) => PutDown::Halted,
+            Err(RecordError::NotWritten(_)) => PutDown::DiskFull,
+            Err(RecordError::Read(error)) => PutDown::Fatal(error),
+            Err(RecordError::Sqlite(error)) if !RecordError::refuses(&error) => PutDown::Fatal(error.into()),
+            Err(error @ (RecordError::Contradiction(..) | RecordError::Json(_) | RecordError::Sqlite(_))) => {
+                journal::unrecordable(number, &error);
+                let until = self.clock.now() + UNRECORDABLE;
+                match self.store.put_off(number, until, error.to_string()).await {
+                    Ok(()) => PutDown::Waits,
+                    Err(_) => PutDown::Halted,
+                }
+            }
+        }
+    }
+
+    async fn try_to_carry(&self, number: Number, probe: bool) -> Result<(), RecordError> {
+        let Some(mut letter) = self.store.letter(number)? else {
+            return self.refuse_orders(number).await;
+        };
+        let account = self.accounts.get(&letter.order.account).map(AsRef::as_ref);
+        loop {
+            if self.stopping.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+            let order = self.store.order_for(number)?;
+            let Some((outcome, moment)) = self.next(&letter, order, account, probe).await? else {
+                return Ok(());
+            };
+            let mut change = letter.after(&outcome, &moment);
+            if change.facts.is_empty() && change.due == Due::Now && order.is_none() {
+                // Nothing came of it, so it is not repeated at once.
+                change.due = Due::At(moment.now + moment.retry.quickest);
+            }
+            let goes_on = change.due == Due::Now;
+            letter = self.record(letter, change, moment.now, order.map(|(id, _)| id)).await?;
+            self.memory.look_after(&letter);
+            if !goes_on {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What came of the next thing to do; `None` if there is nothing that can be done now.
+    async fn next(
+        &self,
+        letter: &Letter,
+        order: Option<(i64, Command)>,
+        account: Option<&Account>,
+        probe: bool,
+    ) -> Result<Option<(Outcome, Moment)>, RecordError> {
+        if let Some((_, command)) = order {
+            let moment = self.moment(Realm(String::new()), Start::Go);
+            return Ok(Some((Outcome::Asked(command), moment)));
+        }
+        let Some((account, realm)) = account.and_then(|account| Some((account, account.realm()?))) else {
+            return Ok(None);
+        };
+        let start = self.start(letter, account, probe)?;
+        let step = letter.next_step(&self.moment(realm.clone(), start));
+        let (asked, outcome) = self.perform(letter, step, account, &realm).await;
+        let moment = self.moment(realm, start);
+        if asked {
+            account.answered(!perform::is_silence(&outcome), moment.now);
+        }
+        Ok(Some((outcome, moment)))
+    }
+
+    fn moment(&self, realm: Realm, start: Start) -> Moment {
+        let mut jitter = [0];
+        // Without chance all waits are the shortest; nothing depends on it.
+        let _ = getrandom::fill(&mut jitter);
+        Moment { now: self.clock.now(), jitter: jitter[0], realm, start, retry: self.retry }
+    }
+
+    /// Whether something new may be begun that costs money.
+    fn start(&self, letter: &Letter, account: &Account, probe: bool) -> Result<Start, StoreError> {
+        let begins = matches!(letter.state, State::Admitted | State::Uploaded { .. });
+        if probe || !begins || self.store.paused(&account.name)?.is_none() {
+            return Ok(Start::Go);
+        }
+        Ok(Start::WaitUntil(self.clock.now() + PAUSED_LOOK))
+    }
+
+    async fn record(
+        &self,
+        letter: Letter,
+        change: Change,
+        at: Time,
+        order: Option<i64>,
+    ) -> Result<Letter, RecordError> {
+        let (facts, trouble) = (change.facts.clone(), change.trouble.clone());
+        let letter = self.store.record(Record { letter, change, at, order }).await?;
+        journal::recorded(&letter, &facts, trouble.as_deref());
+        self.owed.notify_one();
+        Ok(letter)
+    }
+
+    async fn refuse_orders(&self, number: Number) -> Result<(), RecordError> {
+        while let Some((id, _)) = self.store.order_for(number)? {
+            let answer = Answer::Refused(format!("there is no letter {number}"));
+            self.store.answer_order(id, answer, self.clock.now()).await?;
+        }
+        Ok(())
+    }
+}

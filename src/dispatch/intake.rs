@@ -1,0 +1,55 @@
+//! What `submit` laid into the spool becomes letters.
+
+use std::sync::Arc;
+
+use super::{Dispatch, DispatchError};
+use crate::journal;
+use crate::spool::{Spool, Ulid};
+use crate::store::{Admission, RecordError};
+
+/// So many at a time, so that letters on their way need not wait for a thousand that arrive.
+const AT_A_TIME: usize = 200;
+
+impl Dispatch {
+    pub(super) async fn take_in(&mut self) -> Result<(), DispatchError> {
+        let arrived = self.shared.spool.arrived()?;
+        let new: Vec<Ulid> =
+            arrived.into_iter().filter(|ulid| !self.unreadable.contains(ulid)).take(AT_A_TIME).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let mut admitted = Vec::new();
+        for ulid in new {
+            let (spool, name) = (Arc::clone(&self.shared.spool), ulid.clone());
+            let read = tokio::task::spawn_blocking(move || spool.entry(&name));
+            match read.await.map_err(|_| DispatchError::Panic)? {
+                Ok(entry) => admitted.push(Admission {
+                    ulid,
+                    order: Arc::new(entry.order),
+                    at: self.shared.clock.now(),
+                }),
+                Err(error) => {
+                    journal::unreadable_entry(&ulid, &error);
+                    self.unreadable.insert(ulid);
+                }
+            }
+        }
+        let mut taken = Vec::new();
+        for admission in admitted {
+            let ulid = admission.ulid.clone();
+            let known = self.shared.accounts.contains_key(&admission.order.account);
+            match self.shared.store.admit(admission).await {
+                Ok(number) => {
+                    journal::admitted(number, known);
+                    taken.push(ulid);
+                }
+                // They stay where they are and are looked at again.
+                Err(RecordError::NotWritten(_)) => break,
+                Err(error) => return self.shared.written(Err(error)),
+            }
+        }
+        let spool: Arc<Spool> = Arc::clone(&self.shared.spool);
+        let moved = tokio::task::spawn_blocking(move || spool.take_in(&taken));
+        Ok(moved.await.map_err(|_| DispatchError::Panic)??)
+    }
+}

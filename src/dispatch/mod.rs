@@ -1,0 +1,290 @@
+//! The one loop: takes the next due letters, lets each take its steps, and says when to look again.
+//!
+//! What is due, paused or ordered stands in the store; a wake-up carries no news. Deadlines and open
+//! intents come first, then what is to be begun, then what is followed. A worker holds a letter alone
+//! from picking it up to putting it down.
+
+mod account;
+mod carry;
+mod intake;
+mod memory;
+mod perform;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chrono::TimeDelta;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+pub use account::Account;
+use carry::PutDown;
+use memory::Memory;
+
+use crate::clock::{Clock, Time};
+use crate::guard::{Pause, Probe};
+use crate::journal;
+use crate::letter::{AccountNews, Number, Retry};
+use crate::spool::Spool;
+use crate::store::{Halted, RecordError, Store, StoreError};
+
+/// While the disk takes nothing.
+const DISK_REST: TimeDelta = TimeDelta::seconds(10);
+const URGENCIES: [u8; 3] = [0, 1, 2];
+
+#[derive(Debug, thiserror::Error)]
+pub enum DispatchError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Halted(#[from] Halted),
+    #[error("the spool can't be read")]
+    Spool(#[from] std::io::Error),
+    #[error("a letter's task ended in a panic")]
+    Panic,
+}
+
+/// What every worker uses.
+#[derive(Debug)]
+struct Shared {
+    store: Arc<Store>,
+    spool: Arc<Spool>,
+    accounts: BTreeMap<String, Arc<Account>>,
+    clock: Clock,
+    retry: Retry,
+    memory: Memory,
+    stopping: AtomicBool,
+    /// Something may be owed.
+    owed: Arc<Notify>,
+}
+
+#[derive(Debug)]
+pub struct Dispatch {
+    shared: Arc<Shared>,
+    at_once: usize,
+    workers: JoinSet<(Option<Number>, PutDown)>,
+    busy: HashSet<Number>,
+    /// Entries of the spool that can't be read; told once.
+    unreadable: HashSet<crate::spool::Ulid>,
+    disk_rests: Option<Time>,
+}
+
+impl Dispatch {
+    pub fn new(
+        store: Arc<Store>,
+        spool: Spool,
+        accounts: Vec<Account>,
+        clock: Clock,
+        retry: Retry,
+        at_once: usize,
+    ) -> Self {
+        let accounts =
+            accounts.into_iter().map(|account| (account.name.clone(), Arc::new(account))).collect();
+        let shared = Shared {
+            store,
+            spool: Arc::new(spool),
+            accounts,
+            clock,
+            retry,
+            memory: Memory::default(),
+            stopping: AtomicBool::new(false),
+            owed: Arc::default(),
+        };
+        Self {
+            shared: Arc::new(shared),
+            at_once,
+            workers: JoinSet::new(),
+            busy: HashSet::new(),
+            unreadable: HashSet::new(),
+            disk_rests: None,
+        }
+    }
+
+    /// Told whenever something may have become owed.
+    pub fn owed(&self) -> Arc<Notify> {
+        Arc::clone(&self.shared.owed)
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.workers.is_empty()
+    }
+
+    /// Workers put their letters down after the step they are in.
+    pub fn stop(&mut self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+    }
+
+    /// Lets go of the accounts' tokens.
+    pub async fn revoke(&self) {
+        for account in self.shared.accounts.values() {
+            account.client.revoke().await;
+        }
+    }
+
+    /// One look at everything: gives work to whoever is free, and says when to look again at the latest.
+    pub async fn tick(&mut self) -> Result<Option<Time>, DispatchError> {
+        let now = self.shared.clock.now();
+        if let Some(until) = self.disk_rests.filter(|until| now < *until) {
+            return Ok(Some(until));
+        }
+        self.take_in().await?;
+        self.obey().await?;
+        for number in self.shared.store.ordered_letters()? {
+            self.pick_up(number, false);
+        }
+        let mut next = self.look_at_accounts(now).await?;
+        for urgency in URGENCIES {
+            for account in self.shared.accounts.clone().values() {
+                next.extend(self.hand_out(account, urgency, now).await?);
+            }
+        }
+        Ok(next.into_iter().min())
+    }
+
+    /// Ticks until nothing can be done before some later time: for tests, whose clock stands still.
+    pub async fn settle(&mut self) -> Result<Option<Time>, DispatchError> {
+        loop {
+            let next = self.tick().await?;
+            if self.workers.is_empty() {
+                return Ok(next);
+            }
+            self.joined().await?;
+        }
+    }
+
+    /// Waits for a worker; never, if there is none.
+    pub async fn joined(&mut self) -> Result<(), DispatchError> {
+        let Some(joined) = self.workers.join_next().await else { return std::future::pending().await };
+        let (number, how) = joined.map_err(|_| DispatchError::Panic)?;
+        if let Some(number) = number {
+            self.busy.remove(&number);
+        }
+        match how {
+            PutDown::Waits => Ok(()),
+            PutDown::DiskFull => {
+                self.disk_rests = Some(self.shared.clock.now() + DISK_REST);
+                Ok(())
+            }
+            PutDown::Fatal(error) => Err(error.into()),
+            PutDown::Halted => Err(Halted.into()),
+        }
+    }
+
+    fn free(&self) -> usize {
+        self.at_once.saturating_sub(self.workers.len())
+    }
+
+    fn pick_up(&mut self, number: Number, probe: bool) {
+        if self.free() > 0 && self.busy.insert(number) {
+            let shared = Arc::clone(&self.shared);
+            self.workers.spawn(async move { (Some(number), shared.carry(number, probe).await) });
+        }
+    }
+
+    async fn obey(&self) -> Result<(), DispatchError> {
+        for order in self.shared.store.account_orders()? {
+            journal::account_order(&order.account, order.command.word());
+            self.shared.written(self.shared.store.obey(order, self.shared.clock.now()).await)?;
+        }
+        Ok(())
+    }
+
+    /// Accounts whose realm is not known yet, or whose trouble is tried by asking for them, are read.
+    async fn look_at_accounts(&mut self, now: Time) -> Result<Vec<Time>, DispatchError> {
+        let mut next = Vec::new();
+        for account in self.shared.accounts.clone().into_values() {
+            let pause = self.shared.store.paused(&account.name)?;
+            let probe = pause.as_ref().and_then(|pause| pause.probe(now));
+            next.extend(pause.as_ref().and_then(|pause| pause.probe_at).filter(|probe_at| *probe_at > now));
+            let rests = account.rests(now);
+            next.extend(rests);
+            let by_account = probe == Some(Probe::ByAccount);
+            let unknown = account.realm().is_none() && rests.is_none();
+            // A new process tries at once, whatever an older one found.
+            let waits = pause.as_ref().is_some_and(Pause::is_about_access) && account.was_read();
+            if (by_account || (unknown && !waits)) && account.begins_reading() {
+                if let Some(pause) = pause.filter(|_| by_account) {
+                    let written = self.shared.store.pause(&account.name, pause.probing(now)).await;
+                    self.shared.written(written)?;
+                }
+                let shared = Arc::clone(&self.shared);
+                self.workers.spawn(async move { (None, shared.read_account(&account).await) });
+            }
+        }
+        Ok(next)
+    }
+
+    /// Hands out an account's letters of one urgency; gives when more will be due.
+    async fn hand_out(
+        &mut self,
+        account: &Arc<Account>,
+        urgency: u8,
+        now: Time,
+    ) -> Result<Option<Time>, DispatchError> {
+        let store = Arc::clone(&self.shared.store);
+        if account.realm().is_none() || (urgency > 0 && account.rests(now).is_some()) {
+            return Ok(None);
+        }
+        let pause = if urgency == 1 { store.paused(&account.name)? } else { None };
+        let free = self.free();
+        match pause {
+            None if free > 0 => {
+                for number in store.due(&account.name, urgency, now, free + self.busy.len())? {
+                    self.pick_up(number, false);
+                }
+            }
+            Some(pause) if pause.probe(now) != Some(Probe::ByLetter) => return Ok(None),
+            Some(pause) if free > 0 => {
+                let first = store.due(&account.name, urgency, now, 1)?.into_iter().next();
+                if let Some(number) = first.filter(|number| !self.busy.contains(number)) {
+                    let probing = store.pause(&account.name, pause.probing(now)).await;
+                    self.shared.written(probing)?;
+                    self.pick_up(number, true);
+                }
+            }
+            None | Some(_) => {}
+        }
+        Ok(store.next_due(&account.name, urgency, now)?)
+    }
+}
+
+impl Shared {
+    async fn read_account(&self, account: &Account) -> PutDown {
+        use crate::api::Failure;
+        let answer = account.read().await;
+        let now = self.clock.now();
+        let news = match answer {
+            Ok(()) => {
+                account.answered(true, now);
+                AccountNews::Answers
+            }
+            Err(Failure::Account(problem)) => AccountNews::Trouble(problem),
+            Err(Failure::Unknown(why) | Failure::Later { why, .. } | Failure::Refused(why)) => {
+                journal::account_unread(&account.name, &why);
+                account.answered(false, now);
+                return PutDown::Waits;
+            }
+        };
+        match self.written(self.store.account_news(&account.name, news, now).await) {
+            Ok(()) => PutDown::Waits,
+            Err(_) => PutDown::Halted,
+        }
+    }
+
+    /// A full disk is waited out; anything worse ends the process.
+    fn written(&self, result: Result<(), RecordError>) -> Result<(), DispatchError> {
+        self.owed.notify_one();
+        match result {
+            Ok(()) | Err(RecordError::NotWritten(_)) => Ok(()),
+            Err(RecordError::Read(error)) => Err(error.into()),
+            Err(RecordError::Sqlite(error)) => Err(StoreError::from(error).into()),
+            Err(
+                RecordError::Halted(_)
+                | RecordError::Stale(_)
+                | RecordError::Contradiction(..)
+                | RecordError::Json(_),
+            ) => Err(Halted.into()),
+        }
+    }
+}

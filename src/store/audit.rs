@@ -1,0 +1,103 @@
+//! The invariants, looked for in what is durable: database, ledger and spool against each other.
+//!
+//! Beside a running daemon too: nothing is changed, and what is being written at this moment is
+//! waited for.
+
+use std::collections::BTreeMap;
+
+use super::{Desk, StoreError, read, rows};
+use crate::letter::{Fact, Number, State};
+use crate::spool::{Ledger, Line, Spool};
+
+/// What was looked at, and every sentence that is not true though it should be.
+#[derive(Debug, Default)]
+pub struct Findings {
+    pub letters: usize,
+    pub facts: usize,
+    pub documents: usize,
+    pub problems: Vec<String>,
+}
+
+impl Desk {
+    pub fn audit(&self) -> Result<Findings, StoreError> {
+        let mut findings = Findings::default();
+        let held = Ledger::peek(&self.home().ledger())?;
+        if let Some(damage) = &held.damage {
+            findings.problems.push(format!("the ledger: {damage}"));
+        }
+        let last = held.lines.iter().map(|line| line.seq).max().unwrap_or(0);
+        let mut ledger: BTreeMap<Number, Vec<Line>> = BTreeMap::new();
+        for line in held.lines {
+            ledger.entry(line.letter).or_default().push(line);
+        }
+        // Whatever the ledger already has is in the database once a writer at work has committed.
+        self.db().execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
+        let spool = Spool::open(&self.home().spool())?;
+        for number in self.numbers()? {
+            let lines = ledger.remove(&number).unwrap_or_default();
+            self.audit_letter(number, &lines, last, &spool, &mut findings)?;
+        }
+        for number in ledger.keys() {
+            findings.problems.push(format!("letter {number} is in the ledger and not in the database"));
+        }
+        Ok(findings)
+    }
+
+    fn audit_letter(
+        &self,
+        number: Number,
+        ledger: &[Line],
+        last: u64,
+        spool: &Spool,
+        findings: &mut Findings,
+    ) -> Result<(), StoreError> {
+        let mut say = |what: &str| findings.problems.push(format!("letter {number}: {what}"));
+        findings.letters += 1;
+        let facts = match read::facts(self.db(), number) {
+            Ok(facts) => facts,
+            Err(StoreError::Damaged(_)) => {
+                say("a fact in the database is damaged");
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        findings.facts += facts.len();
+        let shared: Vec<&Line> = facts.iter().filter(|line| line.seq <= last).collect();
+        if !shared.iter().copied().eq(ledger) {
+            say("database and ledger do not have the same facts (I5)");
+        }
+        let Ok(Some(letter)) = read::fold(number, &facts) else {
+            say("its facts contradict each other (I7)");
+            return Ok(());
+        };
+        let confirmed = |line: &&Line| matches!(line.fact, Fact::Confirmed { .. });
+        if facts.iter().filter(confirmed).count() > 1 {
+            say("more than one of its mails was confirmed (I1)");
+        }
+        let Some(row) = self.row(number)? else { return Ok(()) };
+        // A daemon at work may have gone on since the facts were read.
+        let settled = read::fact_count(self.db(), number)? == Some(letter.facts);
+        if settled && row.state != letter.state.word() {
+            say("it is listed in another state than its facts tell");
+        }
+        if settled && !letter.state.is_end() && row.due_at.is_some() != rows::goes_on(&letter) {
+            say("it has no next look though it is unfinished, or one though it is not (I16)");
+        }
+        if !letter.state.is_end() && !matches!(letter.state, State::Confirmed { .. }) {
+            let Ok(entry) = letter.entry.parse() else {
+                say("its name in the spool is none");
+                return Ok(());
+            };
+            for (index, document) in letter.order.documents.iter().enumerate() {
+                findings.documents += 1;
+                if spool.document(&entry, index, &document.sha256).is_err() {
+                    findings.problems.push(format!(
+                        "letter {number}: document {} in the spool is not what was taken in (I14)",
+                        index + 1
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}

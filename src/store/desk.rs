@@ -1,0 +1,194 @@
+//! For commands, beside a running daemon or without one: they read, and write orders that it carries
+//! out at its next look.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::Serialize;
+
+use super::read::{self, AccountCommand};
+use super::{Home, StoreError, millis, schema, signed, time};
+use crate::clock::Time;
+use crate::guard::Pause;
+use crate::letter::{Command, Fact, Letter, Number};
+
+#[derive(Debug)]
+pub struct Desk {
+    home: Home,
+    db: Connection,
+}
+
+/// A letter as it is listed.
+#[derive(Debug, Clone, Serialize)]
+pub struct LetterRow {
+    pub letter: Number,
+    pub state: String,
+    pub account: String,
+    pub source: String,
+    pub admitted_at: Time,
+    pub changed_at: Time,
+    /// When it is looked at next.
+    pub due_at: Option<Time>,
+    /// Why it is held, or what is in its way.
+    pub note: Option<String>,
+    pub tracking: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct PausedRow {
+    pub account: String,
+    pub pause: Pause,
+}
+
+/// What there is of everything.
+#[derive(Debug, Clone, Serialize)]
+pub struct Totals {
+    /// Letters by state.
+    pub letters: Vec<(String, u64)>,
+    /// Looks that are late by now.
+    pub due: u64,
+    /// Messages that somebody must still get.
+    pub owed: u64,
+    /// Orders that the daemon has not carried out.
+    pub orders: u64,
+}
+
+/// What became of an order.
+#[derive(Debug, Clone)]
+pub struct Answered {
+    pub refused: bool,
+    pub text: String,
+}
+
+const ROW: &str = "SELECT number, state, account, source, admitted_at, changed_at, due_at, trouble, tracking
+                   FROM letter";
+
+fn letter_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<LetterRow> {
+    Ok(LetterRow {
+        letter: read::number(row, 0)?,
+        state: row.get(1)?,
+        account: row.get(2)?,
+        source: row.get(3)?,
+        admitted_at: time(row.get(4)?),
+        changed_at: time(row.get(5)?),
+        due_at: row.get::<_, Option<i64>>(6)?.map(time),
+        note: row.get(7)?,
+        tracking: row.get(8)?,
+    })
+}
+
+impl Desk {
+    /// Opens the records that are there.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        let home = Home::existing(dir)?;
+        let db = schema::connect(&home.database())?;
+        let found = schema::version(&db)?;
+        if found > schema::VERSION {
+            return Err(StoreError::Newer { found, known: schema::VERSION });
+        }
+        Ok(Self { home, db })
+    }
+
+    pub(super) fn db(&self) -> &Connection {
+        &self.db
+    }
+
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Every letter, or those of a state, those admitted since; the newest `limit` in their order.
+    pub fn letters(
+        &self,
+        state: Option<&str>,
+        since: Option<Time>,
+        limit: u64,
+    ) -> Result<Vec<LetterRow>, StoreError> {
+        let sql = format!(
+            "{ROW} WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR admitted_at >= ?2)
+             ORDER BY number DESC LIMIT ?3"
+        );
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let values = params![state, since.map(millis), signed(limit)];
+        let mut rows: Vec<_> = statement.query_map(values, letter_row)?.collect::<Result<_, _>>()?;
+        rows.reverse();
+        Ok(rows)
+    }
+
+    pub fn row(&self, letter: Number) -> Result<Option<LetterRow>, StoreError> {
+        let sql = format!("{ROW} WHERE number = ?1");
+        Ok(self.db.prepare_cached(&sql)?.query_row([signed(letter.0)], letter_row).optional()?)
+    }
+
+    /// The letter that a spool entry has become.
+    pub fn number_of(&self, entry: &str) -> Result<Option<Number>, StoreError> {
+        let sql = "SELECT number FROM letter WHERE ulid = ?1";
+        Ok(self.db.prepare_cached(sql)?.query_row([entry], |row| read::number(row, 0)).optional()?)
+    }
+
+    /// A letter as its facts tell it, verified.
+    pub fn letter(&self, number: Number) -> Result<Option<Letter>, StoreError> {
+        read::letter(&self.db, number)
+    }
+
+    pub fn history(&self, number: Number) -> Result<Vec<(Time, Fact)>, StoreError> {
+        read::history(&self.db, number)
+    }
+
+    pub fn paused(&self) -> Result<Vec<PausedRow>, StoreError> {
+        let mut statement = self.db.prepare("SELECT name FROM account ORDER BY name")?;
+        let names: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let mut paused = Vec::new();
+        for account in names {
+            let pause = read::pause(&self.db, &account)?;
+            paused.extend(pause.map(|pause| PausedRow { account, pause }));
+        }
+        Ok(paused)
+    }
+
+    pub fn totals(&self, now: Time) -> Result<Totals, StoreError> {
+        let sql = "SELECT state, count(*) FROM letter GROUP BY state";
+        let mut statement = self.db.prepare(sql)?;
+        let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, read::count(row, 1)?)))?;
+        let letters = rows.collect::<Result<_, _>>()?;
+        let count = |sql: &str| self.db.query_row(sql, [], |row| read::count(row, 0));
+        let late = "SELECT count(*) FROM letter WHERE due_at <= ?1";
+        Ok(Totals {
+            letters,
+            due: self.db.query_row(late, [millis(now)], |row| read::count(row, 0))?,
+            owed: count("SELECT count(*) FROM owed WHERE done_at IS NULL")?,
+            orders: count("SELECT count(*) FROM orders WHERE done_at IS NULL")?,
+        })
+    }
+
+    pub fn order(&self, letter: Number, command: Command, now: Time) -> Result<i64, StoreError> {
+        let sql = "INSERT INTO orders (letter, command, asked_at) VALUES (?1, ?2, ?3)";
+        self.db.execute(sql, params![signed(letter.0), command.word(), millis(now)])?;
+        Ok(self.db.last_insert_rowid())
+    }
+
+    pub fn order_account(
+        &self,
+        account: &str,
+        command: AccountCommand,
+        now: Time,
+    ) -> Result<i64, StoreError> {
+        let sql = "INSERT INTO orders (account, command, asked_at) VALUES (?1, ?2, ?3)";
+        self.db.execute(sql, params![account, command.word(), millis(now)])?;
+        Ok(self.db.last_insert_rowid())
+    }
+
+    /// What became of an order, once it is carried out.
+    pub fn answer(&self, order: i64) -> Result<Option<Answered>, StoreError> {
+        let sql = "SELECT refused, answer FROM orders WHERE id = ?1 AND done_at IS NOT NULL";
+        let row = |row: &rusqlite::Row<'_>| Ok(Answered { refused: row.get(0)?, text: row.get(1)? });
+        Ok(self.db.prepare_cached(sql)?.query_row([order], row).optional()?)
+    }
+
+    /// The numbers of all letters, in their order.
+    pub fn numbers(&self) -> Result<Vec<Number>, StoreError> {
+        let mut statement = self.db.prepare("SELECT number FROM letter ORDER BY number")?;
+        let rows = statement.query_map([], |row| read::number(row, 0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

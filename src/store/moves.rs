@@ -1,0 +1,314 @@
+//! The moves of the domain, each whole or not at all, within the writer's transaction.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::read::{AccountCommand, AccountOrder};
+use super::{millis, read, signed};
+use crate::clock::Time;
+use crate::guard::{self, Pause, Verdict};
+use crate::letter::{
+    AccountNews, Answer, Change, Contradiction, Due, Fact, Letter, Notice, Number, Order, State,
+};
+use crate::spool::{Line, Ulid, Written};
+
+/// A letter that enters.
+#[derive(Debug, Clone)]
+pub struct Admission {
+    pub ulid: Ulid,
+    pub order: std::sync::Arc<Order>,
+    pub at: Time,
+}
+
+/// What an outcome meant, to be made durable.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// As it was when the decision was made.
+    pub letter: Letter,
+    pub change: Change,
+    pub at: Time,
+    /// The person's order that this answers.
+    pub order: Option<i64>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    #[error("letter {0} has changed in the meantime")]
+    Stale(Number),
+    #[error("letter {0}: {1}")]
+    Contradiction(Number, #[source] Contradiction),
+    #[error("the change of a letter can't be written")]
+    Sqlite(#[from] rusqlite::Error),
+    #[error("the change of a letter can't be written")]
+    Json(#[from] serde_json::Error),
+    #[error("nothing could be written, and nothing was: {0}")]
+    NotWritten(String),
+    #[error(transparent)]
+    Read(#[from] super::StoreError),
+    #[error(transparent)]
+    Halted(#[from] super::Halted),
+}
+
+impl RecordError {
+    /// Whether the database itself refuses: a second live intent, a fact changed.
+    pub fn refuses(error: &rusqlite::Error) -> bool {
+        error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
+    }
+}
+
+/// The writer's transaction as a move sees it, with the lines for the ledger that go with it.
+pub(super) struct Batch<'a> {
+    pub(super) db: &'a Connection,
+    pub(super) lines: &'a mut Vec<(u64, Written)>,
+    pub(super) next: u64,
+}
+
+impl Batch<'_> {
+    /// The letter of this spool entry: a new one, or the one it already is.
+    pub(super) fn admit(&mut self, admission: &Admission) -> Result<Number, RecordError> {
+        let known = "SELECT number FROM letter WHERE ulid = ?1";
+        let known = self
+            .db
+            .prepare_cached(known)?
+            .query_row([admission.ulid.as_str()], |row| row.get::<_, i64>(0))
+            .optional()?;
+        if let Some(number) = known {
+            return Ok(Number(number.unsigned_abs()));
+        }
+        let highest = "SELECT coalesce(max(number), 0) FROM letter";
+        let highest: i64 = self.db.prepare_cached(highest)?.query_row([], |row| row.get(0))?;
+        let number = Number(highest.unsigned_abs() + 1);
+        let entry = admission.ulid.to_string();
+        let fact = Fact::Admitted { entry: entry.clone(), order: admission.order.clone() };
+        let letter = Letter::admitted(number, entry, admission.order.clone(), admission.at);
+        insert_letter(self.db, &letter)?;
+        self.write_fact(&letter, 0, admission.at, &fact)?;
+        Ok(number)
+    }
+
+    pub(super) fn record(&mut self, record: &Record) -> Result<Letter, RecordError> {
+        let mut letter = record.letter.clone();
+        let number = letter.number;
+        let seen = read::fact_count(self.db, number)?;
+        if seen != Some(letter.facts) {
+            return Err(RecordError::Stale(number));
+        }
+        for fact in &record.change.facts {
+            let n = letter.facts;
+            letter.apply(fact, record.at).map_err(|error| RecordError::Contradiction(number, error))?;
+            self.write_fact(&letter, n, record.at, fact)?;
+            update_mail(self.db, &letter, fact, record.at)?;
+        }
+        letter.attempts = record.change.attempts;
+        update_letter(self.db, &letter, record)?;
+        for notice in &record.change.owed {
+            self.owe(&letter, *notice, record.at)?;
+        }
+        if let (Some(order), Some(answer)) = (record.order, &record.change.answer) {
+            close_order(self.db, order, answer, record.at)?;
+        }
+        if let Some(news) = &record.change.account {
+            self.account_news(&letter.order.account, news, record.at)?;
+        }
+        Ok(letter)
+    }
+
+    fn write_fact(&mut self, letter: &Letter, n: u64, at: Time, fact: &Fact) -> Result<(), RecordError> {
+        let line = Line { seq: self.next, letter: letter.number, n, at, fact: fact.clone() };
+        let written = line.written()?;
+        insert_fact(self.db, &line, &written)?;
+        self.lines.push((self.next, written));
+        self.next += 1;
+        Ok(())
+    }
+
+    fn owe(&self, letter: &Letter, notice: Notice, at: Time) -> Result<(), RecordError> {
+        let about =
+            letter.state.mail().map_or_else(|| letter.facts.to_string(), |mail| format!("mail {}", mail.k));
+        owe(self.db, &letter.number.to_string(), notice.word(), &about, at)
+    }
+
+    /// What was learned of an account, by its letters or by asking for it.
+    pub(super) fn account_news(&self, name: &str, news: &AccountNews, at: Time) -> Result<(), RecordError> {
+        let pause = read::pause(self.db, name)?;
+        match guard::after(pause.as_ref(), news, at) {
+            Verdict::Same => Ok(()),
+            Verdict::Pause(pause) => {
+                self.pause(name, &pause)?;
+                let about = format!("{} {}", serde_json::to_string(&pause.cause)?, millis(at));
+                owe(self.db, name, "account_paused", &about, at)
+            }
+            Verdict::Works => {
+                self.resume(name, at)?;
+                owe(self.db, name, "account_works", &millis(at).to_string(), at)
+            }
+        }
+    }
+
+    pub(super) fn obey(&self, order: &AccountOrder, at: Time) -> Result<(), RecordError> {
+        let done = |text: &str| Answer::Done(text.to_owned());
+        let answer = match order.command {
+            AccountCommand::Pause => {
+                self.pause(&order.account, &Pause::by_person(at))?;
+                done("paused: nothing new is begun; what may have been posted already is followed")
+            }
+            AccountCommand::Resume if self.resume(&order.account, at)? => done("resumed"),
+            AccountCommand::Resume => Answer::Refused("it is not paused".to_owned()),
+        };
+        close_order(self.db, order.id, &answer, at)
+    }
+
+    pub(super) fn pause(&self, name: &str, pause: &Pause) -> Result<(), RecordError> {
+        let sql = "INSERT INTO account (name, problem, since, probe_at, probes) VALUES (?1, ?2, ?3, ?4, ?5)
+                   ON CONFLICT (name) DO UPDATE SET problem = ?2, since = ?3, probe_at = ?4, probes = ?5";
+        let cause = serde_json::to_string(&pause.cause)?;
+        let values =
+            params![name, cause, millis(pause.since), pause.probe_at.map(millis), i64::from(pause.probes)];
+        self.db.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+
+    /// Ends a pause; whatever waited for it is looked at again.
+    pub(super) fn resume(&self, name: &str, at: Time) -> Result<bool, RecordError> {
+        let ended = self.db.prepare_cached("DELETE FROM account WHERE name = ?1")?.execute([name])?;
+        let wake = "UPDATE letter SET due_at = ?2
+                    WHERE account = ?1 AND state IN ('admitted', 'uploaded') AND due_at > ?2";
+        self.db.prepare_cached(wake)?.execute(params![name, millis(at)])?;
+        Ok(ended > 0)
+    }
+}
+
+pub(super) fn owe(
+    db: &Connection,
+    subject: &str,
+    notice: &str,
+    about: &str,
+    at: Time,
+) -> Result<(), RecordError> {
+    let sql = "INSERT OR IGNORE INTO owed (subject, notice, about, owed_at) VALUES (?1, ?2, ?3, ?4)";
+    db.prepare_cached(sql)?.execute(params![subject, notice, about, millis(at)])?;
+    Ok(())
+}
+
+pub(super) fn close_order(db: &Connection, id: i64, answer: &Answer, at: Time) -> Result<(), RecordError> {
+    let (refused, text) = match answer {
+        Answer::Done(text) => (false, text),
+        Answer::Refused(text) => (true, text),
+    };
+    let sql = "UPDATE orders SET done_at = ?2, refused = ?3, answer = ?4 WHERE id = ?1 AND done_at IS NULL";
+    db.prepare_cached(sql)?.execute(params![id, millis(at), refused, text])?;
+    Ok(())
+}
+
+/// Rows for a letter that has just been admitted.
+pub(super) fn insert_letter(db: &Connection, letter: &Letter) -> rusqlite::Result<()> {
+    let at = millis(letter.admitted_at);
+    let number = signed(letter.number.0);
+    let sql = "INSERT INTO letter (number, ulid, account, source, admitted_at, state, facts, changed_at,
+                                   urgency, due_at) VALUES (?1, ?2, ?3, ?4, ?5, 'admitted', 1, ?5, 1, ?5)";
+    let order = &letter.order;
+    db.prepare_cached(sql)?.execute(params![number, letter.entry, order.account, order.source, at])?;
+    let sql = "INSERT INTO document (letter, n, name, size, pages, sha256) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    for (n, document) in order.documents.iter().enumerate() {
+        let (n, size) = (signed(n as u64), signed(document.size));
+        let values = params![number, n, document.name, size, document.pages, document.sha256];
+        db.prepare_cached(sql)?.execute(values)?;
+    }
+    Ok(())
+}
+
+pub(super) fn insert_fact(db: &Connection, line: &Line, written: &Written) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO fact (seq, letter, n, line, line_check) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let (seq, letter, n) = (signed(line.seq), signed(line.letter.0), signed(line.n));
+    db.prepare_cached(sql)?.execute(params![seq, letter, n, written.json, written.check])?;
+    Ok(())
+}
+
+/// The row of a mail follows its facts.
+pub(super) fn update_mail(db: &Connection, letter: &Letter, fact: &Fact, at: Time) -> rusqlite::Result<()> {
+    let number = signed(letter.number.0);
+    let outcome = |k: u32, outcome: &str| {
+        let sql = "UPDATE mail SET outcome = ?3 WHERE letter = ?1 AND k = ?2";
+        db.prepare_cached(sql)?.execute(params![number, k, outcome]).map(drop)
+    };
+    match fact {
+        Fact::Created(mail) => {
+            let sql = "INSERT INTO mail (letter, k, id, realm, confirm_by) VALUES (?1, ?2, ?3, ?4, ?5)";
+            let values = params![number, mail.k, mail.id, mail.realm.0, millis(mail.confirm_by)];
+            db.prepare_cached(sql)?.execute(values).map(drop)
+        }
+        Fact::Intended { mail, .. } => {
+            let sql = "UPDATE mail SET intent_at = ?3 WHERE letter = ?1 AND k = ?2";
+            db.prepare_cached(sql)?.execute(params![number, mail, millis(at)]).map(drop)
+        }
+        Fact::Abandoned { mail, .. } => outcome(*mail, "abandoned"),
+        Fact::Confirmed { mail } => outcome(*mail, "confirmed"),
+        Fact::Dead { mail } => outcome(*mail, "dead"),
+        Fact::Cancelled { mail, .. } => outcome(*mail, "cancelled"),
+        Fact::Shipped { mail, .. } => outcome(*mail, "shipped"),
+        Fact::Admitted { .. }
+        | Fact::Uploaded { .. }
+        | Fact::FilesMissing { .. }
+        | Fact::UploadedAgain { .. }
+        | Fact::Gone { .. }
+        | Fact::Reappeared { .. }
+        | Fact::NeverPostable { .. }
+        | Fact::WithdrawalAsked
+        | Fact::NotWithdrawn { .. }
+        | Fact::Withdrawn
+        | Fact::Closed
+        | Fact::Seen { .. }
+        | Fact::Tracked { .. }
+        | Fact::Held(_)
+        | Fact::Released => Ok(()),
+    }
+}
+
+fn update_letter(db: &Connection, letter: &Letter, record: &Record) -> rusqlite::Result<()> {
+    let due = match record.change.due {
+        Due::Now => Some(record.at),
+        Due::At(time) => Some(time),
+        Due::Never => None,
+    };
+    let changed = (!record.change.facts.is_empty()).then_some(record.at);
+    let trouble = record.change.trouble.as_deref();
+    write_letter(db, letter, due, trouble, changed)
+}
+
+pub(super) fn write_letter(
+    db: &Connection,
+    letter: &Letter,
+    due: Option<Time>,
+    trouble: Option<&str>,
+    changed: Option<Time>,
+) -> rusqlite::Result<()> {
+    let tracking = match &letter.state {
+        State::Shipped { tracking, .. } => tracking.as_deref(),
+        State::Admitted
+        | State::Created { .. }
+        | State::Uploaded { .. }
+        | State::Confirming { .. }
+        | State::Withdrawing { .. }
+        | State::Confirmed { .. }
+        | State::Cancelled { .. }
+        | State::Withdrawn
+        | State::Closed
+        | State::Held { .. } => None,
+    };
+    let hold = letter.state.hold().map(|reason| format!("{reason}. {}", reason.certainty()));
+    let trouble = hold.as_deref().or(trouble);
+    let sql = "UPDATE letter SET state = ?2, facts = ?3, changed_at = coalesce(?4, changed_at), urgency = ?5,
+                                 due_at = ?6, attempts = ?7, trouble = ?8, tracking = ?9 WHERE number = ?1";
+    db.prepare_cached(sql)?
+        .execute(params![
+            signed(letter.number.0),
+            letter.state.word(),
+            signed(letter.facts),
+            changed.map(millis),
+            letter.state.urgency(),
+            due.map(millis),
+            letter.attempts,
+            trouble,
+            tracking,
+        ])
+        .map(drop)
+}

@@ -1,0 +1,255 @@
+//! At every start: database and ledger made one, and nothing believed that can't be.
+//!
+//! A broken database is put aside and made anew from the ledger; facts that one of them lacks are
+//! brought over; the rows one lists by are compared with the facts. Where facts may be missing in
+//! both (two pasts, damage that the other does not cover, letters that no record knows), every
+//! letter concerned is held as uncertain.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::home::machine;
+use super::moves::{self, Admission, Batch, Record};
+use super::{Agreement, Home, StoreError, read, rows, schema, signed, union};
+use crate::clock::Time;
+use crate::letter::{Answer, Letter, Moment, Number, Outcome, Realm, Retry, Start};
+use crate::spool::{Held, Ledger, Line, Spool, Ulid, Written};
+
+/// Up to this size database and ledger are compared whole; beyond it, their ends.
+const COMPARED_WHOLE: u64 = 64 * 1024 * 1024;
+const LINES_PER_SYNC: usize = 1000;
+const ORDER_DROPPED: &str = "mailchute ended in the middle of it or its records were restored; look with \
+                             `mailchute show` and ask again if it was not done";
+
+/// What recovery found and did, for the journal.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Where a broken database was put.
+    pub put_aside: Option<PathBuf>,
+    /// Facts that only the ledger had, and only the database.
+    pub from_ledger: usize,
+    pub from_database: usize,
+    /// Damage in the ledger, in words.
+    pub damage: Option<String>,
+    /// Letters held because what happened to them is not certain.
+    pub held: Vec<Number>,
+}
+
+pub(super) fn recover(
+    home: &Home,
+    now: Time,
+    after_restore: bool,
+) -> Result<(Connection, Ledger, Report), StoreError> {
+    let mut report = Report::default();
+    let spool = Spool::open(&home.spool())?;
+    spool.sweep()?;
+    let fresh = !home.database().exists();
+    let (mut db, rebuilt) = match open(home) {
+        Ok(db) => (db, fresh),
+        Err(error) if error.is_corruption() => {
+            report.put_aside = Some(home.put_aside(now)?);
+            (open(home)?, true)
+        }
+        Err(error) => return Err(error),
+    };
+    let moved = !rebuilt && !is_this_machine(&db)?;
+    if moved && !after_restore {
+        return Err(StoreError::OtherMachine(home.dir().to_owned()));
+    }
+    let known: u64 = db.query_row("SELECT coalesce(max(seq), 0) FROM fact", [], |row| read::count(row, 0))?;
+    let whole = rebuilt || home.database().metadata()?.len() <= COMPARED_WHOLE;
+    let (mut ledger, held) = Ledger::open(&home.ledger(), if whole { 1 } else { known + 1 })?;
+    let ahead = held.lines.iter().any(|line| line.seq > known);
+    let uncovered = held.damage.is_some() && (rebuilt || ahead);
+    report.damage.clone_from(&held.damage);
+
+    let transaction = db.transaction()?;
+    let mut doubtful = bring_over(&transaction, &held, &mut report)?;
+    doubtful.extend(rows::check(&transaction, now)?);
+    if uncovered || after_restore || moved {
+        doubtful.extend(rows::unfinished(&transaction)?);
+    }
+    if ahead {
+        drop_orders(&transaction, now)?;
+    }
+    let mut lines = Vec::new();
+    let next = ledger.next().max(known + 1);
+    let mut batch = Batch { db: &transaction, lines: &mut lines, next };
+    doubtful.extend(unknown_entries(&mut batch, &spool, now)?);
+    for number in doubtful {
+        hold(&mut batch, number, now, &mut report)?;
+    }
+    export(&transaction, &mut ledger, &held, known, &mut report)?;
+    let lines: Vec<Written> = lines.into_iter().map(|(_, line)| line).collect();
+    if !lines.is_empty() {
+        ledger.append(next, &lines)?;
+    }
+    let sql = "INSERT INTO meta VALUES ('machine', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1";
+    transaction.execute(sql, [machine()])?;
+    transaction.commit()?;
+    Ok((db, ledger, report))
+}
+
+/// Opens the database, brings its tables up to date and looks whether it is whole.
+fn open(home: &Home) -> Result<Connection, StoreError> {
+    let mut db = schema::connect(&home.database())?;
+    schema::migrate(&mut db)?;
+    let small = home.database().metadata()?.len() <= COMPARED_WHOLE;
+    let check = if small { "PRAGMA integrity_check(1)" } else { "PRAGMA quick_check(1)" };
+    let verdict: String = db.query_row(check, [], |row| row.get(0))?;
+    if verdict != "ok" {
+        return Err(StoreError::Broken);
+    }
+    for number in rows::unfinished(&db)? {
+        // Reading verifies every fact.
+        read::letter(&db, number)?;
+    }
+    Ok(db)
+}
+
+fn is_this_machine(db: &Connection) -> Result<bool, StoreError> {
+    let sql = "SELECT value FROM meta WHERE key = 'machine'";
+    let known: Option<String> = db.query_row(sql, [], |row| row.get(0)).optional()?;
+    Ok(known.is_none_or(|known| known == machine()))
+}
+
+/// Writes what only the ledger has into the database; gives the letters with two pasts.
+fn bring_over(db: &Connection, held: &Held, report: &mut Report) -> Result<BTreeSet<Number>, StoreError> {
+    let mut doubtful = BTreeSet::new();
+    let mut letters: BTreeMap<Number, Vec<&Line>> = BTreeMap::new();
+    for line in &held.lines {
+        letters.entry(line.letter).or_default().push(line);
+    }
+    for (number, mut lines) in letters {
+        lines.sort_by_key(|line| (line.n, line.seq));
+        let first = lines.first().map_or(0, |line| line.n);
+        let database = read::facts(db, number)?;
+        let ours: Vec<&Line> = database.iter().filter(|line| line.n >= first).collect();
+        let (all, agreement) = union(ours, lines);
+        match agreement {
+            Agreement::Same | Agreement::DatabaseAhead => {}
+            Agreement::Contradiction => drop(doubtful.insert(number)),
+            Agreement::LedgerAhead => {
+                let have = database.len() as u64;
+                let missing = all.into_iter().filter(|line| line.n >= have);
+                let (letter, whole) = adopt(db, number, &database, missing, report)?;
+                if !whole {
+                    doubtful.extend(letter.map(|letter| letter.number));
+                }
+            }
+        }
+    }
+    Ok(doubtful)
+}
+
+/// Adds facts to a letter as long as they follow one another; says whether all did.
+fn adopt<'a>(
+    db: &Connection,
+    number: Number,
+    database: &[Line],
+    missing: impl Iterator<Item = &'a Line>,
+    report: &mut Report,
+) -> Result<(Option<Letter>, bool), StoreError> {
+    let mut letter = read::fold(number, database)?;
+    let mut whole = true;
+    let mut last = None;
+    for line in missing {
+        let fits = match &mut letter {
+            None => {
+                letter = Letter::fold(number, [(line.fact.clone(), line.at)]).ok().flatten();
+                line.n == 0 && letter.is_some()
+            }
+            Some(letter) => line.n == letter.facts && letter.apply(&line.fact, line.at).is_ok(),
+        };
+        let Some(letter) = letter.as_ref().filter(|_| fits) else {
+            whole = false;
+            break;
+        };
+        if line.n == 0 {
+            moves::insert_letter(db, letter)?;
+        }
+        moves::insert_fact(db, line, &line.written()?)?;
+        moves::update_mail(db, letter, &line.fact, line.at)?;
+        report.from_ledger += 1;
+        last = Some(line.at);
+    }
+    if let (Some(letter), Some(last)) = (&letter, last) {
+        moves::write_letter(db, letter, rows::goes_on(letter).then_some(last), None, Some(last))?;
+    }
+    Ok((letter, whole))
+}
+
+/// Entries among the letters of which no record knows: their records are lost, both of them.
+fn unknown_entries(batch: &mut Batch<'_>, spool: &Spool, now: Time) -> Result<Vec<Number>, StoreError> {
+    let mut found = Vec::new();
+    let known = "SELECT 1 FROM letter WHERE ulid = ?1";
+    let is_known = |db: &Connection, ulid: &Ulid| db.prepare_cached(known)?.exists([ulid.as_str()]);
+    for ulid in spool.taken_in()? {
+        if is_known(batch.db, &ulid)? {
+            continue;
+        }
+        match spool.entry(&ulid) {
+            Ok(entry) => {
+                let order = std::sync::Arc::new(entry.order);
+                found.push(batch.admit(&Admission { ulid, order, at: now }).map_err(StoreError::recording)?);
+            }
+            Err(error) => {
+                tracing::error!(entry = %ulid, error = &error as &dyn std::error::Error,
+                    "a spool entry that no record knows can't be read; it is left where it is");
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Nothing is certain about this letter any more.
+fn hold(batch: &mut Batch<'_>, number: Number, now: Time, report: &mut Report) -> Result<(), StoreError> {
+    let Some(letter) = read::letter(batch.db, number)? else { return Ok(()) };
+    let moment =
+        Moment { now, jitter: 0, realm: Realm(String::new()), start: Start::Go, retry: Retry::default() };
+    let change = letter.after(&Outcome::Restored, &moment);
+    if !change.facts.is_empty() {
+        batch.record(&Record { letter, change, at: now, order: None }).map_err(StoreError::recording)?;
+        report.held.push(number);
+    }
+    Ok(())
+}
+
+/// Orders may have been carried out in the part of the past that the database lacked.
+fn drop_orders(db: &Connection, now: Time) -> Result<(), StoreError> {
+    let mut statement = db.prepare("SELECT id FROM orders WHERE done_at IS NULL")?;
+    let open: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for id in open {
+        let answer = Answer::Refused(ORDER_DROPPED.to_owned());
+        moves::close_order(db, id, &answer, now).map_err(StoreError::recording)?;
+    }
+    Ok(())
+}
+
+/// Writes what only the database has into the ledger.
+fn export(
+    db: &Connection,
+    ledger: &mut Ledger,
+    held: &Held,
+    known: u64,
+    report: &mut Report,
+) -> Result<(), StoreError> {
+    let from = held.lines.iter().map(|line| line.seq).max().map_or_else(|| ledger.next(), |seq| seq + 1);
+    let sql = "SELECT seq, line, line_check FROM fact WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq";
+    let mut statement = db.prepare(sql)?;
+    let mut rows = statement.query(params![signed(from), signed(known)])?;
+    let mut run: Vec<Written> = Vec::new();
+    let mut first = from;
+    while let Some(row) = rows.next()? {
+        let seq = read::count(row, 0)?;
+        if seq != first + run.len() as u64 || run.len() == LINES_PER_SYNC {
+            ledger.append(first, &std::mem::take(&mut run))?;
+            first = seq;
+        }
+        run.push(Written { json: row.get(1)?, check: row.get(2)? });
+        report.from_database += 1;
+    }
+    if run.is_empty() { Ok(()) } else { Ok(ledger.append(first, &run)?) }
+}

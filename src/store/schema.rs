@@ -1,0 +1,127 @@
+//! The tables, and how an older database becomes the present one.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::StoreError;
+
+/// Facts are the truth; the columns of `letter` and `mail` are what one lists and guards by, made
+/// from them. Triggers keep facts final, and one index refuses a second live intent.
+const TABLES: &str = "
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+    CREATE TABLE letter (
+        number INTEGER PRIMARY KEY,
+        ulid TEXT NOT NULL UNIQUE,
+        account TEXT NOT NULL,
+        source TEXT NOT NULL,
+        admitted_at INTEGER NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('admitted', 'created', 'uploaded', 'confirming', 'withdrawing',
+            'confirmed', 'shipped', 'cancelled', 'withdrawn', 'closed', 'held')),
+        facts INTEGER NOT NULL CHECK (facts > 0),
+        changed_at INTEGER NOT NULL,
+        urgency INTEGER NOT NULL CHECK (urgency BETWEEN 0 AND 2),
+        due_at INTEGER,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        trouble TEXT,
+        tracking TEXT
+    ) STRICT;
+    CREATE INDEX letter_due ON letter (account, urgency, due_at) WHERE due_at IS NOT NULL;
+    CREATE INDEX letter_state ON letter (state);
+
+    CREATE TABLE document (
+        letter INTEGER NOT NULL REFERENCES letter, n INTEGER NOT NULL,
+        name TEXT NOT NULL, size INTEGER NOT NULL, pages INTEGER NOT NULL, sha256 TEXT NOT NULL,
+        PRIMARY KEY (letter, n)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE mail (
+        letter INTEGER NOT NULL REFERENCES letter, k INTEGER NOT NULL,
+        id TEXT NOT NULL, realm TEXT NOT NULL, confirm_by INTEGER NOT NULL,
+        intent_at INTEGER,
+        outcome TEXT CHECK (outcome IN ('abandoned', 'dead', 'confirmed', 'cancelled', 'shipped')),
+        CHECK (outcome IS NOT 'dead' OR intent_at IS NOT NULL),
+        CHECK (outcome IS NOT 'confirmed' OR intent_at IS NOT NULL),
+        CHECK (outcome IS NOT 'abandoned' OR intent_at IS NULL),
+        PRIMARY KEY (letter, k)
+    ) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX one_live_intent ON mail (letter)
+        WHERE intent_at IS NOT NULL AND outcome IS NOT 'dead';
+    CREATE UNIQUE INDEX mail_id ON mail (realm, id);
+
+    CREATE TABLE fact (
+        seq INTEGER PRIMARY KEY,
+        letter INTEGER NOT NULL REFERENCES letter, n INTEGER NOT NULL,
+        line TEXT NOT NULL CHECK (json_valid(line)), line_check TEXT NOT NULL,
+        UNIQUE (letter, n)
+    ) STRICT;
+    CREATE TRIGGER facts_never_change BEFORE UPDATE ON fact
+        BEGIN SELECT RAISE(ABORT, 'a fact never changes'); END;
+    CREATE TRIGGER facts_are_never_deleted BEFORE DELETE ON fact
+        BEGIN SELECT RAISE(ABORT, 'a fact is never deleted'); END;
+    CREATE TRIGGER intents_are_final BEFORE UPDATE OF intent_at ON mail
+        WHEN OLD.intent_at IS NOT NULL AND NEW.intent_at IS NOT OLD.intent_at
+        BEGIN SELECT RAISE(ABORT, 'an intent is final'); END;
+    CREATE TRIGGER death_is_final BEFORE UPDATE OF outcome ON mail
+        WHEN OLD.outcome IN ('dead', 'abandoned', 'cancelled') AND NEW.outcome IS NOT OLD.outcome
+        BEGIN SELECT RAISE(ABORT, 'the end of a mail is final'); END;
+
+    CREATE TABLE owed (
+        id INTEGER PRIMARY KEY,
+        subject TEXT NOT NULL, notice TEXT NOT NULL, about TEXT NOT NULL,
+        owed_at INTEGER NOT NULL, done_at INTEGER,
+        UNIQUE (subject, notice, about)
+    ) STRICT;
+    CREATE INDEX owed_open ON owed (id) WHERE done_at IS NULL;
+
+    CREATE TABLE orders (
+        id INTEGER PRIMARY KEY,
+        letter INTEGER, account TEXT,
+        command TEXT NOT NULL CHECK (command IN ('hold', 'release', 'retry', 'cancel', 'pause', 'resume')),
+        asked_at INTEGER NOT NULL,
+        done_at INTEGER, refused INTEGER, answer TEXT,
+        CHECK ((letter IS NULL) <> (account IS NULL))
+    ) STRICT;
+    CREATE INDEX orders_open ON orders (letter, id) WHERE done_at IS NULL;
+
+    CREATE TABLE account (
+        name TEXT PRIMARY KEY,
+        problem TEXT NOT NULL CHECK (json_valid(problem)),
+        since INTEGER NOT NULL, probe_at INTEGER, probes INTEGER NOT NULL
+    ) STRICT;
+
+    PRAGMA user_version = 1;
+";
+pub(super) const VERSION: i64 = 1;
+
+/// One step for each version; each ends by setting the next.
+const STEPS: [&str; 1] = [TABLES];
+
+pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let db = Connection::open(path)?;
+    db.pragma_update(None, "journal_mode", "wal")?;
+    db.pragma_update(None, "synchronous", "full")?;
+    db.pragma_update(None, "foreign_keys", true)?;
+    db.pragma_update(None, "trusted_schema", false)?;
+    db.busy_timeout(std::time::Duration::from_secs(10))?;
+    db.set_prepared_statement_cache_capacity(64);
+    Ok(db)
+}
+
+pub(super) fn version(db: &Connection) -> Result<i64, StoreError> {
+    Ok(db.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+/// Brings the tables up to date; refuses what a newer mailchute wrote.
+pub(super) fn migrate(db: &mut Connection) -> Result<(), StoreError> {
+    let found = version(db)?;
+    let done = usize::try_from(found).unwrap_or(usize::MAX);
+    let missing = STEPS.get(done..).ok_or(StoreError::Newer { found, known: VERSION })?;
+    for step in missing {
+        let transaction = db.transaction()?;
+        transaction.execute_batch(step)?;
+        transaction.commit()?;
+    }
+    Ok(())
+}

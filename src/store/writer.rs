@@ -1,0 +1,253 @@
+//! The one writer: whatever has gathered goes into the ledger, is synced, and is then committed.
+//!
+//! Constraints speak before the ledger is written, so the ledger holds only what the database took.
+//! A failure after that leaves the two apart, and the process ends; recovery makes them one.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::JoinHandle;
+
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::{oneshot, watch};
+
+use super::moves::{Admission, Batch, Record, RecordError};
+use super::read::AccountOrder;
+use super::{Home, Report, StoreError, moves, recovery, schema};
+use crate::clock::Time;
+use crate::guard::Pause;
+use crate::letter::{AccountNews, Answer, Letter, Number};
+use crate::spool::{Ledger, LedgerError, Written};
+
+/// At most so many moves share one commit.
+const MOVES_PER_COMMIT: usize = 256;
+
+/// The disk can't be trusted any more, or is ahead of the memory; why is in the journal.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("what is on the disk is no longer certain, so mailchute ends; it starts again from what is durable")]
+pub struct Halted;
+
+type Reply = Box<dyn FnOnce(Result<(), RecordError>) + Send>;
+type Move = Box<dyn FnOnce(&mut Batch<'_>) -> (bool, Reply) + Send>;
+
+#[derive(Debug)]
+pub struct Store {
+    home: Home,
+    moves: Mutex<Option<mpsc::Sender<Move>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    reader: Mutex<Connection>,
+    halted: watch::Receiver<bool>,
+    _lock: File,
+}
+
+impl Store {
+    /// Opens or makes the records and makes database and ledger one. `after_restore` holds every
+    /// unfinished letter.
+    pub fn open(dir: &Path, now: Time, after_restore: bool) -> Result<(Self, Report), StoreError> {
+        let home = Home::make(dir)?;
+        let lock = home.lock()?;
+        let (db, ledger, report) = recovery::recover(&home, now, after_restore)?;
+        let reader = schema::connect(&home.database())?;
+        let (moves, incoming) = mpsc::channel();
+        let (halt, halted) = watch::channel(false);
+        let thread = std::thread::Builder::new()
+            .name("store".into())
+            .spawn(move || write_all(db, ledger, &incoming, &halt))?;
+        let store = Self {
+            home,
+            moves: Mutex::new(Some(moves)),
+            thread: Mutex::new(Some(thread)),
+            reader: Mutex::new(reader),
+            halted,
+            _lock: lock,
+        };
+        Ok((store, report))
+    }
+
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    pub(super) fn reader(&self) -> MutexGuard<'_, Connection> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Resolves when the process must end.
+    pub async fn halted(&self) {
+        // A writer that is gone without a word is the same.
+        drop(self.halted.clone().wait_for(|halted| *halted).await);
+    }
+
+    /// Waits until everything is written, and lets go of the database.
+    pub fn close(&self) {
+        drop(self.moves.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the store's writer ended in a panic");
+        }
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        run: impl FnOnce(&mut Batch<'_>) -> Result<T, RecordError> + Send + 'static,
+    ) -> Result<T, RecordError> {
+        let (tell, told) = oneshot::channel();
+        let run: Move = Box::new(move |batch| {
+            let result = run(batch);
+            let fine = result.is_ok();
+            // Nobody waits for the answer any more: the move stands all the same.
+            let reply: Reply = Box::new(move |durable| drop(tell.send(durable.and(result))));
+            (fine, reply)
+        });
+        let sent = {
+            let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
+            moves.as_ref().is_some_and(|moves| moves.send(run).is_ok())
+        };
+        if !sent {
+            return Err(Halted.into());
+        }
+        told.await.unwrap_or_else(|_| Err(Halted.into()))
+    }
+
+    pub async fn admit(&self, admission: Admission) -> Result<Number, RecordError> {
+        self.write(move |batch| batch.admit(&admission)).await
+    }
+
+    /// Makes a change durable, and gives the letter as it is then.
+    pub async fn record(&self, record: Record) -> Result<Letter, RecordError> {
+        self.write(move |batch| batch.record(&record)).await
+    }
+
+    pub async fn account_news(&self, name: &str, news: AccountNews, at: Time) -> Result<(), RecordError> {
+        let name = name.to_owned();
+        self.write(move |batch| batch.account_news(&name, &news, at)).await
+    }
+
+    /// A pause as it is from now on.
+    pub async fn pause(&self, name: &str, pause: Pause) -> Result<(), RecordError> {
+        let name = name.to_owned();
+        self.write(move |batch| batch.pause(&name, &pause)).await
+    }
+
+    /// A person's order for an account is carried out.
+    pub async fn obey(&self, order: AccountOrder, at: Time) -> Result<(), RecordError> {
+        self.write(move |batch| batch.obey(&order, at)).await
+    }
+
+    /// An order that no letter can take.
+    pub async fn answer_order(&self, id: i64, answer: Answer, at: Time) -> Result<(), RecordError> {
+        self.write(move |batch| moves::close_order(batch.db, id, &answer, at)).await
+    }
+
+    /// What was owed is done.
+    pub async fn done(&self, owed: i64, at: Time) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "UPDATE owed SET done_at = ?2 WHERE id = ?1";
+            Ok(batch.db.prepare_cached(sql)?.execute(rusqlite::params![owed, super::millis(at)]).map(drop)?)
+        })
+        .await
+    }
+
+    /// Puts off a letter whose change could not be recorded.
+    pub async fn put_off(&self, number: Number, until: Time, why: String) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "UPDATE letter SET due_at = ?2, trouble = ?3 WHERE number = ?1";
+            let number = i64::try_from(number.0).unwrap_or(i64::MAX);
+            let values = rusqlite::params![number, super::millis(until), why];
+            Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
+        })
+        .await
+    }
+}
+
+/// How a round of writing ended.
+enum Round {
+    Durable,
+    /// Nothing of it happened.
+    Nothing(String),
+    Halt(String),
+}
+
+fn write_all(
+    mut db: Connection,
+    mut ledger: Ledger,
+    incoming: &mpsc::Receiver<Move>,
+    halt: &watch::Sender<bool>,
+) {
+    while let Ok(first) = incoming.recv() {
+        let mut moves = vec![first];
+        moves.extend(incoming.try_iter().take(MOVES_PER_COMMIT - 1));
+        let mut replies = Vec::new();
+        let round = write(&mut db, &mut ledger, moves, &mut replies)
+            .unwrap_or_else(|error| Round::Nothing(error.to_string()));
+        match round {
+            Round::Durable => replies.into_iter().for_each(|reply| reply(Ok(()))),
+            Round::Nothing(why) => {
+                tracing::error!(why, "nothing could be written; it is tried again");
+                for reply in replies {
+                    reply(Err(RecordError::NotWritten(why.clone())));
+                }
+            }
+            Round::Halt(why) => {
+                tracing::error!(why, "mailchute ends: what is on the disk is no longer certain");
+                for reply in replies {
+                    reply(Err(Halted.into()));
+                }
+                halt.send_replace(true);
+                return;
+            }
+        }
+    }
+    if let Err(error) = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
+        tracing::warn!(error = &error as &dyn std::error::Error, "the database's log stays");
+    }
+}
+
+fn write(
+    db: &mut Connection,
+    ledger: &mut Ledger,
+    moves: Vec<Move>,
+    replies: &mut Vec<Reply>,
+) -> rusqlite::Result<Round> {
+    let mut transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut lines: Vec<(u64, Written)> = Vec::new();
+    let first = ledger.next();
+    for run in moves {
+        let before = lines.len();
+        let savepoint = transaction.savepoint()?;
+        let next = first + before as u64;
+        let (fine, reply) = run(&mut Batch { db: &savepoint, lines: &mut lines, next });
+        if fine {
+            savepoint.commit()?;
+        } else {
+            lines.truncate(before);
+            savepoint.finish()?;
+        }
+        replies.push(reply);
+    }
+    let lines: Vec<Written> = lines.into_iter().map(|(_, written)| written).collect();
+    if !lines.is_empty() {
+        match ledger.append(first, &lines) {
+            Ok(()) => {}
+            Err(error @ LedgerError::NotDurable(_)) => return Ok(Round::Halt(chain(&error))),
+            Err(error @ (LedgerError::Io(_) | LedgerError::Json(_))) => {
+                return Ok(Round::Nothing(chain(&error)));
+            }
+        }
+    }
+    match transaction.commit() {
+        Ok(()) => Ok(Round::Durable),
+        // The ledger is ahead, or a sync failed: only a fresh start knows what is there.
+        Err(error) => Ok(Round::Halt(chain(&error))),
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
