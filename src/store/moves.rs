@@ -3,12 +3,10 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::read::{AccountCommand, AccountOrder};
-use super::{millis, read, signed};
+use super::{millis, read, rows};
 use crate::clock::Time;
 use crate::guard::{self, Pause, Verdict};
-use crate::letter::{
-    AccountNews, Answer, Change, Contradiction, Due, Fact, Letter, Notice, Number, Order, State,
-};
+use crate::letter::{AccountNews, Answer, Change, Contradiction, Due, Fact, Letter, Notice, Number, Order};
 use crate::spool::{Line, Ulid, Written};
 
 /// A letter that enters.
@@ -80,7 +78,7 @@ impl Batch<'_> {
         let entry = admission.ulid.to_string();
         let fact = Fact::Admitted { entry: entry.clone(), order: admission.order.clone() };
         let letter = Letter::admitted(number, entry, admission.order.clone(), admission.at);
-        insert_letter(self.db, &letter)?;
+        rows::insert_letter(self.db, &letter)?;
         self.write_fact(&letter, 0, admission.at, &fact)?;
         Ok(number)
     }
@@ -96,7 +94,7 @@ impl Batch<'_> {
             let n = letter.facts;
             letter.apply(fact, record.at).map_err(|error| RecordError::Contradiction(number, error))?;
             self.write_fact(&letter, n, record.at, fact)?;
-            update_mail(self.db, &letter, fact, record.at)?;
+            rows::update_mail(self.db, &letter, fact, record.at)?;
         }
         letter.attempts = record.change.attempts;
         update_letter(self.db, &letter, record)?;
@@ -115,7 +113,7 @@ impl Batch<'_> {
     fn write_fact(&mut self, letter: &Letter, n: u64, at: Time, fact: &Fact) -> Result<(), RecordError> {
         let line = Line { seq: self.next, letter: letter.number, n, at, fact: fact.clone() };
         let written = line.written()?;
-        insert_fact(self.db, &line, &written)?;
+        rows::insert_fact(self.db, &line, &written)?;
         self.lines.push((self.next, written));
         self.next += 1;
         Ok(())
@@ -199,70 +197,6 @@ pub(super) fn close_order(db: &Connection, id: i64, answer: &Answer, at: Time) -
     Ok(())
 }
 
-/// Rows for a letter that has just been admitted.
-pub(super) fn insert_letter(db: &Connection, letter: &Letter) -> rusqlite::Result<()> {
-    let at = millis(letter.admitted_at);
-    let number = signed(letter.number.0);
-    let sql = "INSERT INTO letter (number, ulid, account, source, admitted_at, state, facts, changed_at,
-                                   urgency, due_at) VALUES (?1, ?2, ?3, ?4, ?5, 'admitted', 1, ?5, 1, ?5)";
-    let order = &letter.order;
-    db.prepare_cached(sql)?.execute(params![number, letter.entry, order.account, order.source, at])?;
-    let sql = "INSERT INTO document (letter, n, name, size, pages, sha256) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    for (n, document) in order.documents.iter().enumerate() {
-        let (n, size) = (signed(n as u64), signed(document.size));
-        let values = params![number, n, document.name, size, document.pages, document.sha256];
-        db.prepare_cached(sql)?.execute(values)?;
-    }
-    Ok(())
-}
-
-pub(super) fn insert_fact(db: &Connection, line: &Line, written: &Written) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO fact (seq, letter, n, line, line_check) VALUES (?1, ?2, ?3, ?4, ?5)";
-    let (seq, letter, n) = (signed(line.seq), signed(line.letter.0), signed(line.n));
-    db.prepare_cached(sql)?.execute(params![seq, letter, n, written.json, written.check])?;
-    Ok(())
-}
-
-/// The row of a mail follows its facts.
-pub(super) fn update_mail(db: &Connection, letter: &Letter, fact: &Fact, at: Time) -> rusqlite::Result<()> {
-    let number = signed(letter.number.0);
-    let outcome = |k: u32, outcome: &str| {
-        let sql = "UPDATE mail SET outcome = ?3 WHERE letter = ?1 AND k = ?2";
-        db.prepare_cached(sql)?.execute(params![number, k, outcome]).map(drop)
-    };
-    match fact {
-        Fact::Created(mail) => {
-            let sql = "INSERT INTO mail (letter, k, id, realm, confirm_by) VALUES (?1, ?2, ?3, ?4, ?5)";
-            let values = params![number, mail.k, mail.id, mail.realm.0, millis(mail.confirm_by)];
-            db.prepare_cached(sql)?.execute(values).map(drop)
-        }
-        Fact::Intended { mail, .. } => {
-            let sql = "UPDATE mail SET intent_at = ?3 WHERE letter = ?1 AND k = ?2";
-            db.prepare_cached(sql)?.execute(params![number, mail, millis(at)]).map(drop)
-        }
-        Fact::Abandoned { mail, .. } => outcome(*mail, "abandoned"),
-        Fact::Confirmed { mail } => outcome(*mail, "confirmed"),
-        Fact::Dead { mail } => outcome(*mail, "dead"),
-        Fact::Cancelled { mail, .. } => outcome(*mail, "cancelled"),
-        Fact::Shipped { mail, .. } => outcome(*mail, "shipped"),
-        Fact::Admitted { .. }
-        | Fact::Uploaded { .. }
-        | Fact::FilesMissing { .. }
-        | Fact::UploadedAgain { .. }
-        | Fact::Gone { .. }
-        | Fact::Reappeared { .. }
-        | Fact::NeverPostable { .. }
-        | Fact::WithdrawalAsked
-        | Fact::NotWithdrawn { .. }
-        | Fact::Withdrawn
-        | Fact::Closed
-        | Fact::Seen { .. }
-        | Fact::Tracked { .. }
-        | Fact::Held(_)
-        | Fact::Released => Ok(()),
-    }
-}
-
 fn update_letter(db: &Connection, letter: &Letter, record: &Record) -> rusqlite::Result<()> {
     let due = match record.change.due {
         Due::Now => Some(record.at),
@@ -271,44 +205,5 @@ fn update_letter(db: &Connection, letter: &Letter, record: &Record) -> rusqlite:
     };
     let changed = (!record.change.facts.is_empty()).then_some(record.at);
     let trouble = record.change.trouble.as_deref();
-    write_letter(db, letter, due, trouble, changed)
-}
-
-pub(super) fn write_letter(
-    db: &Connection,
-    letter: &Letter,
-    due: Option<Time>,
-    trouble: Option<&str>,
-    changed: Option<Time>,
-) -> rusqlite::Result<()> {
-    let tracking = match &letter.state {
-        State::Shipped { tracking, .. } => tracking.as_deref(),
-        State::Admitted
-        | State::Created { .. }
-        | State::Uploaded { .. }
-        | State::Confirming { .. }
-        | State::Withdrawing { .. }
-        | State::Confirmed { .. }
-        | State::Cancelled { .. }
-        | State::Withdrawn
-        | State::Closed
-        | State::Held { .. } => None,
-    };
-    let hold = letter.state.hold().map(|reason| format!("{reason}. {}", reason.certainty()));
-    let trouble = hold.as_deref().or(trouble);
-    let sql = "UPDATE letter SET state = ?2, facts = ?3, changed_at = coalesce(?4, changed_at), urgency = ?5,
-                                 due_at = ?6, attempts = ?7, trouble = ?8, tracking = ?9 WHERE number = ?1";
-    db.prepare_cached(sql)?
-        .execute(params![
-            signed(letter.number.0),
-            letter.state.word(),
-            signed(letter.facts),
-            changed.map(millis),
-            letter.state.urgency(),
-            due.map(millis),
-            letter.attempts,
-            trouble,
-            tracking,
-        ])
-        .map(drop)
+    rows::write_letter(db, letter, due, trouble, changed)
 }

@@ -42,18 +42,28 @@ pub(super) fn recover(
     now: Time,
     after_restore: bool,
 ) -> Result<(Connection, Ledger, Report), StoreError> {
+    let fresh = !home.database().exists();
+    match make_one(home, now, after_restore, fresh) {
+        Err(error) if error.is_corruption() && !fresh => {
+            let aside = home.put_aside(now)?;
+            let (db, ledger, report) = make_one(home, now, after_restore, true)?;
+            Ok((db, ledger, Report { put_aside: Some(aside), ..report }))
+        }
+        done => done,
+    }
+}
+
+/// `rebuilt`: the database is new, and all there is stands in the ledger.
+fn make_one(
+    home: &Home,
+    now: Time,
+    after_restore: bool,
+    rebuilt: bool,
+) -> Result<(Connection, Ledger, Report), StoreError> {
     let mut report = Report::default();
     let spool = Spool::open(&home.spool())?;
     spool.sweep()?;
-    let fresh = !home.database().exists();
-    let (mut db, rebuilt) = match open(home) {
-        Ok(db) => (db, fresh),
-        Err(error) if error.is_corruption() => {
-            report.put_aside = Some(home.put_aside(now)?);
-            (open(home)?, true)
-        }
-        Err(error) => return Err(error),
-    };
+    let mut db = open(home)?;
     let moved = !rebuilt && !is_this_machine(&db)?;
     if moved && !after_restore {
         return Err(StoreError::OtherMachine(home.dir().to_owned()));
@@ -168,15 +178,15 @@ fn adopt<'a>(
             break;
         };
         if line.n == 0 {
-            moves::insert_letter(db, letter)?;
+            rows::insert_letter(db, letter)?;
         }
-        moves::insert_fact(db, line, &line.written()?)?;
-        moves::update_mail(db, letter, &line.fact, line.at)?;
+        rows::insert_fact(db, line, &line.written()?)?;
+        rows::update_mail(db, letter, &line.fact, line.at)?;
         report.from_ledger += 1;
         last = Some(line.at);
     }
     if let (Some(letter), Some(last)) = (&letter, last) {
-        moves::write_letter(db, letter, rows::goes_on(letter).then_some(last), None, Some(last))?;
+        rows::write_letter(db, letter, rows::goes_on(letter).then_some(last), None, Some(last))?;
     }
     Ok((letter, whole))
 }

@@ -100,11 +100,11 @@ const STEPS: [&str; 1] = [TABLES];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open(path)?;
+    db.busy_timeout(std::time::Duration::from_secs(10))?;
     db.pragma_update(None, "journal_mode", "wal")?;
     db.pragma_update(None, "synchronous", "full")?;
     db.pragma_update(None, "foreign_keys", true)?;
     db.pragma_update(None, "trusted_schema", false)?;
-    db.busy_timeout(std::time::Duration::from_secs(10))?;
     db.set_prepared_statement_cache_capacity(64);
     Ok(db)
 }

@@ -160,6 +160,13 @@ impl Store {
     }
 }
 
+/// The lock is let go of only when the writer has ended.
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
 /// How a round of writing ended.
 enum Round {
     Durable,

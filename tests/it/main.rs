@@ -19,6 +19,9 @@ mod tidy;
 
 mod posting {
     mod answers;
+    mod client;
+    mod damage;
+    mod kill;
     mod twenty;
 }
 

@@ -9,6 +9,7 @@ use mailchute::api::{Client, Credentials, Patience, Places};
 use mailchute::clock::{Clock, Pace, Time};
 use mailchute::dispatch::{Account, Dispatch};
 use mailchute::letter::{Command, Document, Fact, Letter, Number, Order, Retry};
+use mailchute::sandbox::Options;
 use mailchute::secret::Secret;
 use mailchute::spool::{Spool, Ulid, sha256_of};
 use mailchute::store::{Desk, LetterRow, Report, Store};
@@ -34,7 +35,11 @@ impl Office {
         Self::with(Service::start().await).await
     }
 
-    pub async fn with(service: Service) -> Self {
+    pub async fn with_service(options: Options) -> Self {
+        Self::with(Service::with(options).await).await
+    }
+
+    async fn with(service: Service) -> Self {
         let answer = service.control(Method::GET, "clock", json!({})).await;
         let now: Value = answer.json().await.unwrap();
         let clock = Clock::starting_at(now["now"].as_str().unwrap().parse().unwrap(), Pace::ByHand);
@@ -112,6 +117,16 @@ impl Office {
         alter(&mut order);
         let ulid = Ulid::new(self.clock.now()).unwrap();
         self.spool().put(&ulid, &order, &bytes).unwrap();
+        ulid
+    }
+
+    /// A letter of one document, whatever it is, said to have one page.
+    pub fn submit_bytes(&self, bytes: &[u8]) -> Ulid {
+        let mut order = order(1);
+        order.documents[0].size = bytes.len() as u64;
+        order.documents[0].sha256 = sha256_of(bytes);
+        let ulid = Ulid::new(self.clock.now()).unwrap();
+        self.spool().put(&ulid, &order, &[bytes.to_vec()]).unwrap();
         ulid
     }
 
@@ -212,15 +227,24 @@ impl Office {
         let mut posted: BTreeMap<u64, usize> = BTreeMap::new();
         for (mail, (letter, events)) in self.mails().await {
             let count = |event: &str| events.get(event).copied().unwrap_or_default();
-            assert!(count("authorized") <= 1 && count("charged") <= 1, "{mail} of letter {letter}: {events:?}");
-            *posted.entry(letter).or_default() += count("authorized") - count("released").min(count("authorized"));
+            assert!(
+                count("authorized") <= 1 && count("charged") <= 1,
+                "{mail} of letter {letter}: {events:?}"
+            );
+            *posted.entry(letter).or_default() +=
+                count("authorized") - count("released").min(count("authorized"));
         }
         for row in self.desk().letters(None, None, 1000).unwrap() {
             let letter = self.letter(row.letter.0);
             let times = posted.get(&row.letter.0).copied().unwrap_or_default();
             assert!(times <= 1, "letter {} is posted {times} times", row.letter);
             let claims = letter.state.claims_nothing_posted();
-            assert!(!claims || times == 0, "letter {} is posted and said not to be: {:?}", row.letter, letter.state);
+            assert!(
+                !claims || times == 0,
+                "letter {} is posted and said not to be: {:?}",
+                row.letter,
+                letter.state
+            );
             if matches!(row.state.as_str(), "confirmed" | "shipped") {
                 assert_eq!(times, 1, "letter {} is said to be posted", row.letter);
             }

@@ -11,9 +11,11 @@ async fn twenty_letters_are_posted_once_each_whatever_goes_wrong() {
     for _letter in 0..20 {
         office.submit(&[2, 1]);
     }
-    let fault = |endpoint: &str, fault: &str, times: u32, skip: u32| json!({
-        "endpoint": endpoint, "fault": fault, "times": times, "skip": skip,
-    });
+    let fault = |endpoint: &str, fault: &str, times: u32, skip: u32| {
+        json!({
+            "endpoint": endpoint, "fault": fault, "times": times, "skip": skip,
+        })
+    };
     for order in [
         fault("create", "lose_reply", 2, 1),
         fault("create", "cut", 2, 2),

@@ -1,0 +1,255 @@
+//! Records lost, broken or put back in the middle of posting: nothing is posted twice, and whoever
+//! asks about a letter of which nothing is certain is told not to send it again.
+
+use std::path::{Path, PathBuf};
+
+use chrono::TimeDelta;
+use mailchute::store::{Store, StoreError};
+use serde_json::json;
+
+use crate::office::Office;
+
+const DO_NOT: &str = "do not send it again";
+
+/// Letters in every stage: shipped soon, answer to confirm unknown, cancelled, uploaded, admitted.
+async fn in_the_middle() -> Office {
+    let mut office = Office::open().await;
+    office.submit(&[1]);
+    office.settle().await;
+    office.submit(&[1]);
+    office.settle().await;
+    office.ask(2, mailchute::letter::Command::Cancel).await;
+    // The third is confirmed, and nobody here knows.
+    office.service.order(json!({"endpoint": "confirm", "fault": "lose_reply"})).await;
+    office.submit(&[1]);
+    office.settle().await;
+    office.service.order(json!({"endpoint": "read", "fault": "cut"})).await;
+    office.submit(&[1]);
+    office.settle().await;
+    office.service.order(json!({"endpoint": "create", "fault": "lose_reply"})).await;
+    office.submit(&[1]);
+    office.settle().await;
+    let states: Vec<_> = (1..=5).map(|number| office.state(number)).collect();
+    assert_eq!(states, ["confirmed", "cancelled", "confirming", "uploaded", "admitted"]);
+    office
+}
+
+fn database(office: &Office) -> PathBuf {
+    office.dir.path().join("mailchute.db")
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else if entry.file_type().unwrap().is_file() {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// The state directory as a power cut at this moment leaves it.
+fn power_cut(office: &mut Office) {
+    let left = tempfile::tempdir().unwrap();
+    copy(office.dir.path(), left.path());
+    office.stop();
+    office.dir = left;
+}
+
+/// Goes on to the end; all that is known of every letter is true.
+async fn goes_on(office: &mut Office) {
+    office.go_on_for(TimeDelta::hours(2)).await;
+    office.check().await;
+}
+
+#[tokio::test]
+async fn a_lost_database_is_made_anew_from_the_ledger() {
+    for size in [None, Some(0), Some(100), Some(5000), Some(20_000)] {
+        let mut office = in_the_middle().await;
+        power_cut(&mut office);
+        match size {
+            None => {
+                for ending in ["", "-wal", "-shm"] {
+                    std::fs::remove_file(format!("{}{ending}", database(&office).display())).unwrap();
+                }
+            }
+            Some(size) => {
+                let wal = office.dir.path().join("mailchute.db-wal");
+                std::fs::remove_file(wal).unwrap();
+                std::fs::OpenOptions::new()
+                    .write(true)
+                    .open(database(&office))
+                    .unwrap()
+                    .set_len(size)
+                    .unwrap();
+            }
+        }
+        let report = office.start();
+        assert!(report.from_ledger > 15 && report.held.is_empty(), "{size:?}: {report:?}");
+        goes_on(&mut office).await;
+        let states: Vec<_> = (1..=5).map(|number| office.state(number)).collect();
+        assert_eq!(states, ["confirmed", "cancelled", "confirmed", "confirmed", "confirmed"], "{size:?}");
+    }
+}
+
+#[tokio::test]
+async fn one_flipped_byte_anywhere_in_the_database_posts_nothing_twice_and_loses_nothing() {
+    const PLACES: usize = 41;
+    let mut damaged = 0;
+    for place in 0..PLACES {
+        let mut office = in_the_middle().await;
+        office.stop();
+        let mut bytes = std::fs::read(database(&office)).unwrap();
+        let at = bytes.len() * place / PLACES + place;
+        bytes[at] ^= 0x10;
+        std::fs::write(database(&office), bytes).unwrap();
+        damaged += usize::from(office.start().put_aside.is_some());
+        goes_on(&mut office).await;
+        for number in [1, 3, 4, 5] {
+            assert_eq!(office.state(number), "confirmed", "letter {number}, byte {at}");
+        }
+    }
+    assert!((5..PLACES).contains(&damaged), "{damaged} times the database was seen to be damaged");
+}
+
+#[tokio::test]
+async fn an_older_copy_of_the_database_is_brought_up_to_date() {
+    for with_wal in [false, true] {
+        let mut office = Office::open().await;
+        office.submit(&[1]);
+        office.settle().await;
+        office.restart();
+        let old = std::fs::read(database(&office)).unwrap();
+        office.stop();
+        // The rest happens after the copy was made.
+        office.start();
+        office.service.order(json!({"endpoint": "confirm", "fault": "lose_reply", "skip": 1})).await;
+        for _letter in 0..3 {
+            office.submit(&[1]);
+        }
+        office.settle().await;
+        power_cut(&mut office);
+        std::fs::write(database(&office), &old).unwrap();
+        if !with_wal {
+            std::fs::remove_file(office.dir.path().join("mailchute.db-wal")).unwrap();
+            std::fs::remove_file(office.dir.path().join("mailchute.db-shm")).unwrap();
+        }
+        let report = office.start();
+        assert!(with_wal || report.from_ledger >= 3 * 4, "{report:?}");
+        assert!(report.held.is_empty());
+        goes_on(&mut office).await;
+        assert_eq!(office.states()["confirmed"], 4, "with -wal: {with_wal}");
+    }
+}
+
+#[tokio::test]
+async fn a_lost_or_damaged_ledger_alone_holds_nobody_up() {
+    for how in ["deleted", "cut", "flipped", "empty"] {
+        let mut office = in_the_middle().await;
+        office.stop();
+        let file = office.dir.path().join("spool/ledger/000000000001.log");
+        let mut bytes = std::fs::read(&file).unwrap();
+        match how {
+            "deleted" => std::fs::remove_file(&file).unwrap(),
+            "cut" => std::fs::write(&file, &bytes[..bytes.len() * 2 / 3]).unwrap(),
+            "empty" => std::fs::write(&file, b"").unwrap(),
+            _flipped => {
+                let middle = bytes.len() / 2;
+                bytes[middle] ^= 1;
+                std::fs::write(&file, &bytes).unwrap();
+            }
+        }
+        let report = office.start();
+        assert!(report.held.is_empty(), "{how}: {report:?}");
+        assert_eq!(report.damage.is_some(), how == "flipped");
+        office.go_on_for(TimeDelta::hours(2)).await;
+        assert_eq!(office.states()["confirmed"], 4, "{how}");
+        if how != "flipped" {
+            office.check().await;
+            // And the ledger has it all again.
+            office.stop();
+            std::fs::remove_file(database(&office)).unwrap();
+            assert!(office.start().held.is_empty());
+            assert_eq!(office.states()["confirmed"], 4, "{how}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn when_both_records_lack_something_what_is_unfinished_is_held_as_uncertain() {
+    for how in ["database lost, ledger flipped", "both lost"] {
+        let mut office = in_the_middle().await;
+        office.stop();
+        std::fs::remove_file(database(&office)).unwrap();
+        let file = office.dir.path().join("spool/ledger/000000000001.log");
+        if how == "both lost" {
+            std::fs::remove_file(&file).unwrap();
+        } else {
+            let mut bytes = std::fs::read(&file).unwrap();
+            let end = bytes.len() * 3 / 4;
+            bytes[end] ^= 1;
+            std::fs::write(&file, &bytes).unwrap();
+        }
+        let report = office.start();
+        assert!(!report.held.is_empty());
+        office.go_on_for(TimeDelta::hours(2)).await;
+        let rows = office.desk().letters(None, None, 100).unwrap();
+        assert_eq!(rows.len(), 5, "{how}");
+        for row in rows {
+            if row.state == "held" {
+                assert!(row.note.as_ref().unwrap().contains(DO_NOT), "{how}: {row:?}");
+                let answer = office.ask(row.letter.0, mailchute::letter::Command::Release).await;
+                assert!(answer.starts_with("no:"), "{how}: {answer}");
+            } else {
+                assert!(
+                    ["confirmed", "cancelled", "shipped"].contains(&row.state.as_str()),
+                    "{how}: {row:?}"
+                );
+            }
+        }
+        // What the service posted before stays the only thing that was posted.
+        let posted =
+            office.mails().await.into_values().filter(|(_, events)| events.contains_key("authorized"));
+        assert_eq!(posted.count(), 3, "{how}");
+    }
+}
+
+#[tokio::test]
+async fn records_put_back_from_a_backup_need_to_be_told_and_then_touch_nothing_unfinished() {
+    let mut office = in_the_middle().await;
+    office.restart();
+    let backup = tempfile::tempdir().unwrap();
+    office.stop();
+    copy(office.dir.path(), backup.path());
+    office.start();
+    goes_on(&mut office).await;
+    office.stop();
+    office.dir = backup;
+    let report = office.start_after(true);
+    assert_eq!(report.held.iter().map(|number| number.0).collect::<Vec<_>>(), [3, 4, 5]);
+    office.go_on_for(TimeDelta::hours(2)).await;
+    for number in [3, 4, 5] {
+        assert!(office.row(number).note.unwrap().contains(DO_NOT));
+    }
+    let posted = office.mails().await.into_values().filter(|(_, events)| events.contains_key("authorized"));
+    assert_eq!(posted.count(), 5);
+}
+
+#[tokio::test]
+async fn records_of_another_machine_a_newer_program_or_in_use_are_refused() {
+    let mut office = Office::open().await;
+    let now = office.clock.now();
+    let refused = |office: &Office| Store::open(office.dir.path(), now, false).map(drop).unwrap_err();
+    assert!(matches!(refused(&office), StoreError::InUse(_)));
+    office.stop();
+    let db = rusqlite::Connection::open(database(&office)).unwrap();
+    db.execute("UPDATE meta SET value = 'other' WHERE key = 'machine'", []).unwrap();
+    let error = refused(&office);
+    assert!(matches!(error, StoreError::OtherMachine(_)) && error.to_string().contains("--after-restore"));
+    drop(Store::open(office.dir.path(), now, true).unwrap());
+    drop(Store::open(office.dir.path(), now, false).unwrap());
+    db.pragma_update(None, "user_version", 99).unwrap();
+    assert!(matches!(refused(&office), StoreError::Newer { found: 99, .. }));
+}
