@@ -186,10 +186,6 @@ impl Office {
         history.into_iter().map(|(_, fact)| fact).collect()
     }
 
-    pub fn mail(&self, number: u64) -> String {
-        self.letter(number).state.mail().unwrap().id.clone()
-    }
-
     pub fn states(&self) -> BTreeMap<String, usize> {
         let rows = self.desk().letters(None, None, 1000).unwrap();
         rows.into_iter().fold(BTreeMap::new(), |mut states, row| {

@@ -1,4 +1,7 @@
-//! Proofs that take longer than ordinary tests may: `cargo test --release --test long -- --nocapture`.
+//! Proofs that take longer than ordinary tests may.
+//!
+//! `cargo test --release --test long large -- --nocapture`: the model check in large sizes.
+//! `cargo test --test long mutants -- --nocapture`: the check is checked (`mutants.rs`).
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
@@ -6,7 +9,9 @@
 #[path = "../it/model/mod.rs"]
 mod model;
 
-use model::{Budget, NOTHING, ONE, Size, explore};
+mod mutants;
+
+use model::{Budget, NOTHING, ONE, SMALL, Size, explore};
 
 const LARGE: &[Size] = &[
     Size {
@@ -38,6 +43,15 @@ const LARGE: &[Size] = &[
         ..ONE
     },
 ];
+
+/// One small size, chosen by the environment: what a mutant is tried with.
+#[test]
+fn one_small_size_holds() {
+    let wanted = std::env::var(mutants::SIZE).unwrap_or_default();
+    for size in SMALL.iter().filter(|size| size.name == wanted) {
+        explore(*size);
+    }
+}
 
 #[test]
 fn every_large_size_holds() {

@@ -6,8 +6,8 @@ use chrono::TimeDelta;
 use mailchute::clock::Time;
 use mailchute::letter::{CancelAnswer, ConfirmAnswer, ReadAnswer};
 use mailchute::letter::{
-    Change, Command, Evidence, Fact, Letter, Mail, Moment, Number, Order, Outcome, Retry, Start,
-    State as Stage, Step, Trouble, UploadAnswer,
+    Change, Command, Evidence, Fact, Letter, Mail, Moment, Number, Outcome, Retry, Start, State as Stage,
+    Step, Trouble, UploadAnswer,
 };
 use mailchute::sandbox::world::{Created, Reply};
 use mailchute::store::{Agreement, union};
@@ -79,7 +79,7 @@ impl Daemon {
     }
 
     /// What goes out on the line next, if anything.
-    pub fn message(&self, _order: &Order, state: &State) -> Option<Message> {
+    pub fn message(&self, state: &State) -> Option<Message> {
         let up = self.up.as_ref()?;
         let mail = || up.letter.state.mail().map(|mail| mail.id.clone()).unwrap_or_default();
         let upload = |document: usize| {
@@ -149,7 +149,7 @@ impl State {
         let Some(step) = self.daemons[index].next_step(self) else { return };
         let letter = self.daemons[index].letter().unwrap().clone();
         self.watch(&letter, &step);
-        let message = self.daemons[index].message(&model.order, self);
+        let message = self.daemons[index].message(self);
         let outcome = match (&step, message) {
             (Step::Abandon(why), _) => Outcome::Abandon(*why),
             (Step::Hold(reason), _) => Outcome::Hold(reason.clone()),
@@ -176,7 +176,6 @@ impl State {
         fate: Fate,
     ) -> Outcome {
         let realm = self.daemons[index].realm;
-        let mail = letter.state.mail().cloned();
         self.watch_confirm(index, &message);
         let unknown = Outcome::Trouble(Trouble::Unknown("no answer".into()));
         let treatment = match fate {
@@ -224,11 +223,10 @@ impl State {
             upload_until: created.targets_expire_at + skew,
             confirm_until: created.confirm_by + skew,
         };
-        let _ = mail;
         outcome(&message, reply, evidence, made)
     }
 
-    pub fn ask(&mut self, _model: &Posting, index: usize, command: Command) {
+    pub fn ask(&mut self, index: usize, command: Command) {
         self.conclude(index, &Outcome::Asked(command));
     }
 

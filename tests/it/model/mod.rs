@@ -20,7 +20,9 @@ use stateright::{Model, Property};
 
 pub use daemon::{Daemon, Entry};
 pub use service::{Message, Service};
-pub use sizes::{NOTHING, ONE, Size, explore};
+#[expect(unused_imports, reason = "the longer proofs have sizes of their own")]
+pub use sizes::{NOTHING, ONE, Size};
+pub use sizes::{SMALL, explore};
 
 /// What may still go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -149,9 +151,9 @@ impl Posting {
         Self { size, order: Arc::new(order(size.documents)) }
     }
 
-    fn faulty(&self, state: &State, index: usize, actions: &mut Vec<Action>) {
+    fn faulty(state: &State, index: usize, actions: &mut Vec<Action>) {
         use Fate::{Declined, Late, Lost, PaymentInProgress, Plain, ReplyLost, Stale, Stray402, Stray404};
-        let fates: &[Fate] = match state.daemons[index].message(&self.order, state) {
+        let fates: &[Fate] = match state.daemons[index].message(state) {
             None => &[Plain],
             Some(Message::Create | Message::Upload { .. }) => &[Plain, Lost, ReplyLost],
             Some(Message::Read { .. }) => &[Plain, Lost, Stale, Stray404],
@@ -206,7 +208,7 @@ impl Model for Posting {
                     actions.push(Action::Write(index));
                 }
             } else {
-                self.faulty(state, index, actions);
+                Self::faulty(state, index, actions);
                 if left.commands > 0 {
                     let all = [Command::Hold, Command::Release, Command::Retry, Command::Cancel];
                     actions.extend(all.map(|command| Action::Ask(index, command)));
@@ -270,7 +272,7 @@ impl Model for Posting {
             }
             Action::Ask(index, command) => {
                 left.commands -= 1;
-                state.ask(self, index, command);
+                state.ask(index, command);
                 state.write_undisturbed(self, index);
             }
             Action::Arrive { index, keep } => {

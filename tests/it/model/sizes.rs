@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use stateright::{Checker as _, Model as _};
+use stateright::{Checker as _, HasDiscoveries, Model as _};
 
 use super::{Budget, Posting};
 
@@ -47,10 +47,48 @@ pub const ONE: Size = Size {
     budget: NOTHING,
 };
 
+/// Those of the ordinary tests: under a minute in all.
+pub const SMALL: &[Size] = &[
+    Size { name: "messages", budget: Budget { lies: 1, faults: 2, ticks: 2, ..NOTHING }, ..ONE },
+    Size { name: "crashes", budget: Budget { lies: 1, faults: 1, crashes: 1, ticks: 2, ..NOTHING }, ..ONE },
+    Size {
+        name: "a person",
+        ends: true,
+        budget: Budget { faults: 1, commands: 2, ticks: 2, ..NOTHING },
+        ..ONE
+    },
+    Size {
+        name: "losses",
+        ends: true,
+        budget: Budget { faults: 1, crashes: 1, losses: 1, ticks: 1, ..NOTHING },
+        ..ONE
+    },
+    Size {
+        name: "card and clock",
+        budget: Budget { lies: 1, cards: 1, skews: 1, ticks: 2, ..NOTHING },
+        ..ONE
+    },
+    Size { name: "another account", budget: Budget { faults: 1, switches: 2, ticks: 2, ..NOTHING }, ..ONE },
+    Size {
+        name: "no Date",
+        dates: false,
+        budget: Budget { lies: 1, faults: 1, crashes: 1, ticks: 2, ..NOTHING },
+        ..ONE
+    },
+    Size {
+        name: "two daemons",
+        daemons: 2,
+        jumps: &[37],
+        budget: Budget { faults: 1, ticks: 1, ..NOTHING },
+        ..ONE
+    },
+];
+
 /// Explores a size whole; its states, or the first way in which something breaks.
 pub fn explore(size: Size) -> (usize, Duration) {
     let begun = Instant::now();
-    let checker = Posting::new(size).checker().threads(2).spawn_bfs().join();
+    let checker =
+        Posting::new(size).checker().threads(2).finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
     for (name, path) in checker.discoveries() {
         let steps = path.clone().into_actions();
         let state = path.last_state();

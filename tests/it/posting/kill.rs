@@ -18,7 +18,6 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::office::Office;
 use crate::program::mailchute;
-use crate::service::Service;
 
 /// Between daemon and service: kills the daemon at the n-th piece that passes.
 #[derive(Default)]
