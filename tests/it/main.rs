@@ -20,8 +20,10 @@ mod tidy;
 mod posting {
     mod answers;
     mod client;
+    mod commands;
     mod damage;
     mod kill;
+    mod people;
     mod twenty;
 }
 

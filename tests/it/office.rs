@@ -88,6 +88,17 @@ impl Office {
         self.start()
     }
 
+    /// Credentials of an account of somebody else.
+    pub async fn other_account(&self) -> (String, String) {
+        let opened = self.service.control(Method::POST, "accounts", json!({"name": "other"})).await;
+        let account: Value = opened.json().await.unwrap();
+        let body = json!({"account": account["account"], "name": "x", "agree_to_terms": true});
+        let issued = self.service.control(Method::POST, "clients", body).await;
+        let client: Value = issued.json().await.unwrap();
+        let text = |key: &str| client[key].as_str().unwrap().to_owned();
+        (text("client_id"), text("client_secret"))
+    }
+
     pub fn spool(&self) -> Spool {
         Spool::open(&self.dir.path().join("spool")).unwrap()
     }

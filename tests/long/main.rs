@@ -11,7 +11,8 @@ mod model;
 
 mod mutants;
 
-use model::{Budget, NOTHING, ONE, SMALL, Size, explore};
+use model::sizes::{NOTHING, ONE, Size};
+use model::{Budget, SMALL, explore};
 
 const LARGE: &[Size] = &[
     Size {

@@ -7,7 +7,7 @@
 mod daemon;
 mod properties;
 mod service;
-mod sizes;
+pub mod sizes;
 
 use std::sync::Arc;
 
@@ -20,8 +20,7 @@ use stateright::{Model, Property};
 
 pub use daemon::{Daemon, Entry};
 pub use service::{Message, Service};
-#[expect(unused_imports, reason = "the longer proofs have sizes of their own")]
-pub use sizes::{NOTHING, ONE, Size};
+use sizes::Size;
 pub use sizes::{SMALL, explore};
 
 /// What may still go wrong.
