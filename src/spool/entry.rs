@@ -97,14 +97,15 @@ impl Spool {
     pub fn put(&self, ulid: &Ulid, order: &Order, documents: &[Vec<u8>]) -> Result<(), EntryError> {
         let new = self.dir.join(NEW);
         let beside = new.join(format!("{ulid}.part"));
-        private::directory(&beside)?;
-        for (index, bytes) in documents.iter().enumerate() {
-            write(&beside.join(document_name(index)), bytes)?;
+        let written = fill(&beside, order, documents).and_then(|()| {
+            fs::rename(&beside, new.join(ulid.as_str()))?;
+            Ok(private::sync_directory(&new)?)
+        });
+        if written.is_err() {
+            // On a full disk every block counts; whatever can't be removed is swept at the next start.
+            drop(fs::remove_dir_all(&beside));
         }
-        write(&beside.join(ORDER), &serde_json::to_vec_pretty(order)?)?;
-        private::sync_directory(&beside)?;
-        fs::rename(&beside, new.join(ulid.as_str()))?;
-        Ok(private::sync_directory(&new)?)
+        written
     }
 
     /// What waits to become a letter, oldest first.
@@ -158,6 +159,15 @@ impl Spool {
         };
         if sha256_of(&bytes) == sha256 { Ok(bytes) } else { Err(EntryError::Damaged { document }) }
     }
+}
+
+fn fill(dir: &Path, order: &Order, documents: &[Vec<u8>]) -> Result<(), EntryError> {
+    private::directory(dir)?;
+    for (index, bytes) in documents.iter().enumerate() {
+        write(&dir.join(document_name(index)), bytes)?;
+    }
+    write(&dir.join(ORDER), &serde_json::to_vec_pretty(order)?)?;
+    Ok(private::sync_directory(dir)?)
 }
 
 fn entries(dir: &Path) -> io::Result<Vec<Ulid>> {
