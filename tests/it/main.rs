@@ -7,6 +7,7 @@
 
 mod architecture;
 mod golden;
+mod invariants;
 #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
 mod model;
 mod model_check;
@@ -24,6 +25,7 @@ mod posting {
     mod damage;
     mod kill;
     mod people;
+    mod records;
     mod twenty;
 }
 

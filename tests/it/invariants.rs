@@ -1,0 +1,44 @@
+//! Which test holds which invariant of the design, so that a gap is visible. A test that is named here
+//! and does not exist fails.
+
+use crate::architecture::sources;
+
+/// The model's properties are checked by `model_check` and, larger, by `tests/long`.
+#[rustfmt::skip]
+const INVARIANTS: &[(&str, &[&str])] = &[
+    ("I1", &["model_check::every_small_size_holds", "kill::a_daemon_killed_at_every_point_posts_each_letter_exactly_once",
+        "twenty::twenty_letters_are_posted_once_each_whatever_goes_wrong"]),
+    ("I2", &["model_check::every_small_size_holds", "answers::a_confirm_without_an_answer_is_sent_again_on_the_same_id"]),
+    ("I3", &["model_check::every_small_size_holds", "people::a_cancel_while_nobody_knows_whether_it_is_posted_never_confirms_again",
+        "answers::documents_the_service_will_not_take_are_held_once_that_is_proved"]),
+    ("I4", &["model_check::every_small_size_holds", "answers::a_declined_card_pauses_the_account_once_and_the_letter_waits_for_proof"]),
+    ("I5", &["model_check::every_small_size_holds", "kill::a_daemon_killed_at_every_point_posts_each_letter_exactly_once"]),
+    ("I6", &["model_check::every_small_size_holds", "records::facts_are_final_and_a_second_live_intent_is_refused_by_the_database_itself"]),
+    ("I7", &["model_check::every_small_size_holds", "records::facts_are_final_and_a_second_live_intent_is_refused_by_the_database_itself",
+        "records::whoever_has_not_seen_every_fact_writes_none"]),
+    ("I8", &["model_check::every_small_size_holds", "people::an_intent_without_an_answer_alarms_after_a_quarter_of_an_hour_and_is_held_after_a_day"]),
+    ("I9", &["model_check::every_small_size_holds", "people::an_intent_without_an_answer_alarms_after_a_quarter_of_an_hour_and_is_held_after_a_day"]),
+    ("I10", &["model_check::every_small_size_holds", "people::another_account_s_credentials_decide_nothing_about_an_open_intent"]),
+    ("I11", &["model_check::every_small_size_holds", "people::a_cancel_while_nobody_knows_whether_it_is_posted_never_confirms_again"]),
+    // I12, I13: drops; I17, I18: rules. They come with the folders.
+    ("I14", &["client::a_document_that_changed_in_the_spool_is_not_uploaded"]),
+    ("I15", &["records::a_mail_that_is_not_as_meant_is_never_confirmed"]),
+    ("I16", &["model_check::every_small_size_holds", "damage::one_flipped_byte_anywhere_in_the_database_posts_nothing_twice_and_loses_nothing"]),
+    // I19 takes a disk that fails: tests/failing-disk.
+    ("I20", &["commands::a_letter_from_submit_to_its_tracking_number"]),
+];
+
+#[test]
+fn every_invariant_names_tests_that_exist() {
+    let tests = sources("tests/it");
+    for (invariant, names) in INVARIANTS {
+        assert!(!names.is_empty(), "{invariant}");
+        for full in *names {
+            let (module, name) = full.split_once("::").unwrap();
+            let found = tests.iter().any(|(path, text)| {
+                path.file_stem().is_some_and(|stem| stem == module) && text.contains(&format!("fn {name}("))
+            });
+            assert!(found, "{invariant}: there is no {full}");
+        }
+    }
+}

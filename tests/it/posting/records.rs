@@ -1,0 +1,93 @@
+//! What the database refuses whoever asks, and what stands at the service that was not meant.
+
+use chrono::TimeDelta;
+use mailchute::letter::{Change, Due, Fact, Number, Reason};
+use mailchute::store::{Record, RecordError, Store};
+use serde_json::{Value, json};
+
+use crate::office::Office;
+
+#[tokio::test]
+async fn facts_are_final_and_a_second_live_intent_is_refused_by_the_database_itself() {
+    let mut office = Office::open().await;
+    office.submit(&[1]);
+    office.settle().await;
+    let db = rusqlite::Connection::open(office.dir.path().join("mailchute.db")).unwrap();
+    for (sql, why) in [
+        ("UPDATE fact SET line = '{}' WHERE seq = 1", "a fact never changes"),
+        ("DELETE FROM fact WHERE seq = 1", "a fact is never deleted"),
+        ("UPDATE mail SET intent_at = 5 WHERE intent_at IS NOT NULL", "an intent is final"),
+        ("UPDATE mail SET intent_at = NULL", "an intent is final"),
+        (
+            "INSERT INTO mail (letter, k, id, realm, confirm_by, intent_at) VALUES (1, 2, 'x', 'x', 0, 0)",
+            "UNIQUE constraint failed: mail.letter",
+        ),
+        ("UPDATE letter SET state = 'posted'", "CHECK constraint failed"),
+        (
+            "INSERT INTO fact (seq, letter, n, line, line_check) VALUES (99, 1, 0, '{}', '')",
+            "UNIQUE constraint",
+        ),
+    ] {
+        let error = db.execute(sql, []).unwrap_err().to_string();
+        assert!(error.contains(why), "{sql}: {error}");
+    }
+    office.check().await;
+}
+
+#[tokio::test]
+async fn whoever_has_not_seen_every_fact_writes_none() {
+    let mut office = Office::open().await;
+    office.submit(&[1]);
+    office.settle().await;
+    office.stop();
+    let now = office.clock.now();
+    let (store, _) = Store::open(office.dir.path(), now, false).unwrap();
+    let letter = store.letter(Number(1)).unwrap().unwrap();
+    let change = |facts: Vec<Fact>| Change {
+        facts,
+        due: Due::Never,
+        attempts: 0,
+        trouble: None,
+        owed: vec![],
+        account: None,
+        answer: None,
+    };
+    let record = |facts| Record { letter: letter.clone(), change: change(facts), at: now, order: None };
+    store.record(record(vec![Fact::WithdrawalAsked])).await.unwrap();
+    let late = store.record(record(vec![Fact::WithdrawalAsked])).await.unwrap_err();
+    assert!(matches!(late, RecordError::Stale(Number(1))), "{late}");
+    // Nor does a fact that can't follow get in, whole or in part.
+    let letter = store.letter(Number(1)).unwrap().unwrap();
+    let facts = vec![Fact::NotWithdrawn { mail: 1, why: "x".into() }, Fact::Released];
+    let record = Record { letter: letter.clone(), change: change(facts), at: now, order: None };
+    assert!(matches!(store.record(record).await.unwrap_err(), RecordError::Contradiction(..)));
+    assert_eq!(store.letter(Number(1)).unwrap().unwrap(), letter);
+}
+
+#[tokio::test]
+async fn a_mail_that_is_not_as_meant_is_never_confirmed() {
+    let alterations: [(&str, Value); 3] = [
+        ("/receiver_address/name", json!("鈴木 花子")),
+        ("/contents/0/page_count", json!(2)),
+        ("/contents/0/file_name", json!("2-1.pdf")),
+    ];
+    for (place, value) in alterations {
+        let mut office = Office::open().await;
+        office.settle().await;
+        office.service.order(json!({"endpoint": "read", "fault": "cut"})).await;
+        office.submit(&[1]);
+        office.settle().await;
+        let id = office.letter(1).state.mail().unwrap().id.clone();
+        let mut shown: Value = office.service.get(&format!("/v1/mails/{id}")).await.json().await.unwrap();
+        *shown.pointer_mut(place).unwrap() = value;
+        let body = shown.to_string();
+        let fault = json!({
+            "endpoint": "read", "fault": "status", "status": 200, "body": body, "content_type": "application/json",
+        });
+        office.service.order(fault).await;
+        office.go_on_for(TimeDelta::hours(1)).await;
+        assert_eq!(office.facts(1)[3..], ["abandoned", "held"], "{place}");
+        assert!(matches!(office.letter(1).state.hold(), Some(Reason::NotAsMeant(_))), "{place}");
+        office.check().await;
+    }
+}
