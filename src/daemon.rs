@@ -47,6 +47,11 @@ pub async fn run(
         tracing::warn!(%error, "commands can't wake the daemon; it looks every two seconds instead");
     }
     journal::started(env!("CARGO_PKG_VERSION"), &config.state);
+    for (account, letters) in store.going_on()? {
+        if !config.accounts.iter().any(|known| known.name == account) {
+            journal::account_missing(&account, letters);
+        }
+    }
     let mut dispatch = Dispatch::new(
         Arc::clone(&store),
         spool,

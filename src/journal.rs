@@ -47,6 +47,11 @@ pub fn admitted(number: Number, account_is_known: bool) {
     }
 }
 
+/// Letters of an account that is no longer configured.
+pub fn account_missing(account: &str, letters: u64) {
+    tracing::error!(account, letters, "letters wait for an account that is not in the configuration");
+}
+
 pub fn unreadable_entry(entry: &Ulid, error: &EntryError) {
     tracing::error!(%entry, error = error as Cause<'_>, "a spool entry can't be read; it is left where it is");
 }

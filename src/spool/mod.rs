@@ -11,4 +11,4 @@ mod private;
 
 pub use entry::{Entry, EntryError, Spool, Ulid, sha256_of};
 pub use ledger::{Held, Ledger, LedgerError, Line, Written};
-pub use private::{directory as private_directory, sync_directory};
+pub use private::{append as private_file, directory as private_directory};

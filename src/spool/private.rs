@@ -18,7 +18,8 @@ pub fn directory(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync_directory)
 }
 
-pub(super) fn append(path: &Path) -> io::Result<File> {
+/// Opens or makes a file that nobody else can read.
+pub fn append(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.options_mut().mode(0o600);
     Ok(options.append(true).create(true).open(path)?.into_parts().0)

@@ -76,6 +76,15 @@ impl Store {
         Ok(next.map(time))
     }
 
+    /// How many letters of each account go on.
+    pub fn going_on(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        let db = self.reader();
+        let sql = "SELECT account, count(*) FROM letter WHERE due_at IS NOT NULL GROUP BY account";
+        let mut statement = db.prepare(sql)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, count(row, 1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// Letters for which a person ordered something.
     pub fn ordered_letters(&self) -> Result<Vec<Number>, StoreError> {
         let db = self.reader();

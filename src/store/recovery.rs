@@ -15,7 +15,7 @@ use super::moves::{self, Admission, Batch, Record};
 use super::{Agreement, Home, StoreError, read, rows, schema, signed, union};
 use crate::clock::Time;
 use crate::letter::{Answer, Letter, Moment, Number, Outcome, Realm, Retry, Start};
-use crate::spool::{Held, Ledger, Line, Spool, Ulid, Written};
+use crate::spool::{Held, Ledger, Line, Spool, Ulid, Written, private_file};
 
 /// Up to this size database and ledger are compared whole; beyond it, their ends.
 const COMPARED_WHOLE: u64 = 64 * 1024 * 1024;
@@ -63,6 +63,8 @@ fn make_one(
     let mut report = Report::default();
     let spool = Spool::open(&home.spool())?;
     spool.sweep()?;
+    // The database's other files get its rights.
+    private_file(&home.database())?;
     let mut db = open(home)?;
     let moved = !rebuilt && !is_this_machine(&db)?;
     if moved && !after_restore {
@@ -196,6 +198,14 @@ fn unknown_entries(batch: &mut Batch<'_>, spool: &Spool, now: Time) -> Result<Ve
     let mut found = Vec::new();
     let known = "SELECT 1 FROM letter WHERE ulid = ?1";
     let is_known = |db: &Connection, ulid: &Ulid| db.prepare_cached(known)?.exists([ulid.as_str()]);
+    // What was admitted and not moved yet is moved before anything can be sent of it.
+    let mut left = Vec::new();
+    for ulid in spool.arrived()? {
+        if is_known(batch.db, &ulid)? {
+            left.push(ulid);
+        }
+    }
+    spool.take_in(&left)?;
     for ulid in spool.taken_in()? {
         if is_known(batch.db, &ulid)? {
             continue;
