@@ -63,7 +63,8 @@ fn address(address: &Address, honorific: Option<&String>) -> wire::Address {
     wire::Address { postal_code, state, city, address1, name, honorific: honorific.cloned() }
 }
 
-pub(super) fn reading(mail: wire::Mail) -> Reading {
+/// A mail as the service shows it, in a letter's words.
+pub fn reading(mail: wire::Mail) -> Reading {
     let wire::Address { postal_code, state, city, address1, name, honorific } = mail.receiver_address;
     let address = Address { postal_code, state, city, address1, name };
     let file = |content: wire::Content| (content.file.file_name, content.file.page_count);

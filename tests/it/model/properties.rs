@@ -103,7 +103,8 @@ impl State {
             self.broken = Some("I5: confirm was sent before its intent was durable in both places");
         }
         // Two daemons on one store are shut out by its lock; the second one's memory is behind.
-        if self.cancel_sent && self.daemons.len() == 1 {
+        let asked = self.database.iter().any(|entry| entry.0 == Fact::WithdrawalAsked);
+        if (self.cancel_sent || asked) && self.daemons.len() == 1 {
             self.broken = Some("I11: confirm was sent after a cancel");
         }
         let realm = self.daemons[index].realm;

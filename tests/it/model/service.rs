@@ -7,7 +7,7 @@ use mailchute::api::wire;
 use mailchute::clock::Time;
 use mailchute::letter::{
     AccountProblem, CancelAnswer, ConfirmAnswer, CreateAnswer, Evidence, Mail, Number, Order, Outcome,
-    ReadAnswer, Reading, Realm, Status, Trouble, UploadAnswer, file_name,
+    ReadAnswer, Realm, Trouble, UploadAnswer, file_name,
 };
 use mailchute::sandbox::world::{
     BlobId, Card, Chosen, ClientId, Code, Credentials, Dice, MailId, Payment, Phase, Received, Reply,
@@ -214,7 +214,7 @@ pub fn outcome(
             Outcome::Upload(UploadAnswer::Refused(format!("{error:?}")))
         }
         (Message::Read { .. }, _, Reply::Mail(mail)) => {
-            Outcome::Read(ReadAnswer::Found(Box::new(reading(&mail))))
+            Outcome::Read(ReadAnswer::Found(Box::new(mailchute::api::reading(*mail))))
         }
         (Message::Read { .. }, Some(Code::MailNotFound), _) => Outcome::Read(ReadAnswer::NotFound(evidence)),
         (Message::Confirm { .. }, Some(Code::MailAlreadyConfirmed), _)
@@ -243,34 +243,5 @@ pub fn outcome(
             Outcome::Cancel(CancelAnswer::NotFound(evidence))
         }
         (_, _, _) => unknown(),
-    }
-}
-
-fn reading(mail: &wire::Mail) -> Reading {
-    let receiver = &mail.receiver_address;
-    Reading {
-        status: match mail.status {
-            wire::Status::Pending => Status::Pending,
-            wire::Status::Confirmed => Status::Confirmed,
-            wire::Status::Shipped => Status::Shipped,
-            wire::Status::Cancelled => Status::Cancelled,
-        },
-        cancellable: mail.cancellable,
-        created_at: mail.created_at,
-        confirm_by: mail.confirm_by,
-        ships_at: mail.scheduled_to_ship_at,
-        shipped_at: mail.shipped_at,
-        tracking: mail.tracking_number.clone(),
-        receiver: receiver.honorific.clone().map(|honorific| mailchute::address::Receiver {
-            address: mailchute::address::Address {
-                postal_code: receiver.postal_code.clone(),
-                state: receiver.state.clone(),
-                city: receiver.city.clone(),
-                address1: receiver.address1.clone(),
-                name: receiver.name.clone(),
-            },
-            honorific,
-        }),
-        files: mail.contents.iter().map(|c| (c.file.file_name.clone(), c.file.page_count)).collect(),
     }
 }
