@@ -11,9 +11,10 @@ use crate::api::Client;
 use crate::clock::{Clock, Time};
 use crate::config::Config;
 use crate::dispatch::{Account, Dispatch};
+use crate::journal;
+use crate::owed;
 use crate::spool::Spool;
 use crate::store::{Bell, Store};
-use crate::{journal, owed};
 
 /// What is under way when the daemon is asked to end has this long.
 const LAST_REQUESTS: Duration = Duration::from_secs(8);

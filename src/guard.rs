@@ -167,6 +167,12 @@ impl Breaker {
         Self { failures, until }
     }
 
+    /// It can't even be said whose answers we get, so there is nothing else to be tried meanwhile.
+    #[must_use]
+    pub fn after_silence(self, now: Time) -> Self {
+        Self { failures: self.failures.max(FAILURES_IN_A_ROW - 1), ..self }.after(false, now)
+    }
+
     /// Until when to rest, if at all.
     pub fn rests(&self, now: Time) -> Option<Time> {
         self.until.filter(|until| now < *until)
@@ -248,5 +254,6 @@ mod tests {
         }
         assert_eq!(rests, [10, 20, 40, 80, 160, 300, 300]);
         assert_eq!(breaker.after(true, now), Breaker::default());
+        assert!(Breaker::default().after_silence(now).rests(now).is_some());
     }
 }

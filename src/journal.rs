@@ -1,5 +1,6 @@
 //! What the operator reads: one function for each event. Letters have numbers; no names, no addresses.
 
+use crate::clock::Time;
 use crate::letter::{Fact, Letter, Number};
 use crate::spool::{EntryError, Ulid};
 use crate::store::{OwedRow, RecordError, Report};
@@ -78,11 +79,15 @@ pub fn account_order(account: &str, command: &str) {
     tracing::info!(account, command, "a person's order for an account");
 }
 
+pub fn account_rests(account: &str, until: Time) {
+    tracing::warn!(account, %until, "the service does not answer; nothing new is begun until then");
+}
+
 pub fn account_unread(account: &str, why: &str) {
     tracing::warn!(account, why, "the account can't be read yet");
 }
 
 /// What somebody must be told, until there are e-mails: here.
 pub fn owed(row: &OwedRow) {
-    tracing::warn!(subject = row.subject, notice = row.notice, "to be told");
+    tracing::info!(subject = row.subject, notice = row.notice, "to be told");
 }

@@ -48,7 +48,9 @@ pub struct ConfigError {
 
 impl ConfigError {
     fn one(file: &Path, problem: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), problems: vec![problem.into()] }
+        // The reader of YAML knows only the text.
+        let problem = problem.into().replace("<input>", &file.display().to_string());
+        Self { file: file.to_owned(), problems: vec![problem] }
     }
 }
 
@@ -65,7 +67,7 @@ impl Config {
 
     pub fn read(file: &Path) -> Result<Self, ConfigError> {
         let text = text(file)?;
-        let main: yaml::Main = yaml::read(&text).map_err(|why| ConfigError::one(file, why))?;
+        let main = yaml::read_main(&text).map_err(|why| ConfigError::one(file, why))?;
         let mut problems = Vec::new();
         if main.accounts.is_empty() {
             problems.push("accounts: at least one is needed".to_owned());

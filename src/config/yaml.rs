@@ -99,8 +99,30 @@ fn sama() -> String {
     "様".to_owned()
 }
 
+/// Reads `mailchute.yaml`. A secret written out is refused before anything could repeat it.
+pub(super) fn read_main(text: &str) -> Result<Main, String> {
+    const KEY: &str = "client_secret";
+    for (number, line) in text.lines().enumerate() {
+        for (at, _) in line.match_indices(KEY) {
+            let Some(value) = line[at + KEY.len()..].trim_start_matches(['"', '\'', ' ']).strip_prefix(':')
+            else {
+                continue;
+            };
+            let value = value.trim_start();
+            if !(value.is_empty() || value.starts_with('{') || value.starts_with('#')) {
+                return Err(format!(
+                    "line {}: {KEY}: never the secret itself, but where it is: {{credential: NAME}}, \
+                     {{file: PATH}} or {{env: NAME}}",
+                    number + 1
+                ));
+            }
+        }
+    }
+    read(text)
+}
+
 /// Reads one document; a mistake tells its line and shows it.
-pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     if let Some(line) = text.lines().position(|line| line.starts_with('\t')) {
         return Err(format!("line {}: it is indented with a tab; YAML wants spaces", line + 1));
     }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::api::{Client, Failure};
 use crate::clock::Time;
 use crate::guard::Breaker;
+use crate::journal;
 use crate::letter::Realm;
 
 #[derive(Debug)]
@@ -43,11 +44,19 @@ impl Account {
     }
 
     pub(super) fn answered(&self, answered: bool, now: Time) {
+        self.change(|breaker| breaker.after(answered, now), now);
+    }
+
+    pub(super) fn is_silent(&self, now: Time) {
+        self.change(|breaker| breaker.after_silence(now), now);
+    }
+
+    fn change(&self, change: impl FnOnce(Breaker) -> Breaker, now: Time) {
         let mut known = self.known();
         let was = known.breaker.rests(now);
-        known.breaker = known.breaker.after(answered, now);
+        known.breaker = change(known.breaker);
         if let (None, Some(until)) = (was, known.breaker.rests(now)) {
-            tracing::warn!(account = self.name, %until, "the service does not answer; nothing new is begun for a while");
+            journal::account_rests(&self.name, until);
         }
     }
 

@@ -35,6 +35,7 @@ impl Shared {
             Ok(()) | Err(RecordError::Stale(_)) => PutDown::Waits,
             Err(RecordError::Halted(_)) => PutDown::Halted,
             Err(RecordError::NotWritten(_)) => PutDown::DiskFull,
+            Err(RecordError::Sqlite(error)) if RecordError::is_full(&error) => PutDown::DiskFull,
             Err(RecordError::Read(error)) => PutDown::Fatal(error),
             Err(RecordError::Sqlite(error)) if !RecordError::refuses(&error) => PutDown::Fatal(error.into()),
             Err(error @ (RecordError::Contradiction(..) | RecordError::Json(_) | RecordError::Sqlite(_))) => {

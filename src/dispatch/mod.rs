@@ -262,7 +262,7 @@ impl Shared {
             Err(Failure::Account(problem)) => AccountNews::Trouble(problem),
             Err(Failure::Unknown(why) | Failure::Later { why, .. } | Failure::Refused(why)) => {
                 journal::account_unread(&account.name, &why);
-                account.answered(false, now);
+                account.is_silent(now);
                 return PutDown::Waits;
             }
         };

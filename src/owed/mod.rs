@@ -18,7 +18,11 @@ pub async fn tick(store: &Arc<Store>, clock: &Clock) -> Result<(), RecordError> 
         }
         for row in rows {
             journal::owed(&row);
-            store.done(row.id, clock.now()).await?;
+            match store.done(row.id, clock.now()).await {
+                // The disk is full: it is told again.
+                Err(RecordError::NotWritten(_)) => return Ok(()),
+                done => done?,
+            }
         }
     }
 }

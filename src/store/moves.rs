@@ -51,6 +51,11 @@ impl RecordError {
     pub fn refuses(error: &rusqlite::Error) -> bool {
         error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
     }
+
+    /// Whether there was no room.
+    pub fn is_full(error: &rusqlite::Error) -> bool {
+        error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+    }
 }
 
 /// The writer's transaction as a move sees it, with the lines for the ledger that go with it.

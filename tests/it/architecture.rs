@@ -14,7 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("spool", &["clock", "letter"]),
     ("api", &["address", "clock", "letter", "secret"]),
     ("pdf", &[]),
-    ("journal", &["letter", "spool", "store"]),
+    ("journal", &["clock", "letter", "spool", "store"]),
     ("config", &["address", "api", "letter", "secret"]),
     ("dispatch", &["api", "clock", "guard", "journal", "letter", "spool", "store"]),
     ("owed", &["clock", "journal", "store"]),

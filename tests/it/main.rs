@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 mod architecture;
+mod config;
 mod golden;
 mod invariants;
 #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]

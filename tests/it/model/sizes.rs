@@ -88,7 +88,7 @@ pub const SMALL: &[Size] = &[
 pub fn explore(size: Size) -> (usize, Duration) {
     let begun = Instant::now();
     let checker =
-        Posting::new(size).checker().threads(2).finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
+        Posting::new(size).checker().threads(2).finish_when(HasDiscoveries::AnyFailures).spawn_dfs().join();
     for (name, path) in checker.discoveries() {
         let steps = path.clone().into_actions();
         let state = path.last_state();

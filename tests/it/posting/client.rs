@@ -142,6 +142,35 @@ async fn raw_credentials_are_tried_once_and_an_answer_has_an_end() {
 }
 
 #[tokio::test]
+async fn an_upload_has_its_fields_in_order_a_length_and_no_token() {
+    use axum::body::Bytes;
+    use axum::http::{HeaderMap, StatusCode};
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let target = move |headers: HeaderMap, body: Bytes| async move {
+        tell.send((headers, String::from_utf8(body.to_vec()).unwrap())).unwrap();
+        StatusCode::NO_CONTENT
+    };
+    let app = axum::Router::new().route("/target", axum::routing::post(target));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/target", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let office = Office::open().await;
+    let client = office.client();
+    client.account().await.unwrap();
+    let names = ["z", "Content-Type", "a", "policy"];
+    let fields = names.iter().map(|name| ((*name).to_owned(), format!("value of {name}"))).collect();
+    let target = mailchute::api::wire::UploadTarget { url, fields, expires_at: office.clock.now() };
+    client.upload(&target, Number(7), 1, b"%PDF-".to_vec()).await.unwrap().unwrap();
+    let (headers, body) = told.recv().await.unwrap();
+    assert!(!headers.contains_key("authorization") && !headers.contains_key("transfer-encoding"));
+    assert_eq!(headers["content-length"], body.len().to_string().as_str());
+    let places = names.map(|name| body.find(&format!("name=\"{name}\"")).unwrap());
+    let file = body.find("name=\"file\"; filename=\"7-2.pdf\"").unwrap();
+    assert!(places.is_sorted() && places[3] < file, "{body}");
+    assert!(body.contains("Content-Type: application/pdf"));
+}
+
+#[tokio::test]
 async fn the_rows_of_the_pdf_operation() {
     let mut office = Office::open().await;
     office.submit(&[3]);
