@@ -131,7 +131,8 @@ impl Dispatch {
         self.take_in().await?;
         self.obey().await?;
         for number in self.shared.store.ordered_letters()? {
-            self.pick_up(number, false);
+            // A person's wish need not wait until slow calls have their answers.
+            self.pick_up(number, false, self.at_once * 2);
         }
         let mut next = self.look_at_accounts(now).await?;
         for urgency in URGENCIES {
@@ -175,8 +176,8 @@ impl Dispatch {
         self.at_once.saturating_sub(self.workers.len())
     }
 
-    fn pick_up(&mut self, number: Number, probe: bool) {
-        if self.free() > 0 && self.busy.insert(number) {
+    fn pick_up(&mut self, number: Number, probe: bool, at_once: usize) {
+        if self.workers.len() < at_once && self.busy.insert(number) {
             let shared = Arc::clone(&self.shared);
             self.workers.spawn(async move { (Some(number), shared.carry(number, probe).await) });
         }
@@ -231,7 +232,7 @@ impl Dispatch {
         match pause {
             None if free > 0 => {
                 for number in store.due(&account.name, urgency, now, free + self.busy.len())? {
-                    self.pick_up(number, false);
+                    self.pick_up(number, false, self.at_once);
                 }
             }
             Some(pause) if pause.probe(now) != Some(Probe::ByLetter) => return Ok(None),
@@ -240,7 +241,7 @@ impl Dispatch {
                 if let Some(number) = first.filter(|number| !self.busy.contains(number)) {
                     let probing = store.pause(&account.name, pause.probing(now)).await;
                     self.shared.written(probing)?;
-                    self.pick_up(number, true);
+                    self.pick_up(number, true, self.at_once);
                 }
             }
             None | Some(_) => {}

@@ -15,33 +15,33 @@ use model::sizes::{NOTHING, ONE, Size};
 use model::{Budget, SMALL, explore};
 
 const LARGE: &[Size] = &[
-    Size { name: "messages, more", budget: Budget { lies: 1, faults: 3, ticks: 2, ..NOTHING }, ..ONE },
+    Size { name: "messages, more", budget: Budget { lies: 1, faults: 3, ticks: 3, ..NOTHING }, ..ONE },
     Size {
         name: "crashes, more",
-        budget: Budget { lies: 1, faults: 1, crashes: 2, ticks: 2, ..NOTHING },
+        budget: Budget { lies: 1, faults: 2, crashes: 2, ticks: 2, ..NOTHING },
         ..ONE
     },
     Size {
         name: "a person, more",
-        budget: Budget { lies: 1, faults: 1, crashes: 1, commands: 2, ticks: 1, ..NOTHING },
+        budget: Budget { lies: 1, faults: 2, crashes: 1, commands: 2, ticks: 2, ..NOTHING },
         ..ONE
     },
     Size {
         name: "losses, more",
-        budget: Budget { lies: 1, faults: 1, crashes: 1, losses: 1, ticks: 2, ..NOTHING },
+        budget: Budget { lies: 1, faults: 2, crashes: 1, losses: 1, ticks: 2, ..NOTHING },
         ..ONE
     },
     Size {
         name: "two documents",
         documents: 2,
-        budget: Budget { lies: 1, faults: 2, crashes: 1, ticks: 1, ..NOTHING },
+        budget: Budget { lies: 1, faults: 3, crashes: 2, ticks: 2, ..NOTHING },
         ..ONE
     },
     Size {
         name: "two daemons, more",
         daemons: 2,
         jumps: &[37],
-        budget: Budget { lies: 1, faults: 1, ticks: 1, commands: 1, ..NOTHING },
+        budget: Budget { lies: 1, faults: 1, crashes: 1, ticks: 1, commands: 1, ..NOTHING },
         ..ONE
     },
     Size {
@@ -55,8 +55,8 @@ const LARGE: &[Size] = &[
             commands: 1,
             losses: 1,
             switches: 1,
-            cards: 0,
-            skews: 0,
+            cards: 1,
+            skews: 1,
         },
         ..ONE
     },
