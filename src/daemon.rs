@@ -62,7 +62,8 @@ pub async fn run(
         config.letters_at_once,
     );
     let ended = work(&mut dispatch, &store, &clock, bell.ok().as_ref(), stop).await;
-    // Whatever ended it: what is durable stays, and the database is closed properly.
+    // Whatever ended it: nothing more is begun, what is durable stays, the database is closed properly.
+    dispatch.stop();
     let _ = timeout(LAST_REVOCATION, dispatch.revoke()).await;
     drop(dispatch);
     let closing = Arc::clone(&store);

@@ -33,6 +33,17 @@ pub fn recovered(report: &Report) {
     if report.from_database > 0 {
         tracing::warn!(facts = report.from_database, "facts were brought over to the ledger");
     }
+    if report.dropped > 0 {
+        tracing::warn!(
+            orders = report.dropped,
+            "orders to release or retry are dropped: they may have been carried out"
+        );
+    }
+    if report.wishes_lost {
+        tracing::error!(
+            "people's open orders and pauses of accounts can't be read any more: look whether one is missing"
+        );
+    }
     for number in &report.held {
         tracing::error!(
             letter = number.0,
@@ -77,6 +88,13 @@ pub fn unrecordable(number: Number, error: &RecordError) {
 
 pub fn account_order(account: &str, command: &str) {
     tracing::info!(account, command, "a person's order for an account");
+}
+
+pub fn clock_set_back(by: chrono::TimeDelta) {
+    tracing::warn!(
+        seconds = by.num_seconds(),
+        "the machine's clock was set back; what is due comes earlier by as much"
+    );
 }
 
 pub fn account_rests(account: &str, until: Time) {

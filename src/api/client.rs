@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use chrono::TimeDelta;
 use reqwest::{Method, StatusCode, Url};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use super::failure::{Failure, verdict, verdict_on_create};
@@ -96,7 +96,7 @@ impl Client {
             return Err(verdict(&reply, self.clock.now()));
         }
         // Its fields are not documented; an id counts if there is one.
-        let body: Value = reply.json().unwrap_or_default();
+        let body: Map<String, Value> = reply.json().ok_or_else(|| Failure::nonsense("it is no account"))?;
         let account = body.get("id").filter(|id| id.is_string() || id.is_number());
         let account = account.map(ToString::to_string).unwrap_or_default();
         let parts = [self.places.base_url(), &self.caller, &account].join("\n");

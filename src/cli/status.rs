@@ -5,6 +5,7 @@ use serde_json::json;
 use super::config::Place;
 use super::table;
 use crate::clock::Clock;
+use crate::spool::Spool;
 use crate::store::Bell;
 
 /// Show how things stand: letters by state, what is paused, what waits
@@ -22,12 +23,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let runs = Bell::ring(desk.home());
     let totals = desk.totals(Clock::system().now())?;
     let paused = desk.paused()?;
+    let submitted = Spool::open(&desk.home().spool())?.arrived()?.len() as u64;
     if arguments.json {
         let paused: Vec<_> = paused
             .iter()
             .map(|row| json!({"account": row.account, "cause": row.pause.cause.to_string(), "since": row.pause.since}))
             .collect();
-        return table::json(&json!({"runs": runs, "totals": totals, "paused": paused}));
+        return table::json(
+            &json!({"runs": runs, "totals": totals, "submitted": submitted, "paused": paused}),
+        );
     }
     super::say(if runs { "the daemon runs" } else { "the daemon does not run: `mailchute run` starts it" })?;
     for (state, count) in &totals.letters {
@@ -38,6 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         super::say(&format!("account {} is paused since {since}: {}", row.account, row.pause.cause))?;
     }
     let waiting = [
+        (submitted, "submitted, not taken in yet"),
         (totals.due, "letter(s) due now"),
         (totals.owed, "message(s) owed"),
         (totals.orders, "order(s) waiting"),

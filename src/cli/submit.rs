@@ -142,14 +142,14 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let home = Home::make(&config.state)?;
     let ulid = Ulid::new(Clock::system().now())?;
-    Spool::open(&home.spool())?.put(&ulid, &order, &bytes).context("the spool does not take it")?;
-    if Bell::ring(&home)
-        && let Some(number) = number(&config.state, &ulid).await?
-    {
-        super::say(&format!("letter {number}"))?;
-    } else {
-        super::say("taken in; it gets its number when `mailchute run` takes it up")?;
-    }
+    Spool::open(&home.spool())?.put(&ulid, &order, &bytes).context("it was not taken in for certain")?;
+    // From here on it is taken in, and whatever fails must not look as if it were not.
+    let number = if Bell::ring(&home) { number(&config.state, &ulid).await.unwrap_or(None) } else { None };
+    let text = number.map_or_else(
+        || "taken in; it gets its number when `mailchute run` takes it up".to_owned(),
+        |number| format!("letter {number}"),
+    );
+    drop(super::say(&text));
     Ok(())
 }
 

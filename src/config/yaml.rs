@@ -3,9 +3,11 @@
 //! No anchors, no aliases, one document; an unknown or double key is a mistake with its place.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::address::{Address, Receiver};
@@ -28,13 +30,73 @@ pub(super) struct Account {
     pub client_secret: SecretSource,
 }
 
-/// Where a secret is; never the secret itself.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// Where a secret is; never the secret itself. Whatever else stands there is not repeated.
+#[derive(Debug)]
 pub(super) enum SecretSource {
     Credential(String),
     File(PathBuf),
     Env(String),
+}
+
+const WHERE: &str = "client_secret: never the secret itself, but where it is: {credential: NAME}, {file: PATH} \
+                     or {env: NAME}";
+
+impl<'de> Deserialize<'de> for SecretSource {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Place)
+    }
+}
+
+struct Place;
+
+impl<'de> Visitor<'de> for Place {
+    type Value = SecretSource;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("where a secret is")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SecretSource, A::Error> {
+        let wrong = || A::Error::custom(WHERE);
+        let (key, value): (String, String) = map.next_entry().map_err(|_| wrong())?.ok_or_else(wrong)?;
+        if map.next_key::<IgnoredAny>().map_err(|_| wrong())?.is_some() {
+            return Err(wrong());
+        }
+        match key.as_str() {
+            "credential" => Ok(SecretSource::Credential(value)),
+            "file" => Ok(SecretSource::File(value.into())),
+            "env" => Ok(SecretSource::Env(value)),
+            _other => Err(wrong()),
+        }
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<SecretSource, E> {
+        Err(E::custom(WHERE))
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<SecretSource, E> {
+        Err(E::custom(WHERE))
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<SecretSource, E> {
+        Err(E::custom(WHERE))
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<SecretSource, E> {
+        Err(E::custom(WHERE))
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<SecretSource, E> {
+        Err(E::custom(WHERE))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<SecretSource, E> {
+        Err(E::custom(WHERE))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<SecretSource, A::Error> {
+        Err(A::Error::custom(WHERE))
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -68,9 +130,8 @@ impl Default for Network {
 
 fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(from)?;
-    humantime::parse_duration(&text).map_err(|_| {
-        serde::de::Error::custom(format!("`{text}` is no duration: write `2s`, `15m` or `1h 30m`"))
-    })
+    humantime::parse_duration(&text)
+        .map_err(|_| Error::custom(format!("`{text}` is no duration: write `2s`, `15m` or `1h 30m`")))
 }
 
 #[derive(Debug, Deserialize)]
@@ -99,30 +160,17 @@ fn sama() -> String {
     "様".to_owned()
 }
 
-/// Reads `mailchute.yaml`. A secret written out is refused before anything could repeat it.
+/// Reads `mailchute.yaml`. Its lines are not shown: a secret may stand in one by mistake.
 pub(super) fn read_main(text: &str) -> Result<Main, String> {
-    const KEY: &str = "client_secret";
-    for (number, line) in text.lines().enumerate() {
-        for (at, _) in line.match_indices(KEY) {
-            let Some(value) = line[at + KEY.len()..].trim_start_matches(['"', '\'', ' ']).strip_prefix(':')
-            else {
-                continue;
-            };
-            let value = value.trim_start();
-            if !(value.is_empty() || value.starts_with('{') || value.starts_with('#')) {
-                return Err(format!(
-                    "line {}: {KEY}: never the secret itself, but where it is: {{credential: NAME}}, \
-                     {{file: PATH}} or {{env: NAME}}",
-                    number + 1
-                ));
-            }
-        }
-    }
-    read(text)
+    read_with(text, false)
 }
 
 /// Reads one document; a mistake tells its line and shows it.
 fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    read_with(text, true)
+}
+
+fn read_with<'a, T: Deserialize<'a>>(text: &'a str, with_snippet: bool) -> Result<T, String> {
     if let Some(line) = text.lines().position(|line| line.starts_with('\t')) {
         return Err(format!("line {}: it is indented with a tab; YAML wants spaces", line + 1));
     }
@@ -130,6 +178,7 @@ fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
         duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::Error,
         merge_keys: serde_saphyr::options::MergeKeyPolicy::Error,
         strict_booleans: true,
+        with_snippet: with_snippet,
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 0 },
     };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())

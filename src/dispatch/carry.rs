@@ -85,7 +85,9 @@ impl Shared {
         probe: bool,
     ) -> Result<Option<(Outcome, Moment)>, RecordError> {
         if let Some((_, command)) = order {
-            let moment = self.moment(Realm(String::new()), Start::Go);
+            // Without knowing the realm one can only be asked what needs nobody's answer.
+            let realm = account.and_then(Account::realm).unwrap_or(Realm(String::new()));
+            let moment = self.moment(realm, Start::Go);
             return Ok(Some((Outcome::Asked(command), moment)));
         }
         let Some((account, realm)) = account.and_then(|account| Some((account, account.realm()?))) else {

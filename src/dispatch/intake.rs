@@ -2,19 +2,27 @@
 
 use std::sync::Arc;
 
+use chrono::TimeDelta;
+
 use super::{Dispatch, DispatchError};
 use crate::journal;
-use crate::spool::{Spool, Ulid};
+use crate::spool::{EntryError, Spool, Ulid};
 use crate::store::{Admission, RecordError};
 
 /// So many at a time, so that letters on their way need not wait for a thousand that arrive.
 const AT_A_TIME: usize = 200;
+/// After an entry could not be read.
+const READ_AGAIN: TimeDelta = TimeDelta::seconds(30);
 
 impl Dispatch {
     pub(super) async fn take_in(&mut self) -> Result<(), DispatchError> {
         let arrived = self.shared.spool.arrived()?;
-        let new: Vec<Ulid> =
-            arrived.into_iter().filter(|ulid| !self.unreadable.contains(ulid)).take(AT_A_TIME).collect();
+        let now = self.shared.clock.now();
+        let readable = |ulid: &Ulid| match self.unreadable.get(ulid) {
+            None => true,
+            Some(again) => again.is_some_and(|again| now >= again),
+        };
+        let new: Vec<Ulid> = arrived.into_iter().filter(readable).take(AT_A_TIME).collect();
         if new.is_empty() {
             return Ok(());
         }
@@ -30,7 +38,9 @@ impl Dispatch {
                 }),
                 Err(error) => {
                     journal::unreadable_entry(&ulid, &error);
-                    self.unreadable.insert(ulid);
+                    // An order that is none stays so; a disk may get well.
+                    let never = matches!(error, EntryError::Order(_));
+                    self.unreadable.insert(ulid, (!never).then_some(now + READ_AGAIN));
                 }
             }
         }

@@ -10,7 +10,7 @@ mod intake;
 mod memory;
 mod perform;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,14 +23,16 @@ use carry::PutDown;
 use memory::Memory;
 
 use crate::clock::{Clock, Time};
-use crate::guard::{Pause, Probe};
+use crate::guard::Probe;
 use crate::journal;
-use crate::letter::{AccountNews, Number, Retry};
-use crate::spool::Spool;
+use crate::letter::{Number, Retry};
+use crate::spool::{Spool, Ulid};
 use crate::store::{Halted, RecordError, Store, StoreError};
 
 /// While the disk takes nothing.
 const DISK_REST: TimeDelta = TimeDelta::seconds(10);
+/// Less than this is a clock being corrected.
+const CLOCK_SET_BACK: TimeDelta = TimeDelta::minutes(1);
 const URGENCIES: [u8; 3] = [0, 1, 2];
 
 #[derive(Debug, thiserror::Error)]
@@ -65,9 +67,11 @@ pub struct Dispatch {
     at_once: usize,
     workers: JoinSet<(Option<Number>, PutDown)>,
     busy: HashSet<Number>,
-    /// Entries of the spool that can't be read; told once.
-    unreadable: HashSet<crate::spool::Ulid>,
+    /// Entries of the spool that could not be read, and when that is tried again, if ever.
+    unreadable: HashMap<Ulid, Option<Time>>,
     disk_rests: Option<Time>,
+    /// The time at the last tick, by the wall and by the steady clock.
+    seen: (Time, TimeDelta),
 }
 
 impl Dispatch {
@@ -81,6 +85,7 @@ impl Dispatch {
     ) -> Self {
         let accounts =
             accounts.into_iter().map(|account| (account.name.clone(), Arc::new(account))).collect();
+        let seen = (clock.now(), clock.steady());
         let shared = Shared {
             store,
             spool: Arc::new(spool),
@@ -96,8 +101,9 @@ impl Dispatch {
             at_once,
             workers: JoinSet::new(),
             busy: HashSet::new(),
-            unreadable: HashSet::new(),
+            unreadable: HashMap::new(),
             disk_rests: None,
+            seen,
         }
     }
 
@@ -124,6 +130,7 @@ impl Dispatch {
 
     /// One look at everything: gives work to whoever is free, and says when to look again at the latest.
     pub async fn tick(&mut self) -> Result<Option<Time>, DispatchError> {
+        self.notice_clock().await?;
         let now = self.shared.clock.now();
         if let Some(until) = self.disk_rests.filter(|until| now < *until) {
             return Ok(Some(until));
@@ -141,6 +148,22 @@ impl Dispatch {
             }
         }
         Ok(next.into_iter().min())
+    }
+
+    /// What is due by a wall clock that was set back would come too late by as much.
+    async fn notice_clock(&mut self) -> Result<(), DispatchError> {
+        let (now, steady) = (self.shared.clock.now(), self.shared.clock.steady());
+        let back = (steady - self.seen.1) - (now - self.seen.0);
+        self.seen = (now, steady);
+        if back < CLOCK_SET_BACK {
+            return Ok(());
+        }
+        journal::clock_set_back(back);
+        self.disk_rests = None;
+        for account in self.shared.accounts.values() {
+            account.answered(true, now);
+        }
+        self.shared.written(self.shared.store.bring_forward(back, now).await)
     }
 
     /// Ticks until nothing can be done before some later time: for tests, whose clock stands still.
@@ -191,31 +214,6 @@ impl Dispatch {
         Ok(())
     }
 
-    /// Accounts whose realm is not known yet, or whose trouble is tried by asking for them, are read.
-    async fn look_at_accounts(&mut self, now: Time) -> Result<Vec<Time>, DispatchError> {
-        let mut next = Vec::new();
-        for account in self.shared.accounts.clone().into_values() {
-            let pause = self.shared.store.paused(&account.name)?;
-            let probe = pause.as_ref().and_then(|pause| pause.probe(now));
-            next.extend(pause.as_ref().and_then(|pause| pause.probe_at).filter(|probe_at| *probe_at > now));
-            let rests = account.rests(now);
-            next.extend(rests);
-            let by_account = probe == Some(Probe::ByAccount);
-            let unknown = account.realm().is_none() && rests.is_none();
-            // A new process tries at once, whatever an older one found.
-            let waits = pause.as_ref().is_some_and(Pause::is_about_access) && account.was_read();
-            if (by_account || (unknown && !waits)) && account.begins_reading() {
-                if let Some(pause) = pause.filter(|_| by_account) {
-                    let written = self.shared.store.pause(&account.name, pause.probing(now)).await;
-                    self.shared.written(written)?;
-                }
-                let shared = Arc::clone(&self.shared);
-                self.workers.spawn(async move { (None, shared.read_account(&account).await) });
-            }
-        }
-        Ok(next)
-    }
-
     /// Hands out an account's letters of one urgency; gives when more will be due.
     async fn hand_out(
         &mut self,
@@ -239,7 +237,7 @@ impl Dispatch {
             Some(pause) if free > 0 => {
                 let first = store.due(&account.name, urgency, now, 1)?.into_iter().next();
                 if let Some(number) = first.filter(|number| !self.busy.contains(number)) {
-                    let probing = store.pause(&account.name, pause.probing(now)).await;
+                    let probing = store.probing(&account.name, pause.probing(now)).await;
                     self.shared.written(probing)?;
                     self.pick_up(number, true, self.at_once);
                 }
@@ -251,34 +249,13 @@ impl Dispatch {
 }
 
 impl Shared {
-    async fn read_account(&self, account: &Account) -> PutDown {
-        use crate::api::Failure;
-        let answer = account.read().await;
-        let now = self.clock.now();
-        let news = match answer {
-            Ok(()) => {
-                account.answered(true, now);
-                AccountNews::Answers
-            }
-            Err(Failure::Account(problem)) => AccountNews::Trouble(problem),
-            Err(Failure::Unknown(why) | Failure::Later { why, .. } | Failure::Refused(why)) => {
-                journal::account_unread(&account.name, &why);
-                account.is_silent(now);
-                return PutDown::Waits;
-            }
-        };
-        match self.written(self.store.account_news(&account.name, news, now).await) {
-            Ok(()) => PutDown::Waits,
-            Err(_) => PutDown::Halted,
-        }
-    }
-
     /// A full disk is waited out; anything worse ends the process.
     fn written(&self, result: Result<(), RecordError>) -> Result<(), DispatchError> {
         self.owed.notify_one();
         match result {
             Ok(()) | Err(RecordError::NotWritten(_)) => Ok(()),
             Err(RecordError::Read(error)) => Err(error.into()),
+            Err(RecordError::Sqlite(error)) if RecordError::is_full(&error) => Ok(()),
             Err(RecordError::Sqlite(error)) => Err(StoreError::from(error).into()),
             Err(
                 RecordError::Halted(_)

@@ -81,7 +81,7 @@ impl Shared {
         let bytes = match self.document(letter, document).await {
             Ok(bytes) => bytes,
             Err(EntryError::Damaged { document }) => return Ok(UploadAnswer::Damaged { document }),
-            Err(error @ (EntryError::Io(_) | EntryError::Order(_))) => {
+            Err(error @ (EntryError::Io(_) | EntryError::Order(_) | EntryError::PerhapsTaken(_))) => {
                 tracing::error!(
                     letter = letter.number.0,
                     error = &error as &dyn std::error::Error,

@@ -1,7 +1,9 @@
 //! What an outcome meant: all that is recorded of it, in one transaction.
 
+use super::Letter;
 use super::fact::Fact;
 use super::outcome::AccountProblem;
+use super::state::State;
 use crate::clock::Time;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +65,48 @@ pub enum Answer {
 }
 
 impl Notice {
+    /// What somebody must be told of a fact that is known without the step it came from. `letter` is as
+    /// it is with the fact.
+    pub fn told_by(fact: &Fact, letter: &Letter) -> Option<Self> {
+        match fact {
+            Fact::Held(_) => Some(Self::Held),
+            Fact::Confirmed { .. } => Some(Self::Confirmed),
+            Fact::NotWithdrawn { .. } => Some(Self::NotWithdrawn),
+            Fact::Shipped { tracking, .. } => {
+                (tracking.is_some() || !letter.order.shipping.is_trackable()).then_some(Self::Shipped)
+            }
+            Fact::Tracked { .. } => Some(Self::Shipped),
+            Fact::Cancelled { by_us: false, .. } => Some(Self::CancelledElsewhere),
+            Fact::Cancelled { by_us: true, .. } | Fact::Dead { .. } | Fact::Withdrawn => match letter.state {
+                State::Cancelled { .. } => Some(Self::Cancelled),
+                State::Withdrawn => Some(Self::Withdrawn),
+                State::Held { .. } => Some(Self::Held),
+                State::Admitted
+                | State::Created { .. }
+                | State::Uploaded { .. }
+                | State::Confirming { .. }
+                | State::Withdrawing { .. }
+                | State::Confirmed { .. }
+                | State::Shipped { .. }
+                | State::Closed => None,
+            },
+            Fact::Admitted { .. }
+            | Fact::Created(_)
+            | Fact::Uploaded { .. }
+            | Fact::Abandoned { .. }
+            | Fact::Intended { .. }
+            | Fact::FilesMissing { .. }
+            | Fact::UploadedAgain { .. }
+            | Fact::Gone { .. }
+            | Fact::Reappeared { .. }
+            | Fact::NeverPostable { .. }
+            | Fact::WithdrawalAsked
+            | Fact::Closed
+            | Fact::Seen { .. }
+            | Fact::Released => None,
+        }
+    }
+
     pub fn word(self) -> &'static str {
         match self {
             Self::Held => "held",

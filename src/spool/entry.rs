@@ -63,6 +63,8 @@ pub enum EntryError {
     Io(#[from] io::Error),
     #[error("document {} is not, byte for byte, what was taken in", .document + 1)]
     Damaged { document: usize },
+    #[error("it may have been taken in: look at `mailchute list` before you send it again")]
+    PerhapsTaken(#[source] io::Error),
     #[error("the order of a spool entry can't be read")]
     Order(#[from] serde_json::Error),
 }
@@ -97,15 +99,14 @@ impl Spool {
     pub fn put(&self, ulid: &Ulid, order: &Order, documents: &[Vec<u8>]) -> Result<(), EntryError> {
         let new = self.dir.join(NEW);
         let beside = new.join(format!("{ulid}.part"));
-        let written = fill(&beside, order, documents).and_then(|()| {
-            fs::rename(&beside, new.join(ulid.as_str()))?;
-            Ok(private::sync_directory(&new)?)
-        });
-        if written.is_err() {
+        let written =
+            fill(&beside, order, documents).and_then(|()| Ok(fs::rename(&beside, new.join(ulid.as_str()))?));
+        if let Err(error) = written {
             // On a full disk every block counts; whatever can't be removed is swept at the next start.
             drop(fs::remove_dir_all(&beside));
+            return Err(error);
         }
-        written
+        private::sync_directory(&new).map_err(EntryError::PerhapsTaken)
     }
 
     /// What waits to become a letter, oldest first.

@@ -147,11 +147,12 @@ impl Ledger {
         Ok(())
     }
 
-    fn begin_anew(&mut self, first: u64) -> io::Result<()> {
+    fn begin_anew(&mut self, first: u64) -> Result<(), LedgerError> {
         self.file = private::append(&self.dir.join(file_name(first)))?;
         self.next = first;
         self.size = self.file.metadata()?.len();
-        private::sync_directory(&self.dir)
+        // Its lines are not to be relied on as long as its name is not.
+        private::sync_directory(&self.dir).map_err(LedgerError::NotDurable)
     }
 }
 

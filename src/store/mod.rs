@@ -15,6 +15,7 @@ mod recovery;
 mod rows;
 mod schema;
 mod union;
+mod wishes;
 mod writer;
 
 use std::io;

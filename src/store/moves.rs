@@ -104,7 +104,7 @@ impl Batch<'_> {
         letter.attempts = record.change.attempts;
         update_letter(self.db, &letter, record)?;
         for notice in &record.change.owed {
-            self.owe(&letter, *notice, record.at)?;
+            owe_notice(self.db, &letter, *notice, record.at)?;
         }
         if let (Some(order), Some(answer)) = (record.order, &record.change.answer) {
             close_order(self.db, order, answer, record.at)?;
@@ -122,12 +122,6 @@ impl Batch<'_> {
         self.lines.push((self.next, written));
         self.next += 1;
         Ok(())
-    }
-
-    fn owe(&self, letter: &Letter, notice: Notice, at: Time) -> Result<(), RecordError> {
-        let about =
-            letter.state.mail().map_or_else(|| letter.facts.to_string(), |mail| format!("mail {}", mail.k));
-        owe(self.db, &letter.number.to_string(), notice.word(), &about, at)
     }
 
     /// What was learned of an account, by its letters or by asking for it.
@@ -170,6 +164,13 @@ impl Batch<'_> {
         Ok(())
     }
 
+    pub(super) fn probing(&self, name: &str, pause: &Pause) -> Result<(), RecordError> {
+        let sql = "UPDATE account SET probe_at = ?2, probes = ?3 WHERE name = ?1";
+        let values = params![name, pause.probe_at.map(millis), i64::from(pause.probes)];
+        self.db.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+
     /// Ends a pause; whatever waited for it is looked at again.
     pub(super) fn resume(&self, name: &str, at: Time) -> Result<bool, RecordError> {
         let ended = self.db.prepare_cached("DELETE FROM account WHERE name = ?1")?.execute([name])?;
@@ -178,6 +179,17 @@ impl Batch<'_> {
         self.db.prepare_cached(wake)?.execute(params![name, millis(at)])?;
         Ok(ended > 0)
     }
+}
+
+pub(super) fn owe_notice(
+    db: &Connection,
+    letter: &Letter,
+    notice: Notice,
+    at: Time,
+) -> Result<(), RecordError> {
+    let mail = letter.state.mail();
+    let about = mail.map_or_else(|| letter.facts.to_string(), |mail| format!("mail {}", mail.k));
+    owe(db, &letter.number.to_string(), notice.word(), &about, at)
 }
 
 pub(super) fn owe(

@@ -12,16 +12,14 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::home::machine;
 use super::moves::{self, Admission, Batch, Record};
-use super::{Agreement, Home, StoreError, read, rows, schema, signed, union};
+use super::{Agreement, Home, StoreError, read, rows, schema, signed, union, wishes};
 use crate::clock::Time;
-use crate::letter::{Answer, Letter, Moment, Number, Outcome, Realm, Retry, Start};
+use crate::letter::{Letter, Moment, Notice, Number, Outcome, Realm, Retry, Start};
 use crate::spool::{Held, Ledger, Line, Spool, Ulid, Written, private_file};
 
 /// Up to this size database and ledger are compared whole; beyond it, their ends.
 const COMPARED_WHOLE: u64 = 64 * 1024 * 1024;
 const LINES_PER_SYNC: usize = 1000;
-const ORDER_DROPPED: &str = "mailchute ended in the middle of it or its records were restored; look with \
-                             `mailchute show` and ask again if it was not done";
 
 /// What recovery found and did, for the journal.
 #[derive(Debug, Default)]
@@ -33,6 +31,10 @@ pub struct Report {
     pub from_database: usize,
     /// Damage in the ledger, in words.
     pub damage: Option<String>,
+    /// Orders to release or retry that may have been carried out already.
+    pub dropped: usize,
+    /// Whether people's orders and pauses could not be read any more.
+    pub wishes_lost: bool,
     /// Letters held because what happened to them is not certain.
     pub held: Vec<Number>,
 }
@@ -46,8 +48,9 @@ pub(super) fn recover(
     match make_one(home, now, after_restore, fresh) {
         Err(error) if error.is_corruption() && !fresh => {
             let aside = home.put_aside(now)?;
-            let (db, ledger, report) = make_one(home, now, after_restore, true)?;
-            Ok((db, ledger, Report { put_aside: Some(aside), ..report }))
+            let (mut db, ledger, report) = make_one(home, now, after_restore, true)?;
+            let wishes_lost = wishes::salvage(&mut db, &aside).is_err();
+            Ok((db, ledger, Report { put_aside: Some(aside), wishes_lost, ..report }))
         }
         done => done,
     }
@@ -76,20 +79,22 @@ fn make_one(
     let ahead = held.lines.iter().any(|line| line.seq > known);
     let uncovered = held.damage.is_some() && (rebuilt || ahead);
     report.damage.clone_from(&held.damage);
+    report.wishes_lost = rebuilt && ahead;
+    let distrusted = after_restore || moved;
 
     let transaction = db.transaction()?;
-    let mut doubtful = bring_over(&transaction, &held, &mut report)?;
+    let mut doubtful = bring_over(&transaction, &held, !rebuilt, &mut report)?;
     doubtful.extend(rows::check(&transaction, now)?);
-    if uncovered || after_restore || moved {
+    if uncovered || distrusted {
         doubtful.extend(rows::unfinished(&transaction)?);
     }
     if ahead {
-        drop_orders(&transaction, now)?;
+        report.dropped = wishes::drop_restarts(&transaction, now)?;
     }
     let mut lines = Vec::new();
     let next = ledger.next().max(known + 1);
     let mut batch = Batch { db: &transaction, lines: &mut lines, next };
-    doubtful.extend(unknown_entries(&mut batch, &spool, now)?);
+    doubtful.extend(unknown_entries(&mut batch, &spool, distrusted, now)?);
     for number in doubtful {
         hold(&mut batch, number, now, &mut report)?;
     }
@@ -127,8 +132,14 @@ fn is_this_machine(db: &Connection) -> Result<bool, StoreError> {
     Ok(known.is_none_or(|known| known == machine()))
 }
 
-/// Writes what only the ledger has into the database; gives the letters with two pasts.
-fn bring_over(db: &Connection, held: &Held, report: &mut Report) -> Result<BTreeSet<Number>, StoreError> {
+/// Writes what only the ledger has into the database; gives the letters with two pasts. `owing`: of
+/// what is new people may not have been told.
+fn bring_over(
+    db: &Connection,
+    held: &Held,
+    owing: bool,
+    report: &mut Report,
+) -> Result<BTreeSet<Number>, StoreError> {
     let mut doubtful = BTreeSet::new();
     let mut letters: BTreeMap<Number, Vec<&Line>> = BTreeMap::new();
     for line in &held.lines {
@@ -146,7 +157,7 @@ fn bring_over(db: &Connection, held: &Held, report: &mut Report) -> Result<BTree
             Agreement::LedgerAhead => {
                 let have = database.len() as u64;
                 let missing = all.into_iter().filter(|line| line.n >= have);
-                let (letter, whole) = adopt(db, number, &database, missing, report)?;
+                let (letter, whole) = adopt(db, number, &database, missing, owing, report)?;
                 if !whole {
                     doubtful.extend(letter.map(|letter| letter.number));
                 }
@@ -162,6 +173,7 @@ fn adopt<'a>(
     number: Number,
     database: &[Line],
     missing: impl Iterator<Item = &'a Line>,
+    owing: bool,
     report: &mut Report,
 ) -> Result<(Option<Letter>, bool), StoreError> {
     let mut letter = read::fold(number, database)?;
@@ -184,6 +196,9 @@ fn adopt<'a>(
         }
         rows::insert_fact(db, line, &line.written()?)?;
         rows::update_mail(db, letter, &line.fact, line.at)?;
+        if let Some(notice) = Notice::told_by(&line.fact, letter).filter(|_| owing) {
+            moves::owe_notice(db, letter, notice, line.at).map_err(StoreError::recording)?;
+        }
         report.from_ledger += 1;
         last = Some(line.at);
     }
@@ -193,15 +208,21 @@ fn adopt<'a>(
     Ok((letter, whole))
 }
 
-/// Entries among the letters of which no record knows: their records are lost, both of them.
-fn unknown_entries(batch: &mut Batch<'_>, spool: &Spool, now: Time) -> Result<Vec<Number>, StoreError> {
+/// Entries among the letters of which no record knows: their records are lost, both of them. If the
+/// records are distrusted as a whole, what waits to become a letter may have been one as well.
+fn unknown_entries(
+    batch: &mut Batch<'_>,
+    spool: &Spool,
+    distrusted: bool,
+    now: Time,
+) -> Result<Vec<Number>, StoreError> {
     let mut found = Vec::new();
     let known = "SELECT 1 FROM letter WHERE ulid = ?1";
     let is_known = |db: &Connection, ulid: &Ulid| db.prepare_cached(known)?.exists([ulid.as_str()]);
     // What was admitted and not moved yet is moved before anything can be sent of it.
     let mut left = Vec::new();
     for ulid in spool.arrived()? {
-        if is_known(batch.db, &ulid)? {
+        if distrusted || is_known(batch.db, &ulid)? {
             left.push(ulid);
         }
     }
@@ -233,17 +254,6 @@ fn hold(batch: &mut Batch<'_>, number: Number, now: Time, report: &mut Report) -
     if !change.facts.is_empty() {
         batch.record(&Record { letter, change, at: now, order: None }).map_err(StoreError::recording)?;
         report.held.push(number);
-    }
-    Ok(())
-}
-
-/// Orders may have been carried out in the part of the past that the database lacked.
-fn drop_orders(db: &Connection, now: Time) -> Result<(), StoreError> {
-    let mut statement = db.prepare("SELECT id FROM orders WHERE done_at IS NULL")?;
-    let open: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    for id in open {
-        let answer = Answer::Refused(ORDER_DROPPED.to_owned());
-        moves::close_order(db, id, &answer, now).map_err(StoreError::recording)?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
+use chrono::TimeDelta;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{oneshot, watch};
 
@@ -28,7 +29,8 @@ const MOVES_PER_COMMIT: usize = 256;
 pub struct Halted;
 
 type Reply = Box<dyn FnOnce(Result<(), RecordError>) + Send>;
-type Move = Box<dyn FnOnce(&mut Batch<'_>) -> (bool, Reply) + Send>;
+/// Without a batch nothing can be done.
+type Move = Box<dyn FnOnce(Option<&mut Batch<'_>>) -> (bool, Reply) + Send>;
 
 #[derive(Debug)]
 pub struct Store {
@@ -93,7 +95,8 @@ impl Store {
     ) -> Result<T, RecordError> {
         let (tell, told) = oneshot::channel();
         let run: Move = Box::new(move |batch| {
-            let result = run(batch);
+            let none = || Err(RecordError::NotWritten("the database does not begin".to_owned()));
+            let result = batch.map_or_else(none, run);
             let fine = result.is_ok();
             // Nobody waits for the answer any more: the move stands all the same.
             let reply: Reply = Box::new(move |durable| drop(tell.send(durable.and(result))));
@@ -123,10 +126,10 @@ impl Store {
         self.write(move |batch| batch.account_news(&name, &news, at)).await
     }
 
-    /// A pause as it is from now on.
-    pub async fn pause(&self, name: &str, pause: Pause) -> Result<(), RecordError> {
+    /// A pause is tried, if it still lasts.
+    pub async fn probing(&self, name: &str, pause: Pause) -> Result<(), RecordError> {
         let name = name.to_owned();
-        self.write(move |batch| batch.pause(&name, &pause)).await
+        self.write(move |batch| batch.probing(&name, &pause)).await
     }
 
     /// A person's order for an account is carried out.
@@ -144,6 +147,18 @@ impl Store {
         self.write(move |batch| {
             let sql = "UPDATE owed SET done_at = ?2 WHERE id = ?1";
             Ok(batch.db.prepare_cached(sql)?.execute(rusqlite::params![owed, super::millis(at)]).map(drop)?)
+        })
+        .await
+    }
+
+    /// The wall clock was set back: what is due later is due earlier by as much.
+    pub async fn bring_forward(&self, by: TimeDelta, now: Time) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let values = rusqlite::params![by.num_milliseconds(), super::millis(now)];
+            let letters = "UPDATE letter SET due_at = max(due_at - ?1, ?2) WHERE due_at > ?2";
+            batch.db.prepare_cached(letters)?.execute(values)?;
+            let accounts = "UPDATE account SET probe_at = max(probe_at - ?1, ?2) WHERE probe_at > ?2";
+            Ok(batch.db.prepare_cached(accounts)?.execute(values).map(drop)?)
         })
         .await
     }
@@ -186,7 +201,7 @@ fn write_all(
         moves.extend(incoming.try_iter().take(MOVES_PER_COMMIT - 1));
         let mut replies = Vec::new();
         let round = write(&mut db, &mut ledger, moves, &mut replies)
-            .unwrap_or_else(|error| Round::Nothing(error.to_string()));
+            .unwrap_or_else(|error| Round::Halt(chain(&error)));
         match round {
             Round::Durable => replies.into_iter().for_each(|reply| reply(Ok(()))),
             Round::Nothing(why) => {
@@ -216,14 +231,20 @@ fn write(
     moves: Vec<Move>,
     replies: &mut Vec<Reply>,
 ) -> rusqlite::Result<Round> {
-    let mut transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut transaction = match db.transaction_with_behavior(TransactionBehavior::Immediate) {
+        Ok(transaction) => transaction,
+        Err(error) => {
+            replies.extend(moves.into_iter().map(|run| run(None).1));
+            return Ok(Round::Nothing(chain(&error)));
+        }
+    };
     let mut lines: Vec<(u64, Written)> = Vec::new();
     let first = ledger.next();
     for run in moves {
         let before = lines.len();
         let savepoint = transaction.savepoint()?;
         let next = first + before as u64;
-        let (fine, reply) = run(&mut Batch { db: &savepoint, lines: &mut lines, next });
+        let (fine, reply) = run(Some(&mut Batch { db: &savepoint, lines: &mut lines, next }));
         if fine {
             savepoint.commit()?;
         } else {

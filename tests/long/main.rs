@@ -23,25 +23,25 @@ const LARGE: &[Size] = &[
     },
     Size {
         name: "a person, more",
-        budget: Budget { lies: 1, faults: 2, crashes: 1, commands: 2, ticks: 2, ..NOTHING },
+        budget: Budget { lies: 1, faults: 1, crashes: 1, commands: 2, ticks: 2, ..NOTHING },
         ..ONE
     },
     Size {
         name: "losses, more",
-        budget: Budget { lies: 1, faults: 2, crashes: 1, losses: 1, ticks: 2, ..NOTHING },
+        budget: Budget { lies: 1, faults: 1, crashes: 1, losses: 1, ticks: 2, ..NOTHING },
         ..ONE
     },
     Size {
         name: "two documents",
         documents: 2,
-        budget: Budget { lies: 1, faults: 3, crashes: 2, ticks: 2, ..NOTHING },
+        budget: Budget { lies: 1, faults: 2, crashes: 1, ticks: 2, ..NOTHING },
         ..ONE
     },
     Size {
         name: "two daemons, more",
         daemons: 2,
         jumps: &[37],
-        budget: Budget { lies: 1, faults: 1, crashes: 1, ticks: 1, commands: 1, ..NOTHING },
+        budget: Budget { lies: 1, faults: 1, ticks: 1, commands: 1, ..NOTHING },
         ..ONE
     },
     Size {
@@ -56,7 +56,7 @@ const LARGE: &[Size] = &[
             losses: 1,
             switches: 1,
             cards: 1,
-            skews: 1,
+            skews: 0,
         },
         ..ONE
     },

@@ -1,18 +1,20 @@
 //! What a person asks of a letter, and what they are told.
 
 use crate::letter::Letter;
+use crate::letter::after::POSTED_ELSEWHERE;
 use crate::letter::change::{Answer, Change, Due, Notice};
 use crate::letter::fact::{Abandonment, Certainty, Fact, Reason};
+use crate::letter::next_step::Moment;
 use crate::letter::outcome::Command;
 use crate::letter::state::{CancelWish, State};
 
 impl Letter {
-    pub(super) fn after_asked(&self, command: Command) -> Change {
+    pub(super) fn after_asked(&self, command: Command, moment: &Moment) -> Change {
         match command {
             Command::Hold => self.asked_to_hold(),
             Command::Release => self.asked_to_release(),
             Command::Retry => self.asked_to_retry(),
-            Command::Cancel => self.asked_to_cancel(),
+            Command::Cancel => self.asked_to_cancel(moment),
         }
     }
 
@@ -61,9 +63,12 @@ impl Letter {
     fn asked_to_release(&self) -> Change {
         match &self.state {
             State::Held { reason, .. } if reason.certainty() == Certainty::Unknown => self.refuse(
-                "it may have been posted before our records were lost; look for it in the service's own \
-                 list. `cancel` closes it here; if it was not posted, submit it anew",
+                "it may have been posted; look for it in the service's own list. `cancel` closes it here; if \
+                 it was not posted, submit it anew",
             ),
+            State::Held { reason: Reason::NeverPostable(_), .. } => {
+                self.refuse("its documents can't be posted; `cancel` it and submit better ones")
+            }
             State::Held { .. } => Change::facts([Fact::Released])
                 .answering(Answer::Done("released: it goes its way".to_owned())),
             State::Confirming { .. } | State::Withdrawing { .. } => self
@@ -92,9 +97,13 @@ impl Letter {
         }
     }
 
-    fn asked_to_cancel(&self) -> Change {
+    fn asked_to_cancel(&self, moment: &Moment) -> Change {
         let withdrawn = || Answer::Done("cancelled: nothing was or will be posted".to_owned());
-        let asking = "the service is asked to cancel it; `show` tells how it ends";
+        let asking = if self.is_posted_elsewhere(moment) {
+            POSTED_ELSEWHERE
+        } else {
+            "the service is asked to cancel it; `show` tells how it ends"
+        };
         match &self.state {
             State::Admitted => {
                 Change::facts([Fact::Withdrawn]).due(Due::Never).owing(Notice::Withdrawn).answering(withdrawn())

@@ -14,6 +14,10 @@ use super::next_step::Moment;
 use super::outcome::{Outcome, ReadAnswer, Trouble, UploadAnswer};
 use super::state::{Open, Resend, State};
 use super::{Letter, retry};
+use crate::clock::Time;
+
+const POSTED_ELSEWHERE: &str =
+    "it is posted, under another account's credentials: with these it can't be followed or cancelled";
 
 impl Letter {
     pub fn after(&self, outcome: &Outcome, moment: &Moment) -> Change {
@@ -25,11 +29,11 @@ impl Letter {
             Outcome::Confirm(answer) => self.after_confirm(answer, moment),
             Outcome::Cancel(answer) => self.after_cancel(answer, moment),
             Outcome::Trouble(trouble) => self.after_trouble(trouble, moment),
-            Outcome::Abandon(why) => self.after_abandon(*why),
+            Outcome::Abandon(why) => self.after_abandon(*why, moment),
             Outcome::Hold(reason) => self.hold(reason.clone()),
-            Outcome::Wait(until) => Change::none(Due::At(*until)).attempts(self.attempts),
+            Outcome::Wait(until) => self.after_wait(*until, moment),
             Outcome::Nothing => Change::none(Due::Never),
-            Outcome::Asked(command) => self.after_asked(*command),
+            Outcome::Asked(command) => self.after_asked(*command, moment),
             Outcome::Restored => self.after_restored(),
         }
     }
@@ -106,11 +110,54 @@ impl Letter {
         change
     }
 
-    fn after_abandon(&self, why: Abandonment) -> Change {
+    fn after_abandon(&self, why: Abandonment, moment: &Moment) -> Change {
         let (State::Created { mail, .. } | State::Uploaded { mail }) = &self.state else {
             return self.out_of_step();
         };
-        Change::facts([Fact::Abandoned { mail: mail.k, why }]).attempts(self.attempts)
+        let left = Change::facts([Fact::Abandoned { mail: mail.k, why }]).attempts(self.attempts);
+        match why {
+            // If its times are always too short, mails must not be made as fast as the line allows.
+            Abandonment::TargetsExpired | Abandonment::DeadlineNear => {
+                let again = self.try_again(moment);
+                left.due(again.due).attempts(again.attempts).trouble(why.to_string())
+            }
+            Abandonment::TargetsLost
+            | Abandonment::UploadRefused
+            | Abandonment::OtherAccount
+            | Abandonment::NotFound
+            | Abandonment::NotAsMeant
+            | Abandonment::Held
+            | Abandonment::Withdrawn => left,
+        }
+    }
+
+    /// Nothing can be done till then. What was posted by another account can't be followed by this
+    /// one, and somebody must hear of it.
+    fn after_wait(&self, until: Time, moment: &Moment) -> Change {
+        let change = Change::none(Due::At(until)).attempts(self.attempts);
+        if self.is_posted_elsewhere(moment) {
+            change.trouble(POSTED_ELSEWHERE).owing(Notice::Stuck)
+        } else {
+            change
+        }
+    }
+
+    /// Posted under credentials that are not those of now.
+    fn is_posted_elsewhere(&self, moment: &Moment) -> bool {
+        match &self.state {
+            State::Confirmed { mail, .. } | State::Shipped { mail, .. } => {
+                !moment.realm.0.is_empty() && mail.realm != moment.realm
+            }
+            State::Admitted
+            | State::Created { .. }
+            | State::Uploaded { .. }
+            | State::Confirming { .. }
+            | State::Withdrawing { .. }
+            | State::Cancelled { .. }
+            | State::Withdrawn
+            | State::Closed
+            | State::Held { .. } => false,
+        }
     }
 
     /// Waits for a person from now on. What stands at the service without an intent is let go first.

@@ -1,15 +1,15 @@
 //! While nothing can have been posted: create, upload, and the check before an intent.
 
 use crate::letter::Letter;
-use crate::letter::change::{AccountNews, Change};
+use crate::letter::change::{AccountNews, Change, Due};
 use crate::letter::fact::{Abandonment, Fact, Reason};
 use crate::letter::mail::Mail;
 use crate::letter::next_step::Moment;
 use crate::letter::outcome::{CreateAnswer, ReadAnswer, Status, UploadAnswer};
 use crate::letter::state::State;
 
-/// After so many refused uploads in a row it is not the weather.
-const UPLOADS_REFUSED: u32 = 5;
+/// If the uploads of so many mails did not succeed, it is not the weather.
+const MAILS_REFUSED: u32 = 5;
 
 impl Letter {
     pub(super) fn after_create(&self, answer: &CreateAnswer) -> Change {
@@ -29,15 +29,12 @@ impl Letter {
                 Change::facts([Fact::Uploaded { mail: mail.k, document: *document }]).attempts(self.attempts)
             }
             UploadAnswer::TargetsLost => self.let_go(mail, Abandonment::TargetsLost),
-            UploadAnswer::Refused(why) if self.attempts >= UPLOADS_REFUSED => {
+            UploadAnswer::Refused(why) if mail.k > MAILS_REFUSED => {
                 self.hold(Reason::UploadRefused(why.clone()))
             }
             UploadAnswer::Refused(why) => {
-                let again = self.try_again(moment);
-                self.let_go(mail, Abandonment::UploadRefused)
-                    .due(again.due)
-                    .attempts(again.attempts)
-                    .trouble(why)
+                let wait = moment.retry.ordinary(mail.k, moment.jitter);
+                self.let_go(mail, Abandonment::UploadRefused).due(Due::At(moment.now + wait)).trouble(why)
             }
             UploadAnswer::Damaged { document } => self.hold(Reason::DocumentDamaged(*document)),
         }

@@ -238,6 +238,61 @@ async fn records_put_back_from_a_backup_need_to_be_told_and_then_touch_nothing_u
 }
 
 #[tokio::test]
+async fn what_was_submitted_before_the_backup_is_not_posted_again_after_it() {
+    let mut office = Office::open().await;
+    office.stop();
+    office.submit(&[1]);
+    let backup = tempfile::tempdir().unwrap();
+    copy(office.dir.path(), backup.path());
+    office.start();
+    goes_on(&mut office).await;
+    office.stop();
+    office.dir = backup;
+    office.start_after(true);
+    office.go_on_for(TimeDelta::hours(2)).await;
+    assert!(office.row(1).note.unwrap().contains(DO_NOT));
+    let posted = office.mails().await.into_values().filter(|(_, events)| events.contains_key("authorized"));
+    assert_eq!(posted.count(), 1);
+}
+
+#[tokio::test]
+async fn people_s_orders_and_pauses_outlive_a_crash_and_a_damaged_database() {
+    for how in ["ledger ahead", "one fact damaged"] {
+        let mut office = in_the_middle().await;
+        let sql = |office: &Office, sql: &str| {
+            rusqlite::Connection::open(database(office)).unwrap().execute_batch(sql).unwrap();
+        };
+        if how == "ledger ahead" {
+            let old = std::fs::read(database(&office)).unwrap();
+            assert!(!old.is_empty());
+            power_cut(&mut office);
+            // The last commit is gone; the ledger has its facts.
+            sql(
+                &office,
+                "PRAGMA wal_checkpoint(TRUNCATE); DROP TRIGGER facts_are_never_deleted;
+                 DELETE FROM fact WHERE letter = 4 AND n = 2;
+                 UPDATE letter SET facts = 2, state = 'created' WHERE number = 4",
+            );
+        } else {
+            power_cut(&mut office);
+            sql(
+                &office,
+                "DROP TRIGGER facts_never_change; UPDATE fact SET line_check = 'x' WHERE letter = 4 AND n = 1",
+            );
+        }
+        let cancel = office.order(5, mailchute::letter::Command::Cancel);
+        let now = office.clock.now();
+        office.desk().order_account("main", mailchute::store::AccountCommand::Pause, now).unwrap();
+        let report = office.start();
+        assert_eq!((report.dropped, report.wishes_lost), (0, false), "{how}");
+        office.go_on_for(TimeDelta::minutes(2)).await;
+        assert_eq!(office.state(5), "withdrawn", "{how}: order {cancel}");
+        assert_eq!(office.desk().paused().unwrap().len(), 1, "{how}");
+        office.check().await;
+    }
+}
+
+#[tokio::test]
 async fn records_of_another_machine_a_newer_program_or_in_use_are_refused() {
     let mut office = Office::open().await;
     let now = office.clock.now();

@@ -111,6 +111,12 @@ async fn another_account_s_credentials_decide_nothing_about_an_open_intent() {
     assert!(office.row(1).note.unwrap().contains("do not send it again"));
     // Letters that begin now go by the new account.
     assert_eq!(office.state(2), "confirmed");
+    // What was posted by the other one can't be followed, and that is said.
+    office.credentials = own.clone();
+    office.restart();
+    office.go_on_for(TimeDelta::days(5)).await;
+    assert!(office.row(2).note.unwrap().contains("another account's credentials"));
+    assert!(office.ask(2, Command::Cancel).await.contains("another account's credentials"));
     office.credentials = own;
     office.restart();
     office.go_on_for(TimeDelta::hours(3)).await;

@@ -65,6 +65,21 @@ async fn whoever_has_not_seen_every_fact_writes_none() {
 }
 
 #[tokio::test]
+async fn what_is_due_comes_earlier_when_the_clock_was_set_back() {
+    let mut office = Office::open().await;
+    office.submit(&[1]);
+    office.settle().await;
+    let due = office.row(1).due_at.unwrap();
+    office.stop();
+    let now = office.clock.now();
+    let (store, _) = Store::open(office.dir.path(), now, false).unwrap();
+    store.bring_forward(TimeDelta::seconds(20), now).await.unwrap();
+    assert_eq!(office.row(1).due_at, Some(due - TimeDelta::seconds(20)));
+    store.bring_forward(TimeDelta::days(3), now).await.unwrap();
+    assert_eq!(office.row(1).due_at.map(|due| due.timestamp_millis()), Some(now.timestamp_millis()));
+}
+
+#[tokio::test]
 async fn a_mail_that_is_not_as_meant_is_never_confirmed() {
     let alterations: [(&str, Value); 3] = [
         ("/receiver_address/name", json!("鈴木 花子")),
