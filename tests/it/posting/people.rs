@@ -96,6 +96,26 @@ async fn a_paused_account_begins_nothing_and_finishes_what_may_be_posted() {
 }
 
 #[tokio::test]
+async fn a_pause_also_stops_what_is_uploaded_and_not_intended_yet() {
+    let mut office = Office::open().await;
+    office.settle().await;
+    office.service.order(json!({"endpoint": "read", "fault": "cut"})).await;
+    office.submit(&[1]);
+    office.settle().await;
+    assert_eq!(office.state(1), "uploaded");
+    office.desk().order_account("main", AccountCommand::Pause, office.clock.now()).unwrap();
+    office.go_on_for(TimeDelta::minutes(10)).await;
+    assert_eq!(office.state(1), "uploaded");
+    // In the end its time is over; nothing was intended, so nothing is lost.
+    office.go_on_for(TimeDelta::hours(1)).await;
+    assert_eq!((office.state(1), office.letter(1).intents), ("admitted", 0));
+    office.desk().order_account("main", AccountCommand::Resume, office.clock.now()).unwrap();
+    office.settle().await;
+    assert_eq!(office.state(1), "confirmed");
+    office.check().await;
+}
+
+#[tokio::test]
 async fn another_account_s_credentials_decide_nothing_about_an_open_intent() {
     let mut office = Office::open().await;
     office.service.order(json!({"endpoint": "confirm", "fault": "lose_reply"})).await;
