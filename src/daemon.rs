@@ -45,7 +45,7 @@ pub async fn run(
     let spool = Spool::open(&store.home().spool())?;
     let bell = Bell::hang(store.home());
     if let Err(error) = &bell {
-        tracing::warn!(%error, "commands can't wake the daemon; it looks every two seconds instead");
+        journal::no_bell(error);
     }
     journal::started(env!("CARGO_PKG_VERSION"), &config.state);
     for (account, letters) in store.going_on()? {

@@ -68,6 +68,17 @@ pub fn unreadable_entry(entry: &Ulid, error: &EntryError) {
     tracing::error!(%entry, error = error as Cause<'_>, "a spool entry can't be read; it is left where it is");
 }
 
+pub fn unreadable_document(number: Number, error: &EntryError) {
+    tracing::error!(letter = number.0, error = error as Cause<'_>, "a document can't be read from the spool");
+}
+
+pub fn no_bell(error: &std::io::Error) {
+    tracing::warn!(
+        error = error as Cause<'_>,
+        "commands can't wake the daemon; it looks every two seconds instead"
+    );
+}
+
 /// What has just become durable of a letter.
 pub fn recorded(letter: &Letter, facts: &[Fact], trouble: Option<&str>) {
     for fact in facts {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Shared;
 use super::account::Account;
 use crate::api::{Failure, Known};
+use crate::journal;
 use crate::letter::{CreateAnswer, Letter, Mail, Outcome, Realm, Step, Trouble, UploadAnswer};
 use crate::spool::{EntryError, Ulid};
 
@@ -82,11 +83,7 @@ impl Shared {
             Ok(bytes) => bytes,
             Err(EntryError::Damaged { document }) => return Ok(UploadAnswer::Damaged { document }),
             Err(error @ (EntryError::Io(_) | EntryError::Order(_) | EntryError::PerhapsTaken(_))) => {
-                tracing::error!(
-                    letter = letter.number.0,
-                    error = &error as &dyn std::error::Error,
-                    "a document can't be read from the spool"
-                );
+                journal::unreadable_document(letter.number, &error);
                 return Err(Failure::Later { soonest: None, why: error.to_string() });
             }
         };
