@@ -12,6 +12,56 @@ const STATE_CHARACTERS: usize = 4;
 /// The service's limit is not shown; every counter and column in use takes this much.
 const TEXT_CHARACTERS: usize = 255;
 
+const PREFECTURES: [&str; 47] = [
+    "北海道",
+    "青森県",
+    "岩手県",
+    "宮城県",
+    "秋田県",
+    "山形県",
+    "福島県",
+    "茨城県",
+    "栃木県",
+    "群馬県",
+    "埼玉県",
+    "千葉県",
+    "東京都",
+    "神奈川県",
+    "新潟県",
+    "富山県",
+    "石川県",
+    "福井県",
+    "山梨県",
+    "長野県",
+    "岐阜県",
+    "静岡県",
+    "愛知県",
+    "三重県",
+    "滋賀県",
+    "京都府",
+    "大阪府",
+    "兵庫県",
+    "奈良県",
+    "和歌山県",
+    "鳥取県",
+    "島根県",
+    "岡山県",
+    "広島県",
+    "山口県",
+    "徳島県",
+    "香川県",
+    "愛媛県",
+    "高知県",
+    "福岡県",
+    "佐賀県",
+    "長崎県",
+    "熊本県",
+    "大分県",
+    "宮崎県",
+    "鹿児島県",
+    "沖縄県",
+];
+
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Address {
@@ -64,6 +114,14 @@ impl Address {
         ];
         problems.extend(texts.into_iter().filter_map(|(name, text)| text_problem(name, text)));
         problems
+    }
+}
+
+impl Address {
+    /// What the service takes and may be wrong all the same, one line each.
+    pub fn doubts(&self) -> Vec<String> {
+        let known = PREFECTURES.contains(&self.state.as_str());
+        if known { Vec::new() } else { vec!["state: none of the 47 prefectures".to_owned()] }
     }
 }
 

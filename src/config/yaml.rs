@@ -1,195 +1,105 @@
-//! The YAML as it is written: private mirrors, turned into what the rest works with in `mod.rs`.
-//!
-//! No anchors, no aliases, one document; an unknown or double key is a mistake with its place.
+//! `mailchute.yaml` and addresses as they are written: private mirrors, turned into what the rest works
+//! with in `mod.rs`. Their comments are the descriptions in the JSON Schemas.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use crate::address::{Address, Receiver};
+use super::secret::SecretSource;
+use super::words::Length;
+use crate::texts::Language;
 
-#[derive(Debug, Deserialize)]
+/// mailchute.yaml
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Main {
+    /// Records and spool: a directory of mailchute's own on a local disk. Relative to this file.
     pub state: PathBuf,
+    /// Who pays. Names are yours to choose.
     pub accounts: BTreeMap<String, Account>,
+    /// The rules files of the folders. Relative to this file.
+    #[serde(default = "folders")]
+    pub folders: String,
+    /// Senders that folders and sidecars may name.
+    #[serde(default)]
+    pub addresses: BTreeMap<String, AddressFile>,
+    /// Where days and hours of arrival count, and in which times are told.
+    #[serde(default = "time_zone")]
+    pub time_zone: String,
+    /// What office people read in the folders.
+    #[serde(default)]
+    pub language: Language,
     #[serde(default)]
     pub network: Network,
 }
 
-#[derive(Debug, Deserialize)]
+pub(super) const FOLDERS: &str = "folders/*.yaml";
+
+fn folders() -> String {
+    FOLDERS.to_owned()
+}
+
+fn time_zone() -> String {
+    "Asia/Tokyo".to_owned()
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Account {
+    /// Base address of the API.
     pub base_url: String,
+    /// Base address of the authorization server.
     pub auth_url: String,
     pub client_id: String,
+    /// Never the secret itself, but where it is.
     pub client_secret: SecretSource,
 }
 
-/// Where a secret is; never the secret itself. Whatever else stands there is not repeated.
-#[derive(Debug)]
-pub(super) enum SecretSource {
-    Credential(String),
-    File(PathBuf),
-    Env(String),
-}
-
-const WHERE: &str = "client_secret: never the secret itself, but where it is: {credential: NAME}, {file: PATH} \
-                     or {env: NAME}";
-
-impl<'de> Deserialize<'de> for SecretSource {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Place)
-    }
-}
-
-struct Place;
-
-impl<'de> Visitor<'de> for Place {
-    type Value = SecretSource;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("where a secret is")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SecretSource, A::Error> {
-        let wrong = || A::Error::custom(WHERE);
-        let (key, value): (String, String) = map.next_entry().map_err(|_| wrong())?.ok_or_else(wrong)?;
-        if map.next_key::<IgnoredAny>().map_err(|_| wrong())?.is_some() {
-            return Err(wrong());
-        }
-        match key.as_str() {
-            "credential" => Ok(SecretSource::Credential(value)),
-            "file" => Ok(SecretSource::File(value.into())),
-            "env" => Ok(SecretSource::Env(value)),
-            _other => Err(wrong()),
-        }
-    }
-
-    fn visit_str<E: Error>(self, _: &str) -> Result<SecretSource, E> {
-        Err(E::custom(WHERE))
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<SecretSource, E> {
-        Err(E::custom(WHERE))
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<SecretSource, E> {
-        Err(E::custom(WHERE))
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<SecretSource, E> {
-        Err(E::custom(WHERE))
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<SecretSource, E> {
-        Err(E::custom(WHERE))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<SecretSource, E> {
-        Err(E::custom(WHERE))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<SecretSource, A::Error> {
-        Err(A::Error::custom(WHERE))
-    }
-}
-
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Network {
+    /// 1 to 64
     pub letters_at_once: usize,
-    #[serde(deserialize_with = "duration")]
-    pub connect_timeout: Duration,
-    #[serde(deserialize_with = "duration")]
-    pub call_timeout: Duration,
-    #[serde(deserialize_with = "duration")]
-    pub transfer_timeout: Duration,
-    #[serde(deserialize_with = "duration")]
-    pub quickest_retry: Duration,
-    #[serde(deserialize_with = "duration")]
-    pub slowest_retry: Duration,
+    pub connect_timeout: Length,
+    /// A whole call of the API
+    pub call_timeout: Length,
+    /// A whole upload or download
+    pub transfer_timeout: Length,
+    /// The first wait before the same is tried again; others follow from it
+    pub quickest_retry: Length,
+    /// The longest wait before something free of charge is tried again
+    pub slowest_retry: Length,
 }
 
 impl Default for Network {
     fn default() -> Self {
         Self {
             letters_at_once: 8,
-            connect_timeout: Duration::from_secs(10),
-            call_timeout: Duration::from_mins(1),
-            transfer_timeout: Duration::from_mins(4),
-            quickest_retry: Duration::from_secs(2),
-            slowest_retry: Duration::from_mins(15),
+            connect_timeout: Length(Duration::from_secs(10)),
+            call_timeout: Length(Duration::from_mins(1)),
+            transfer_timeout: Length(Duration::from_mins(4)),
+            quickest_retry: Length(Duration::from_secs(2)),
+            slowest_retry: Length(Duration::from_mins(15)),
         }
     }
 }
 
-fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-    let text = String::deserialize(from)?;
-    humantime::parse_duration(&text)
-        .map_err(|_| Error::custom(format!("`{text}` is no duration: write `2s`, `15m` or `1h 30m`")))
-}
-
-#[derive(Debug, Deserialize)]
+/// An address; a receiver's also has an honorific.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct AddressFile {
-    postal_code: String,
-    state: String,
-    city: String,
-    address1: String,
-    name: String,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReceiverFile {
-    postal_code: String,
-    state: String,
-    city: String,
-    address1: String,
-    name: String,
-    #[serde(default = "sama")]
-    honorific: String,
-}
-
-fn sama() -> String {
-    "様".to_owned()
-}
-
-/// Reads `mailchute.yaml`. Its lines are not shown: a secret may stand in one by mistake.
-pub(super) fn read_main(text: &str) -> Result<Main, String> {
-    read_with(text, false)
-}
-
-/// Reads one document; a mistake tells its line and shows it.
-fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
-    read_with(text, true)
-}
-
-fn read_with<'a, T: Deserialize<'a>>(text: &'a str, with_snippet: bool) -> Result<T, String> {
-    if let Some(line) = text.lines().position(|line| line.starts_with('\t')) {
-        return Err(format!("line {}: it is indented with a tab; YAML wants spaces", line + 1));
-    }
-    let options = serde_saphyr::options! {
-        duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::Error,
-        merge_keys: serde_saphyr::options::MergeKeyPolicy::Error,
-        strict_booleans: true,
-        with_snippet: with_snippet,
-        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 0 },
-    };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())
-}
-
-pub(super) fn address(text: &str) -> Result<Address, String> {
-    let AddressFile { postal_code, state, city, address1, name } = read(text)?;
-    Ok(Address { postal_code, state, city, address1, name })
-}
-
-pub(super) fn receiver(text: &str) -> Result<Receiver, String> {
-    let ReceiverFile { postal_code, state, city, address1, name, honorific } = read(text)?;
-    Ok(Receiver { address: Address { postal_code, state, city, address1, name }, honorific })
+pub(super) struct AddressFile {
+    /// 7 digits without a hyphen, in quotes
+    #[schemars(regex(pattern = r"^[0-9]{7}$"))]
+    pub postal_code: String,
+    /// The prefecture, at most 4 characters
+    #[schemars(length(min = 1, max = 4))]
+    pub state: String,
+    pub city: String,
+    pub address1: String,
+    pub name: String,
+    /// What follows a receiver's name; 様 if not given
+    pub honorific: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! What an outcome meant: all that is recorded of it, in one transaction.
 
 use super::Letter;
-use super::fact::Fact;
+use super::fact::{Fact, Reason};
 use super::outcome::AccountProblem;
 use super::state::State;
 use crate::clock::Time;
@@ -123,6 +123,11 @@ impl Notice {
 }
 
 impl Change {
+    /// A person looks at it before anything is done.
+    pub fn held(reason: Reason) -> Self {
+        Self::facts([Fact::Held(reason)]).due(Due::Never).owing(Notice::Held)
+    }
+
     /// Nothing new; to be looked at when `due`.
     pub(super) fn none(due: Due) -> Self {
         Self {

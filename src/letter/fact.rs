@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::Number;
 use super::mail::Mail;
 use super::order::Order;
 use crate::clock::Time;
@@ -140,6 +141,11 @@ mod shared {
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     ByPerson,
+    /// Each letter of its folder waits for a person.
+    Approval,
+    /// The same documents went to the same receiver before.
+    Duplicate(Number),
+    Limit(Limit),
     /// The service refused to create it.
     Refused(String),
     UploadRefused(String),
@@ -161,6 +167,15 @@ pub enum Reason {
     Restored,
 }
 
+/// More than a folder sends without being asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    LettersPerDay(u32),
+    SheetsPerDay(u32),
+    Burst { letters: u32, seconds: u64 },
+}
+
 /// What may be said to a person about a hold. To say the wrong one is a double post by a human hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Certainty {
@@ -174,6 +189,9 @@ impl Reason {
     pub fn certainty(&self) -> Certainty {
         match self {
             Self::ByPerson
+            | Self::Approval
+            | Self::Duplicate(_)
+            | Self::Limit(_)
             | Self::Refused(_)
             | Self::UploadRefused(_)
             | Self::DocumentDamaged(_)

@@ -3,6 +3,7 @@
 //! [`Order::problems`] refuses here what the service would refuse, so that a letter which is admitted
 //! can be created.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::address::{Address, Receiver};
@@ -26,15 +27,16 @@ pub struct Order {
     pub documents: Vec<Document>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shipping {
     pub method: Method,
+    /// With the method `normal`, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<ShippingOption>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     Normal,
@@ -42,7 +44,7 @@ pub enum Method {
     LetterpackPlus,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShippingOption {
     Express,
@@ -84,7 +86,7 @@ pub struct Document {
     pub print: Print,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Print {
     #[serde(default)]
@@ -97,7 +99,7 @@ pub struct Print {
     pub bind: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Color {
     #[default]
@@ -105,7 +107,7 @@ pub enum Color {
     Color,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Duplex {
     #[default]
@@ -113,7 +115,7 @@ pub enum Duplex {
     Single,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Staple {
     TopLeft,
@@ -158,8 +160,17 @@ impl Order {
     }
 }
 
+impl Order {
+    /// What the service takes and may be wrong all the same, one line each.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut doubts = prefixed("sender", self.sender.doubts());
+        doubts.extend(prefixed("receiver", self.receiver.address.doubts()));
+        doubts
+    }
+}
+
 impl Shipping {
-    fn problems(&self) -> Vec<String> {
+    pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         if !self.options.is_empty() && self.method != Method::Normal {
             problems.push("shipping: options go with the method `normal` only".to_owned());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::fact::{Abandonment, Certainty, Fact, GoneAnswer, Reason};
+use super::fact::{Abandonment, Certainty, Fact, GoneAnswer, Limit, Reason};
 use super::outcome::AccountProblem;
 
 impl Fact {
@@ -105,6 +105,11 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ByPerson => f.write_str("a person asked for it"),
+            Self::Approval => f.write_str("each letter of this folder waits for a person's approval"),
+            Self::Duplicate(earlier) => {
+                write!(f, "letter {earlier} had the same documents and the same receiver")
+            }
+            Self::Limit(limit) => write!(f, "{limit}"),
             Self::Refused(why) => write!(f, "the service refuses to make it: {why}"),
             Self::UploadRefused(why) => write!(f, "the upload is refused again and again: {why}"),
             Self::DocumentDamaged(document) => {
@@ -122,6 +127,18 @@ impl fmt::Display for Reason {
                 "it was to be confirmed under another account; with that account's credentials it goes on",
             ),
             Self::Restored => f.write_str("mailchute's own records were lost or went back in time"),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LettersPerDay(limit) => write!(f, "the folder's limit of {limit} letters a day is reached"),
+            Self::SheetsPerDay(limit) => write!(f, "the folder's limit of {limit} sheets a day is reached"),
+            Self::Burst { letters, seconds } => {
+                write!(f, "more than {letters} letters came within {seconds} seconds")
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
-//! The example configuration is true, and what is wrong in one is told with its place.
+//! The examples are true, and what is wrong is told like a compiler's message: `bad_config/` has one
+//! directory for each mistake, with the exact words expected.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mailchute::api::Patience;
-use mailchute::config::{Config, read_address, read_receiver};
+use mailchute::config::{Config, FirstStart, LetterKind, WatchMode, read_address, read_receiver, schemas};
 use mailchute::letter::Retry;
 
 fn root() -> &'static Path {
@@ -24,61 +25,135 @@ fn the_example_shows_the_defaults_and_the_addresses_beside_it_are_good() {
     assert_eq!(read_receiver(&root().join("config/receiver.yaml")).unwrap().honorific, "様");
 }
 
-const GOOD: &str = "state: s\naccounts:\n  main:\n    base_url: https://a.example.jp\n    auth_url: https://b.example.jp\n    client_id: c\n    client_secret: {env: X}\n";
-
-/// What is said of a configuration.
-fn problem(text: &str) -> String {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("mailchute.yaml");
-    std::fs::write(&path, text).unwrap();
-    Config::read(&path).map(drop).unwrap_err().to_string()
+#[test]
+fn the_example_of_a_folder_shows_every_default() {
+    let config = Config::read(&root().join("config/mailchute.yaml")).unwrap();
+    let folder = config.folder("invoices").unwrap();
+    assert_eq!((folder.mode, folder.letter), (WatchMode::default(), LetterKind::default()));
+    assert_eq!((folder.first_start, folder.settle, folder.poll), (FirstStart::default(), None, None));
+    assert_eq!(folder.sidecar_within.as_secs(), 600);
+    assert_eq!(folder.rules.rules.len(), 3);
+    assert!(config.warnings.is_empty());
+    let (book, mistakes) = folder.book.as_ref().unwrap().read().unwrap();
+    assert_eq!((book.len(), mistakes.len()), (2, 0));
+    let sidecar = std::fs::read(root().join("config/sidecar.pdf.yaml")).unwrap();
+    let sidecar = folder.sidecar("sidecar.pdf.yaml", sidecar).unwrap();
+    assert_eq!((sidecar.pages, sidecar.receiver.honorific.as_str()), (Some(2), "様"));
 }
 
 #[test]
-fn mistakes_are_told_with_their_place_and_secrets_are_never_literal() {
-    let changed = |from: &str, to: &str| {
-        assert!(GOOD.contains(from));
-        problem(&GOOD.replace(from, to))
-    };
-    for (said, parts) in [
-        (changed("https://a.", "http://a."), vec!["accounts.main", "is not https"]),
-        (changed("state: s\n", ""), vec!["state"]),
-        (changed("    client_id", "    clientid"), vec!["clientid", "6"]),
-        (changed("state: s\n", "state: s\nstate: t\n"), vec!["state", "2"]),
-        (changed("{env: X}", "hunter2"), vec!["line 7", "never the secret itself"]),
-        (changed("{env: X}", "'hunter2'\nother: 1"), vec!["never the secret itself"]),
-        (changed("{env: X}", "{hunter2}"), vec!["never the secret itself"]),
-        (changed("{env: X}", "{value: hunter2}"), vec!["never the secret itself"]),
-        (changed("{env: X}", "{env: X, value: hunter2}"), vec!["never the secret itself"]),
-        (changed(" {env: X}", "\n      hunter2"), vec!["never the secret itself"]),
-        (changed(" {env: X}", " # note\n      hunter2"), vec!["never the secret itself"]),
-        (changed("{env: X}", "[hunter2]"), vec!["never the secret itself"]),
-        (changed("{env: X}", "{env: X}\n    hunter: hunter2"), vec!["hunter"]),
-        (problem("accounts: {main: {client_secret: hunter2, base_url: x}}"), vec!["client_secret"]),
-        (changed("    base_url", "\tbase_url"), vec!["line 4", "tab"]),
-        (changed("state: s\n", "state: &a s\nother: *a\n"), vec!["2"]),
-        (problem(&format!("{GOOD}network: {{call_timeout: 5}}\n")), vec!["`5` is no duration"]),
-        (
-            problem(&format!(
-                "{GOOD}network: {{letters_at_once: 0, quickest_retry: 1h, slowest_retry: 1m}}\n"
-            )),
-            vec!["letters_at_once: 1 to 64", "quickest_retry"],
-        ),
-    ] {
-        assert!(!said.contains("hunter2"), "{said}");
-        for part in parts {
-            assert!(said.contains(part), "no `{part}` in: {said}");
+fn the_schemas_are_those_of_the_types() {
+    for (name, text) in schemas() {
+        let kept = std::fs::read_to_string(root().join("config/schema").join(name)).unwrap();
+        assert_eq!(kept, text, "stale: run `mailchute schema --dir config/schema`");
+    }
+}
+
+const MAIN: &str = "state: state
+accounts:
+  main:
+    base_url: https://api.example.jp
+    auth_url: https://auth.example.jp
+    client_id: c
+    client_secret: {env: HOME}
+addresses:
+  office:
+    postal_code: \"1000001\"
+    state: 東京都
+    city: 千代田区
+    address1: 千代田1-1
+    name: 見本
+";
+
+fn copy(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            std::fs::create_dir_all(&target).unwrap();
+            copy(&path, &target);
+        } else {
+            std::fs::copy(&path, target).unwrap();
         }
     }
 }
 
+/// All that is said of a configuration, with paths as they are in it.
+fn said(fixture: &Path) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("mailchute.yaml"), MAIN).unwrap();
+    copy(fixture, dir.path());
+    let config = Config::read(&dir.path().join("mailchute.yaml"));
+    let credentials = |config: Config| config.accounts.iter().find_map(|account| account.credentials().err());
+    let wrong = config.map_or_else(Some, credentials);
+    let text = wrong.map_or_else(|| "nothing".to_owned(), |wrong| wrong.to_string());
+    let inside = format!("{}/", dir.path().display());
+    let real = format!("{}/", dir.path().canonicalize().unwrap().display());
+    format!("{}\n", text.replace(&inside, "").replace(&real, ""))
+}
+
 #[test]
-fn a_postal_code_without_quotes_keeps_its_zero() {
+fn every_broken_configuration_is_told_in_the_words_expected() {
+    let mut fixtures: Vec<PathBuf> = std::fs::read_dir(root().join("tests/it/bad_config"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    fixtures.sort();
+    assert!(fixtures.len() >= 40);
+    let mut wrong = Vec::new();
+    for fixture in fixtures {
+        let said = said(&fixture);
+        assert!(!said.contains("hunter2"), "a secret is shown: {said}");
+        let expected = std::fs::read_to_string(fixture.join("expected.txt")).unwrap_or_default();
+        if said != expected {
+            // What is said now, to be read and kept if it is right.
+            let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad_config");
+            let name = fixture.file_name().unwrap().to_str().unwrap().to_owned();
+            std::fs::create_dir_all(&made).unwrap();
+            std::fs::write(made.join(&name), &said).unwrap();
+            wrong.push(format!("{name}:\n{said}instead of\n{expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_secret_is_never_repeated_however_it_is_written() {
+    for (from, to) in [
+        ("{env: HOME}", "'hunter2'\nother: 1"),
+        ("{env: HOME}", "{hunter2}"),
+        ("{env: HOME}", "{value: hunter2}"),
+        ("{env: HOME}", "{env: X, value: hunter2}"),
+        (" {env: HOME}", "\n      hunter2"),
+        (" {env: HOME}", " # note\n      hunter2"),
+        ("{env: HOME}", "[hunter2]"),
+        ("{env: HOME}", "{env: X}\n    hunter: hunter2"),
+        ("{env: HOME}", "hunter2\n\tx: 1"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("mailchute.yaml");
+        std::fs::write(&file, MAIN.replace(from, to)).unwrap();
+        let wrong = Config::read(&file).unwrap_err();
+        let all = format!("{wrong} {wrong:?}");
+        let lines: Vec<String> = wrong.problems.iter().map(|problem| problem.in_a_line()).collect();
+        assert!(
+            !wrong.to_string().contains("hunter2") && !lines.join("").contains("hunter2"),
+            "{to}: {wrong}"
+        );
+        assert!(!all.contains("hunter2"), "{to}: Debug shows it");
+    }
+}
+
+#[test]
+fn an_unquoted_postal_code_is_refused_with_the_remedy_and_never_changed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("to.yaml");
     let text = std::fs::read_to_string(root().join("config/receiver.yaml")).unwrap();
-    std::fs::write(&path, text.replace("\"0600001\"", "0600001")).unwrap();
-    assert_eq!(read_receiver(&path).unwrap().address.postal_code, "0600001");
-    std::fs::write(&path, text.replace("\"0600001\"", "０６００００１")).unwrap();
-    assert!(read_receiver(&path).unwrap_err().to_string().contains("write 7 digits"));
+    for (written, remedy) in
+        [("0600001", "write it in quotes: \"0600001\""), ("０６００００１", "write 7 digits")]
+    {
+        std::fs::write(&path, text.replace("\"0600001\"", written)).unwrap();
+        let said = read_receiver(&path).unwrap_err().to_string();
+        assert!(said.contains(remedy), "{said}");
+    }
 }

@@ -3,10 +3,14 @@
 //! A pause stops new mails and new intents of an account, never an open intent. What paused it is
 //! tried again from time to time by one letter, or by asking for the account, until it works.
 
+mod admission;
+
 use std::fmt;
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
+
+pub use admission::{Counts, Terms};
 
 use crate::clock::Time;
 use crate::letter::{AccountNews, AccountProblem};

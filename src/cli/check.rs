@@ -1,0 +1,98 @@
+//! `mailchute check`: whether the configuration is right, before anything depends on it.
+
+use super::config::Place;
+use crate::api::Client;
+use crate::clock::Clock;
+use crate::config::Folder;
+
+/// Check the configuration and every folder's rules; all mistakes of all files at once
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    place: Place,
+    /// Log in to each account too, and show what it may do
+    #[arg(long)]
+    online: bool,
+}
+
+pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let config = arguments.place.config()?;
+    let colour = super::is_coloured(&std::io::stderr());
+    for warning in &config.warnings {
+        eprint(&warning.render(colour));
+    }
+    let mut sound = true;
+    for account in &config.accounts {
+        match account.credentials() {
+            Ok(credentials) if arguments.online => {
+                let client =
+                    Client::new(account.places.clone(), credentials, config.patience, Clock::system())?;
+                sound &= online(&account.name, &client).await?;
+            }
+            Ok(_) => super::say(&format!("account {}: its secret is there", account.name))?,
+            Err(wrong) => {
+                eprint(&wrong.render(colour));
+                sound = false;
+            }
+        }
+    }
+    for folder in &config.folders {
+        sound &= folder_is_sound(folder)?;
+    }
+    let (accounts, folders) = (config.accounts.len(), config.folders.len());
+    anyhow::ensure!(sound, "the configuration reads well, but it can't be used like this");
+    super::say(&format!("{}: good; {accounts} account(s), {folders} folder(s)", config.file.display()))?;
+    Ok(())
+}
+
+/// Says what the account may do.
+async fn online(name: &str, client: &Client) -> anyhow::Result<bool> {
+    match client.account().await {
+        Ok(_realm) => {
+            super::say(&format!("account {name}: logged in and read; granted: {}", client.needs()))?;
+            Ok(true)
+        }
+        Err(failure) => {
+            eprint(&format!("account {name}: can't be read: {failure}"));
+            Ok(false)
+        }
+    }
+}
+
+/// What only the disk can tell of a folder.
+fn folder_is_sound(folder: &Folder) -> anyhow::Result<bool> {
+    let mut sound = true;
+    let path = folder.path.display();
+    if !folder.path.is_dir() {
+        eprint(&format!("folder {}: {path} is not there; make it, or mount its share", folder.name));
+        sound = false;
+    }
+    if let Some(book) = &folder.book {
+        match book.read() {
+            Ok((receivers, mistakes)) => {
+                for mistake in &mistakes {
+                    let (file, row, column) = (book.file.display(), mistake.row, &mistake.column);
+                    eprint(&format!("{file}: row {row}, column {column}: {}", mistake.what));
+                }
+                sound &= mistakes.is_empty();
+                super::say(&format!(
+                    "folder {}: {} receivers in its address book",
+                    folder.name,
+                    receivers.len()
+                ))?;
+            }
+            Err(why) => {
+                eprint(&format!("folder {}: its address book can't be used: {why}", folder.name));
+                sound = false;
+            }
+        }
+    }
+    super::say(&format!("folder {}: {path}, {} rule(s)", folder.name, folder.rules.rules.len()))?;
+    Ok(sound)
+}
+
+/// To standard error, if anybody listens there.
+fn eprint(text: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

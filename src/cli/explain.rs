@@ -1,0 +1,226 @@
+//! `mailchute explain`: what would be posted of a file, and why. Nothing is sent or moved.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use fs_err as fs;
+use serde_json::{Value, json};
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::config::Place;
+use super::{WrongWords, table};
+use crate::api::create_body;
+use crate::clock::Clock;
+use crate::config::{Config, Folder};
+use crate::drop::{Refusal, natural_order};
+use crate::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
+use crate::pdf::Inspector;
+use crate::rules::{Explanation, Facts, Found, Verdict};
+use crate::spool::sha256_of;
+use crate::store::Desk;
+
+/// Show which rule fits a file, where its address comes from, and what would be sent
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    place: Place,
+    /// PDFs, or subfolders of PDFs; a sidecar beside one is taken along
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// The folder whose rules decide (default: the one the file lies in, or the only one)
+    #[arg(long, value_name = "NAME")]
+    folder: Option<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let config = arguments.place.config()?;
+    let inspector = Inspector::of_this_program()?;
+    let number = next_number(&config.state);
+    for file in &arguments.files {
+        let folder = folder_of(&config, file, arguments.folder.as_deref())?;
+        let explained = explain(&inspector, folder, file).await?;
+        if arguments.json {
+            table::json(&as_json(&explained, folder, file, number)?)?;
+        } else {
+            print(&explained, folder, file, number)?;
+        }
+    }
+    Ok(())
+}
+
+/// The number a letter that is taken in next gets, as its files are named after it.
+fn next_number(state: &Path) -> Number {
+    let last = Desk::open(state).and_then(|desk| desk.numbers()).ok();
+    last.and_then(|numbers| numbers.last().copied()).map_or(Number(1), |Number(last)| Number(last + 1))
+}
+
+fn folder_of<'a>(config: &'a Config, file: &Path, given: Option<&str>) -> anyhow::Result<&'a Folder> {
+    let known: Vec<&str> = config.folders.iter().map(|folder| folder.name.as_str()).collect();
+    if let Some(name) = given {
+        return config.folder(name).with_context(|| format!("there is no folder `{name}`, only {known:?}"));
+    }
+    let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let around = config.folders.iter().find(|folder| real.starts_with(&folder.path));
+    match (around, config.folders.as_slice()) {
+        (Some(folder), _) | (None, [folder]) => Ok(folder),
+        (None, _) => {
+            Err(WrongWords(format!("say which folder with --folder: one of {}", known.join(", "))).into())
+        }
+    }
+}
+
+/// The documents it would have, and how it is decided; or why it would be refused before that.
+enum Explained {
+    Decided(Vec<Found>, Explanation),
+    Refused(Refusal),
+}
+
+async fn explain(inspector: &Inspector, folder: &Folder, file: &Path) -> anyhow::Result<Explained> {
+    let mut paths = vec![file.to_owned()];
+    if file.is_dir() {
+        paths = fs::read_dir(file)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+        paths.retain(|path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pdf")));
+        paths.sort_by(|a, b| natural_order(&name_of(a), &name_of(b)));
+    }
+    if paths.len() > DOCUMENTS_PER_LETTER {
+        return Ok(Explained::Refused(Refusal::TooManyDocuments { found: paths.len() }));
+    }
+    let mut documents = Vec::new();
+    for path in &paths {
+        match document(inspector, path).await? {
+            Ok(found) => documents.push(found),
+            Err(refusal) => return Ok(Explained::Refused(refusal)),
+        }
+    }
+    let sidecar = match sidecar_of(folder, file)? {
+        Some(Err(why)) => return Ok(Explained::Refused(Refusal::Sidecar(why))),
+        Some(Ok(sidecar)) => Some(sidecar),
+        None => None,
+    };
+    let book = folder.book.as_ref().map(crate::config::Book::read).transpose();
+    let facts = Facts {
+        name: &name_of(file),
+        documents: &documents,
+        arrived: Clock::system().now().with_timezone(&folder.zone).naive_local(),
+        sidecar: sidecar.as_ref(),
+        book: book.as_ref().map(|book| book.as_ref().map(|(book, _)| book)).map_err(String::as_str),
+    };
+    let explanation = folder.rules.explain(&facts);
+    Ok(Explained::Decided(documents, explanation))
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().nfc().collect()
+}
+
+async fn document(inspector: &Inspector, path: &Path) -> anyhow::Result<Result<Found, Refusal>> {
+    let size = fs::metadata(path)?.len();
+    if size == 0 || size > LARGEST_DOCUMENT {
+        return Ok(Err(if size == 0 { Refusal::Empty } else { Refusal::TooLarge { size } }));
+    }
+    let bytes = fs::read(path)?;
+    let pages = inspector.pages(&bytes).await?;
+    let sha256 = sha256_of(&bytes);
+    Ok(pages.map(|pages| Found { name: name_of(path), size, pages, sha256 }).map_err(Refusal::Pdf))
+}
+
+type ReadSidecar = Result<crate::rules::Sidecar, String>;
+
+fn sidecar_of(folder: &Folder, file: &Path) -> anyhow::Result<Option<ReadSidecar>> {
+    for ending in ["yaml", "yml", "json"] {
+        let name = format!("{}.{ending}", file.display());
+        if Path::new(&name).is_file() {
+            return Ok(Some(folder.sidecar(&name, fs::read(&name)?)));
+        }
+    }
+    Ok(None)
+}
+
+fn as_json(explained: &Explained, folder: &Folder, file: &Path, number: Number) -> anyhow::Result<Value> {
+    let file = file.display().to_string();
+    let (documents, explanation) = match explained {
+        Explained::Refused(refusal) => {
+            return Ok(json!({"file": file, "folder": folder.name, "refused": refusal}));
+        }
+        Explained::Decided(documents, explanation) => (documents, explanation),
+    };
+    let tried: Vec<Value> = explanation
+        .tried
+        .iter()
+        .map(|tried| {
+            let checked = tried.conditions.iter();
+            let conditions: Vec<Value> = checked
+                .map(|c| json!({"condition": c.condition, "found": c.found, "holds": c.holds}))
+                .collect();
+            json!({"rule": tried.rule, "line": tried.line, "conditions": conditions})
+        })
+        .collect();
+    let mut value = json!({
+        "file": file, "folder": folder.name, "rules": tried,
+        "rule": explanation.rule.map(|rule| &folder.rules.rules[rule].name),
+        "receiver_from": explanation.receiver_from,
+        "pages": documents.iter().map(|document| document.pages).collect::<Vec<_>>(),
+    });
+    match &explanation.verdict {
+        Verdict::Send(order, warnings) => {
+            value["sheets"] = json!(order.sheets());
+            value["warnings"] = json!(warnings);
+            // As it would be sent, so as text: a program may compare it byte for byte.
+            value["body"] = json!(body(number, order)?);
+        }
+        Verdict::Refuse(refusal) => value["refused"] = json!(refusal),
+        Verdict::Hold(waiting) => value["waits"] = json!(waiting),
+    }
+    Ok(value)
+}
+
+fn body(number: Number, order: &Order) -> anyhow::Result<String> {
+    Ok(String::from_utf8(create_body(number, order)?)?)
+}
+
+fn print(explained: &Explained, folder: &Folder, file: &Path, number: Number) -> anyhow::Result<()> {
+    let line = |text: String| super::say(&text);
+    line(format!("{}: folder {}", file.display(), folder.name))?;
+    let (documents, explanation) = match explained {
+        Explained::Refused(refusal) => return Ok(line(refused(folder, refusal))?),
+        Explained::Decided(documents, explanation) => (documents, explanation),
+    };
+    for (index, tried) in explanation.tried.iter().enumerate() {
+        let fits = if explanation.rule == Some(index) { "fits" } else { "does not fit" };
+        line(format!("  rule \"{}\" (line {}) {fits}", tried.rule, tried.line))?;
+        for checked in &tried.conditions {
+            let holds = if checked.holds { "yes" } else { "no " };
+            line(format!("    {holds} {}   here: {}", checked.condition, checked.found))?;
+        }
+    }
+    let pages: Vec<String> = documents.iter().map(|document| document.pages.to_string()).collect();
+    match &explanation.verdict {
+        Verdict::Send(order, warnings) => {
+            let from = explanation.receiver_from.as_deref().unwrap_or_default();
+            let crate::address::Receiver { address, honorific } = &order.receiver;
+            line(format!(
+                "  receiver   {} {}{} {} {honorific}   from {from}",
+                address.postal_code, address.state, address.city, address.name
+            ))?;
+            line(format!("  pages      {}; {} sheet(s)", pages.join(" + "), order.sheets()))?;
+            for warning in warnings {
+                line(format!("  warning    {warning}"))?;
+            }
+            line(format!("  body       {}", body(number, order)?))?;
+        }
+        Verdict::Refuse(refusal) => line(refused(folder, refusal))?,
+        Verdict::Hold(waiting) => {
+            let said = folder.language.waiting(waiting, &folder.names);
+            line(format!("  held: {} {}", said.cause, said.remedy))?;
+        }
+    }
+    Ok(())
+}
+
+fn refused(folder: &Folder, refusal: &Refusal) -> String {
+    let said = folder.language.refusal(refusal);
+    format!("  rejected: {} {}", said.cause, said.remedy)
+}

@@ -1,0 +1,210 @@
+//! From a folder's rules file as it is written to a folder that is valid.
+
+use std::path::Path;
+
+use regex::Regex;
+
+use super::build::Build;
+use super::either::Receiver as WrittenReceiver;
+use super::folder::{Book, Folder, FolderTerms, glob, real};
+use super::words::Burst;
+use super::yaml_folder::{self as yaml, DuplicateAction, Release};
+use crate::address::Address;
+use crate::address_book::Columns;
+use crate::letter::Print;
+use crate::rules::{self, ReceiverFrom, Rule, Rules, When};
+use crate::texts::Names;
+
+impl Build<'_, yaml::Folder> {
+    pub(super) fn folder(&mut self, file: &Path) -> Option<Folder> {
+        let written = &self.written.value;
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let beside = file.parent().unwrap_or(Path::new(""));
+        let account = self.account();
+        let sender = self.sender(&["sender"], &written.sender);
+        let ignore: Vec<Regex> = written.watch.ignore.iter().filter_map(|pattern| glob(pattern)).collect();
+        let names = self.names();
+        let book = written.address_book.as_ref().map(|book| self::book(book, beside));
+        if !self.written.has_items(&["rules"]) {
+            self.wrong(
+                &["rules"],
+                "there is no rule",
+                "write at least one; without one nothing can be posted",
+            );
+        }
+        let rules = written.rules.iter().enumerate();
+        let rules: Vec<Option<Rule>> =
+            rules.map(|(index, rule)| self.rule(index, rule, sender.as_ref())).collect();
+        self.repeated_names();
+        self.settle_is_sane();
+        let limits = &written.limits;
+        let duplicates = &written.duplicates;
+        Some(Folder {
+            path: real(&beside.join(&written.path)),
+            mode: written.watch.mode,
+            settle: written.watch.settle.map(|length| length.0),
+            poll: written.watch.poll.map(|length| length.0),
+            ignore,
+            letter: written.letter,
+            first_start: written.first_start,
+            sidecar_within: written.sidecar_within.0,
+            rules: Rules {
+                folder: name.clone(),
+                account: account?,
+                rules: rules.into_iter().collect::<Option<_>>()?,
+            },
+            name,
+            book,
+            path_at: self.written.wrong(&["path"], "", ""),
+            names,
+            language: self.around.language,
+            zone: self.around.zone,
+            terms: FolderTerms {
+                approval: written.release == Release::Approval,
+                duplicates: (duplicates.action == DuplicateAction::Hold).then_some(duplicates.within.0),
+                letters_per_day: limits.letters_per_day,
+                sheets_per_day: limits.sheets_per_day,
+                burst: limits.burst.map(|Burst(letters, within)| (letters, within.as_secs().max(1))),
+            },
+            addresses: std::sync::Arc::clone(&self.around.addresses),
+        })
+    }
+
+    fn account(&mut self) -> Option<String> {
+        let given = &self.written.value.account;
+        // What mailchute.yaml has is not known: that is told already.
+        let Some(accounts) = &self.around.accounts else { return Some(given.clone().unwrap_or_default()) };
+        let known = accounts.join(", ");
+        match (given, accounts.as_slice()) {
+            (Some(name), accounts) if accounts.contains(name) => Some(name.clone()),
+            (Some(name), _) => {
+                let what = format!("there is no account `{name}`");
+                self.wrong(&["account"], what, &format!("mailchute.yaml has: {known}"));
+                None
+            }
+            (None, [only]) => Some(only.clone()),
+            (None, _) => {
+                self.wrong(&[], "the key `account` is missing", &format!("choose one of: {known}"));
+                None
+            }
+        }
+    }
+
+    fn names(&mut self) -> Names {
+        let usual = Names::usual(self.around.language);
+        let given = &self.written.value.shelf;
+        let or = |given: &Option<String>, usual: String| given.clone().unwrap_or(usual);
+        let names = Names {
+            held: or(&given.held, usual.held),
+            sent: or(&given.sent, usual.sent),
+            rejected: or(&given.rejected, usual.rejected),
+            cancelled: or(&given.cancelled, usual.cancelled),
+            approve: or(&given.approve, usual.approve),
+            cancel: or(&given.cancel, usual.cancel),
+        };
+        let all = names.all();
+        let twice = all.iter().enumerate().any(|(n, name)| all[..n].contains(name));
+        if twice {
+            self.wrong(&["shelf"], "two of its subfolders have the same name", "");
+        }
+        let plain = |name: &str| {
+            !name.is_empty() && !name.contains('/') && !name.starts_with('.') && name.len() < 200
+        };
+        if !all.iter().all(|name| plain(name)) {
+            self.wrong(
+                &["shelf"],
+                "a name of a subfolder must be a plain word",
+                "without `/` and not beginning with `.`",
+            );
+        }
+        names
+    }
+
+    fn settle_is_sane(&mut self) {
+        let watch = &self.written.value.watch;
+        if watch.settle.is_some_and(|settle| settle.0.as_millis() < 100) {
+            let help = "at least 100ms; what is still being written would be taken in";
+            self.wrong(&["watch", "settle"], "it is too short", help);
+        }
+        if watch.poll.is_some_and(|poll| poll.0.as_millis() < 100) {
+            self.wrong(&["watch", "poll"], "it is too short", "at least 100ms");
+        }
+    }
+
+    fn repeated_names(&mut self) {
+        let rules = &self.written.value.rules;
+        for (index, rule) in rules.iter().enumerate() {
+            if rules[..index].iter().any(|earlier| earlier.name == rule.name) {
+                let what = format!("two rules are called `{}`", rule.name);
+                self.wrong(&["rules", &index.to_string(), "name"], what, "give each its own name");
+            }
+        }
+    }
+
+    fn rule(&mut self, index: usize, rule: &yaml::Rule, sender: Option<&Address>) -> Option<Rule> {
+        let index = index.to_string();
+        let at = |path: &'static [&'static str]| [&["rules", index.as_str()], path].concat();
+        let file_name = match &rule.when.file_name {
+            Some(text) => Some(self.regex(&at(&["when", "file_name"]), text)?),
+            None => None,
+        };
+        self.shipping(&at(&["shipping"]), &rule.shipping);
+        self.print(&at(&["print"]), &rule.print);
+        let receiver = self.receiver(&at(&["receiver"]), &rule.receiver, file_name.as_ref());
+        let sender = match &rule.sender {
+            Some(own) => self.sender(&at(&["sender"]), own),
+            None => sender.cloned(),
+        };
+        let mut print_files = Vec::new();
+        for (n, special) in rule.print_files.iter().enumerate() {
+            let n = n.to_string();
+            let place = [at(&["print_files"]), vec![n.as_str()]].concat();
+            let yaml::PrintFile { file_name, color, duplex, staple, bind } = special;
+            let print = Print { color: *color, duplex: *duplex, staple: *staple, bind: *bind };
+            self.print(&place, &print);
+            print_files.push((self.regex(&[place.as_slice(), &["file_name"]].concat(), file_name)?, print));
+        }
+        Some(Rule {
+            name: rule.name.clone(),
+            line: self.written.line(&at(&[])),
+            when: When {
+                file_name,
+                pages: rule.when.pages.map(|pages| (pages.0, pages.1)),
+                size: rule.when.size.map(|size| (size.0, size.1)),
+                weekday: rule.when.weekday.as_ref().map(|days| days.0.clone()),
+                time: rule.when.time.map(|hours| (hours.0, hours.1)),
+            },
+            receiver,
+            sender: sender?,
+            shipping: rule.shipping.clone(),
+            print: rule.print.clone(),
+            print_files,
+            reply_letterpack: self.reply(&at(&["reply_letterpack"]), rule.reply_letterpack.as_ref()),
+        })
+    }
+
+    fn receiver(&mut self, path: &[&str], written: &WrittenReceiver, name: Option<&Regex>) -> ReceiverFrom {
+        match written {
+            WrittenReceiver::Sidecar => ReceiverFrom::Sidecar,
+            WrittenReceiver::Written(file) => ReceiverFrom::Written(self.address(path, file, true)),
+            WrittenReceiver::Book(template) => {
+                if self.written.value.address_book.is_none() {
+                    self.wrong(path, "there is no address book to look in", "name one under `address_book`");
+                }
+                let groups = name.into_iter().flat_map(|regex| regex.capture_names().flatten());
+                let groups = groups.map(|group| (group.to_owned(), String::new())).collect();
+                if let Err(why) = rules::fill(template, &groups) {
+                    self.wrong(path, why, "the groups are those of `file_name` in the same rule");
+                }
+                ReceiverFrom::Book(template.clone())
+            }
+        }
+    }
+}
+
+fn book(book: &yaml::AddressBook, beside: &Path) -> Book {
+    let yaml::Columns { postal_code, state, city, address1, name, honorific } = book.columns.clone();
+    let key = book.key.clone();
+    let columns = Columns { key, postal_code, state, city, address1, name, honorific };
+    Book { file: beside.join(&book.file), columns }
+}

@@ -1,0 +1,135 @@
+//! What may be written in more than one way: a sender, a receiver.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+
+use super::yaml::AddressFile;
+
+/// A name, or an address.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Sender {
+    Named(String),
+    Written(AddressFile),
+}
+
+/// `sidecar`, `{book: '{customer}'}`, or an address.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Receiver {
+    Sidecar,
+    Book(String),
+    Written(AddressFile),
+}
+
+struct SenderVisitor;
+
+impl<'de> Visitor<'de> for SenderVisitor {
+    type Value = Sender;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of an address in mailchute.yaml, or an address")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Sender, E> {
+        Ok(Sender::Named(name.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Sender, A::Error> {
+        AddressFile::deserialize(MapAccessDeserializer::new(map)).map(Sender::Written)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sender {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(SenderVisitor)
+    }
+}
+
+/// What may stand in a receiver's mapping.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReceiverMap {
+    book: Option<String>,
+    postal_code: Option<String>,
+    state: Option<String>,
+    city: Option<String>,
+    address1: Option<String>,
+    name: Option<String>,
+    honorific: Option<String>,
+}
+
+struct ReceiverVisitor;
+
+impl<'de> Visitor<'de> for ReceiverVisitor {
+    type Value = Receiver;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`sidecar`, `{book: '{customer}'}` or an address")
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<Receiver, E> {
+        match word {
+            "sidecar" => Ok(Receiver::Sidecar),
+            _other => Err(E::custom(format!(
+                "`{word}` is no receiver\nwrite `sidecar`, `{{book: '{{customer}}'}}` or an address"
+            ))),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Receiver, A::Error> {
+        let ReceiverMap { book, postal_code, state, city, address1, name, honorific } =
+            ReceiverMap::deserialize(MapAccessDeserializer::new(map))?;
+        let texts = [&postal_code, &state, &city, &address1, &name, &honorific];
+        match (book, texts.iter().any(|text| text.is_some())) {
+            (Some(_), true) => Err(A::Error::custom("either `book` or an address\nkeep one of the two")),
+            (Some(book), false) => Ok(Receiver::Book(book)),
+            (None, _) => {
+                let need = |text: Option<String>, key| text.ok_or_else(|| A::Error::missing_field(key));
+                Ok(Receiver::Written(AddressFile {
+                    postal_code: need(postal_code, "postal_code")?,
+                    state: need(state, "state")?,
+                    city: need(city, "city")?,
+                    address1: need(address1, "address1")?,
+                    name: need(name, "name")?,
+                    honorific,
+                }))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Receiver {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(ReceiverVisitor)
+    }
+}
+
+impl JsonSchema for Sender {
+    fn schema_name() -> Cow<'static, str> {
+        "Sender".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let address = generator.subschema_for::<AddressFile>();
+        json_schema!({"anyOf": [{"type": "string", "description": "a name from mailchute.yaml"}, address]})
+    }
+}
+
+impl JsonSchema for Receiver {
+    fn schema_name() -> Cow<'static, str> {
+        "Receiver".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let address = generator.subschema_for::<AddressFile>();
+        let book = json_schema!({
+            "type": "object", "required": ["book"], "additionalProperties": false,
+            "properties": {"book": {"type": "string", "description": "the key to look up: '{customer}'"}}
+        });
+        json_schema!({"anyOf": [{"const": "sidecar"}, book, address]})
+    }
+}

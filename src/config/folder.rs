@@ -1,0 +1,199 @@
+//! A folder with its rules, valid by construction.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{NaiveTime, TimeZone as _};
+use chrono_tz::Tz;
+use regex::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::build::Build;
+use super::page::{self, Written};
+use super::problem::Problem;
+use super::yaml_folder as yaml;
+use crate::address::Address;
+use crate::address_book::{AddressBook, Columns, RowMistake};
+use crate::clock::Time;
+use crate::guard::Terms;
+use crate::rules::{Rules, Sidecar};
+use crate::texts::{Language, Names};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WatchMode {
+    #[default]
+    Auto,
+    Events,
+    Poll,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LetterKind {
+    #[default]
+    File,
+    Subfolder,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FirstStart {
+    #[default]
+    Hold,
+    Take,
+}
+
+#[derive(Debug)]
+pub struct Folder {
+    /// The name of its rules file, which is the folder's name everywhere.
+    pub name: String,
+    pub path: PathBuf,
+    pub mode: WatchMode,
+    /// If not given, by the kind of its filesystem.
+    pub settle: Option<Duration>,
+    pub poll: Option<Duration>,
+    pub ignore: Vec<Regex>,
+    pub letter: LetterKind,
+    pub first_start: FirstStart,
+    pub sidecar_within: Duration,
+    pub rules: Rules,
+    pub book: Option<Book>,
+    pub names: Names,
+    pub language: Language,
+    pub zone: Tz,
+    pub(super) terms: FolderTerms,
+    pub(super) addresses: Addresses,
+    /// Where its path is written, for what is wrong with that.
+    pub(super) path_at: Problem,
+}
+
+/// Senders by name.
+pub(super) type Addresses = Arc<BTreeMap<String, Address>>;
+
+#[derive(Debug)]
+pub(super) struct FolderTerms {
+    pub(super) approval: bool,
+    pub(super) duplicates: Option<Duration>,
+    pub(super) letters_per_day: Option<u32>,
+    pub(super) sheets_per_day: Option<u32>,
+    pub(super) burst: Option<(u32, u64)>,
+}
+
+/// Where an address book is, and how it is read.
+#[derive(Debug)]
+pub struct Book {
+    pub file: PathBuf,
+    pub columns: Columns,
+}
+
+impl Book {
+    /// Reads it as it stands now. `Err` if it can't be used at all.
+    pub fn read(&self) -> Result<(AddressBook, Vec<RowMistake>), String> {
+        let bytes = fs_err::read(&self.file).map_err(|error| error.to_string())?;
+        let file = self.file.display();
+        AddressBook::read(&bytes, &self.columns).map_err(|why| format!("{file}: {why}"))
+    }
+}
+
+/// What a folder's rules file is read with.
+#[derive(Debug)]
+pub(super) struct Around {
+    /// `None` if mailchute.yaml can't be read.
+    pub(super) accounts: Option<Vec<String>>,
+    pub(super) addresses: Addresses,
+    /// Named senders that are there and have mistakes of their own.
+    pub(super) unusable: Option<Vec<String>>,
+    pub(super) language: Language,
+    pub(super) zone: Tz,
+}
+
+impl Around {
+    /// For a file that is read by itself.
+    pub(super) fn nothing() -> Self {
+        Self {
+            accounts: None,
+            addresses: Arc::default(),
+            unusable: None,
+            language: Language::default(),
+            zone: Tz::Asia__Tokyo,
+        }
+    }
+}
+
+impl Folder {
+    /// Reads one rules file; what is wrong goes into `problems`.
+    pub(super) fn read(file: &Path, around: &Around, problems: &mut Vec<Problem>) -> Option<Self> {
+        let before = problems.iter().filter(|problem| problem.is_error()).count();
+        let written: Written<yaml::Folder> = page::read(file, problems)?;
+        let folder = Build { written: &written, around, problems }.folder(file);
+        let after = problems.iter().filter(|problem| problem.is_error()).count();
+        folder.filter(|_| after == before)
+    }
+
+    /// What its letters go by, for one that is taken in now.
+    pub fn terms(&self, now: Time) -> Terms {
+        let terms = &self.terms;
+        let since = |length: Duration| now.checked_sub_signed(chrono::TimeDelta::from_std(length).ok()?);
+        let day = now.with_timezone(&self.zone).date_naive().and_time(NaiveTime::MIN);
+        let began = self.zone.from_local_datetime(&day).earliest();
+        Terms {
+            approval: terms.approval,
+            duplicates_since: terms.duplicates.and_then(since),
+            letters_per_day: terms.letters_per_day,
+            sheets_per_day: terms.sheets_per_day,
+            burst: terms.burst,
+            day_began: began.map_or(now, |began| began.to_utc()),
+        }
+    }
+
+    /// Reads what lies beside a drop; what is wrong with it, in one line each.
+    pub fn sidecar(&self, name: &str, bytes: Vec<u8>) -> Result<Sidecar, String> {
+        let mut problems = Vec::new();
+        let file = Path::new(name);
+        let around = Around {
+            addresses: Arc::clone(&self.addresses),
+            unusable: Some(Vec::new()),
+            language: self.language,
+            zone: self.zone,
+            ..Around::nothing()
+        };
+        let written: Option<Written<yaml::Sidecar>> = page::read_bytes(file, bytes, &mut problems);
+        let sidecar = written.and_then(|written| {
+            Build { written: &written, around: &around, problems: &mut problems }.sidecar()
+        });
+        problems.retain(Problem::is_error);
+        match sidecar {
+            Some(sidecar) if problems.is_empty() => Ok(sidecar),
+            Some(_) | None => {
+                let lines: Vec<String> = problems.iter().map(Problem::in_a_line).collect();
+                Err(lines.join("; "))
+            }
+        }
+    }
+}
+
+/// An absolute path without `.` and `..`, as it really is if it is there.
+pub(super) fn real(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    if let Ok(real) = absolute.canonicalize() {
+        return real;
+    }
+    absolute.components().fold(PathBuf::new(), |mut clean, part| {
+        match part {
+            Component::ParentDir => drop(clean.pop()),
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => clean.push(part),
+        }
+        clean
+    })
+}
+
+/// A pattern in which `*` is anything and `?` one character.
+pub(super) fn glob(pattern: &str) -> Option<Regex> {
+    let escaped = regex::escape(pattern).replace(r"\*", ".*").replace(r"\?", ".");
+    Regex::new(&format!("^(?s:{escaped})$")).ok()
+}

@@ -1,0 +1,241 @@
+//! `mailchute.yaml` and the files it leads to.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use chrono_tz::Tz;
+use fs_err as fs;
+
+use super::build::Build;
+use super::folder::{Around, Folder, glob, real};
+use super::page::{self, Written};
+use super::problem::Problem;
+use super::secret::SecretSource;
+use super::{Config, ConfigError, yaml};
+use crate::address::{Address, Receiver};
+use crate::api::{Credentials, Patience, Places};
+use crate::letter::Retry;
+use crate::secret::Secret;
+
+#[derive(Debug)]
+pub struct Account {
+    pub name: String,
+    pub places: Places,
+    client_id: String,
+    secret: SecretSource,
+}
+
+/// Reads everything; `None` if the main file can't be read at all, though the folders' files are.
+pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
+    // What is relative is so to the file, wherever the program is started.
+    let beside = file.parent().unwrap_or(Path::new(""));
+    let Some(written) = page::read::<yaml::Main>(file, problems) else {
+        if file.exists() {
+            let files = rule_files(beside, yaml::FOLDERS).unwrap_or_default();
+            for file in files {
+                drop(Folder::read(&file, &Around::nothing(), problems));
+            }
+        }
+        return None;
+    };
+    let main = &written.value;
+    let zone: Option<Tz> = main.time_zone.parse().ok();
+    if zone.is_none() {
+        let what = format!("there is no time zone `{}`", main.time_zone);
+        problems.push(written.wrong(&["time_zone"], what, "write it as `Asia/Tokyo`"));
+    }
+    let around =
+        Around { language: main.language, zone: zone.unwrap_or(Tz::Asia__Tokyo), ..Around::nothing() };
+    let addresses = addresses(&written, &around, problems);
+    let around = Around {
+        accounts: Some(written.keys(&["accounts"])),
+        unusable: Some(written.keys(&["addresses"])),
+        addresses: Arc::new(addresses),
+        ..around
+    };
+    let accounts = accounts(&written, beside, problems);
+    let (patience, retry) = network(&written, problems);
+    let state = beside.join(&main.state);
+    let mut folders = Vec::new();
+    match rule_files(beside, &main.folders) {
+        Ok(files) => folders.extend(files.iter().filter_map(|file| Folder::read(file, &around, problems))),
+        Err(why) => problems.push(written.wrong(&["folders"], why, "write it as `folders/*.yaml`")),
+    }
+    apart(&folders, &[("the state directory", &state), ("mailchute.yaml", file)], problems);
+    Some(Config {
+        file: file.to_owned(),
+        state,
+        accounts,
+        folders,
+        rules_dir: beside.join(Path::new(&main.folders).parent().unwrap_or(Path::new(""))),
+        letters_at_once: main.network.letters_at_once,
+        patience,
+        retry,
+        warnings: Vec::new(),
+    })
+}
+
+/// The rules files that a main file leads to, whatever is wrong with it.
+pub(super) fn rules_of(file: &Path) -> Vec<PathBuf> {
+    let written: Option<Written<yaml::Main>> = page::read(file, &mut Vec::new());
+    let pattern = written.map_or_else(|| yaml::FOLDERS.to_owned(), |main| main.value.folders);
+    rule_files(file.parent().unwrap_or(Path::new("")), &pattern).unwrap_or_default()
+}
+
+fn addresses(
+    written: &Written<yaml::Main>,
+    around: &Around,
+    problems: &mut Vec<Problem>,
+) -> BTreeMap<String, Address> {
+    let mut build = Build { written, around, problems };
+    let named = written.value.addresses.iter();
+    named
+        .map(|(name, file)| (name.clone(), build.address(&["addresses", name], file, false).address))
+        .collect()
+}
+
+fn accounts(written: &Written<yaml::Main>, beside: &Path, problems: &mut Vec<Problem>) -> Vec<Account> {
+    if written.keys(&["accounts"]).is_empty() {
+        problems.push(written.wrong(&["accounts"], "at least one account is needed", ""));
+    }
+    let mut accounts = Vec::new();
+    for (name, account) in &written.value.accounts {
+        match Places::new(&account.base_url, &account.auth_url) {
+            Ok(places) => accounts.push(Account {
+                name: name.clone(),
+                places,
+                client_id: account.client_id.clone(),
+                secret: account.client_secret.clone().beside(beside),
+            }),
+            Err(bad) => {
+                let key = bad.to_string().split(':').next().unwrap_or_default().to_owned();
+                problems.push(written.wrong(&["accounts", name, &key], bad.to_string(), ""));
+            }
+        }
+    }
+    accounts
+}
+
+fn network(written: &Written<yaml::Main>, problems: &mut Vec<Problem>) -> (Patience, Retry) {
+    let network = &written.value.network;
+    if !(1..=64).contains(&network.letters_at_once) {
+        problems.push(written.wrong(&["network", "letters_at_once"], "here should be 1 to 64", ""));
+    }
+    let delta = |length: Duration| TimeDelta::from_std(length).unwrap_or(TimeDelta::MAX);
+    let retry = Retry { quickest: delta(network.quickest_retry.0), slowest: delta(network.slowest_retry.0) };
+    if retry.quickest < TimeDelta::milliseconds(10) || retry.quickest > retry.slowest {
+        let what = "here should be at least 10ms, and not more than `slowest_retry`";
+        problems.push(written.wrong(&["network", "quickest_retry"], what, ""));
+    }
+    let patience = Patience {
+        connect: network.connect_timeout.0,
+        call: network.call_timeout.0,
+        transfer: network.transfer_timeout.0,
+    };
+    (patience, retry)
+}
+
+/// The files that a pattern means, in their order; only its last part may have a `*`.
+fn rule_files(beside: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
+    let path = Path::new(pattern);
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return Err("it is no pattern of files".to_owned());
+    };
+    if dir.to_string_lossy().contains('*') {
+        return Err("only the last part may have a `*`".to_owned());
+    }
+    let regex = glob(name).ok_or_else(|| "it is no pattern of files".to_owned())?;
+    let Ok(entries) = fs::read_dir(beside.join(dir)) else { return Ok(Vec::new()) };
+    let fits = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        regex.is_match(&name) && !name.starts_with('.')
+    };
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(fits).collect();
+    files.sort();
+    Ok(files)
+}
+
+/// No two folders in one place or one inside the other, and nothing of ours in any.
+fn apart(folders: &[Folder], ours: &[(&str, &Path)], problems: &mut Vec<Problem>) {
+    for (index, folder) in folders.iter().enumerate() {
+        for other in &folders[..index] {
+            let (a, b) = (&folder.path, &other.path);
+            if a == b || a.starts_with(b) || b.starts_with(a) {
+                let relation = if a == b { "the same as" } else { "inside or around" };
+                let what = format!("the folder of `{}` is {relation} that of `{}`", folder.name, other.name);
+                problems.push(folder.path_at.saying(what, "give each folder a place of its own"));
+            }
+        }
+        for (what, path) in ours {
+            if real(path).starts_with(&folder.path) {
+                let what = format!("{what} lies inside the folder of `{}`", folder.name);
+                problems.push(folder.path_at.saying(what, "whoever can drop files could change it"));
+            }
+        }
+    }
+}
+
+impl Account {
+    /// Fetches the secret from where it is.
+    pub fn credentials(&self) -> Result<Credentials, ConfigError> {
+        let key =
+            |why: String| ConfigError::one(Path::new(&format!("accounts.{}.client_secret", self.name)), why);
+        let secret = match &self.secret {
+            SecretSource::Env(name) => {
+                std::env::var(name).map_err(|_| key(format!("the environment variable {name} is not set")))?
+            }
+            SecretSource::File(path) => secret_file(path).map_err(key)?,
+            SecretSource::Credential(name) => {
+                let dir = std::env::var_os("CREDENTIALS_DIRECTORY")
+                    .ok_or_else(|| key("systemd gave no credentials; LoadCredential= does".to_owned()))?;
+                let plain = !name.is_empty() && !name.contains('/') && name != "..";
+                let name = plain.then_some(name).ok_or_else(|| key("it is a name, not a path".to_owned()))?;
+                fs::read_to_string(Path::new(&dir).join(name)).map_err(|error| key(error.to_string()))?
+            }
+        };
+        let secret = secret.trim_end_matches(['\r', '\n']);
+        if secret.is_empty() {
+            return Err(key("it is empty".to_owned()));
+        }
+        Ok(Credentials { client_id: self.client_id.clone(), client_secret: Secret::new(secret) })
+    }
+}
+
+fn secret_file(path: &Path) -> Result<String, String> {
+    let unreadable = |error: std::io::Error| format!("{} can't be read: {error}", path.display());
+    let mode = std::fs::metadata(path).map_err(unreadable)?.mode();
+    if mode & 0o007 != 0 {
+        let path = path.display();
+        return Err(format!("others can read {path}; `chmod 600 {path}` and it is taken"));
+    }
+    std::fs::read_to_string(path).map_err(unreadable)
+}
+
+/// A sender's address from a file.
+pub fn read_address(file: &Path) -> Result<Address, ConfigError> {
+    Ok(address_file(file, false)?.address)
+}
+
+/// A receiver from a file: an address with an honorific, 様 if none is given.
+pub fn read_receiver(file: &Path) -> Result<Receiver, ConfigError> {
+    address_file(file, true)
+}
+
+fn address_file(file: &Path, is_receiver: bool) -> Result<Receiver, ConfigError> {
+    let mut problems = Vec::new();
+    let written: Option<Written<yaml::AddressFile>> = page::read(file, &mut problems);
+    let around = Around::nothing();
+    let receiver = written.map(|written| {
+        let build = Build { written: &written, around: &around, problems: &mut problems };
+        { build }.address(&[], &written.value, is_receiver)
+    });
+    problems.retain(Problem::is_error);
+    match receiver {
+        Some(receiver) if problems.is_empty() => Ok(receiver),
+        Some(_) | None => Err(ConfigError { problems }),
+    }
+}

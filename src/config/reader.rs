@@ -1,0 +1,223 @@
+//! A tree as serde reads it: a text stays the text that was written, and what YAML would take for
+//! something else must be in quotes.
+
+use serde::de::{
+    self, DeserializeSeed, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, Unexpected, VariantAccess,
+    Visitor,
+};
+
+use super::strike::Error;
+use super::tree::{Key, Node, Value};
+
+pub(super) struct Reader<'a>(pub(super) &'a Node);
+
+fn wrong(expected: &dyn de::Expected) -> Error {
+    de::Error::invalid_type(Unexpected::Unit, expected)
+}
+
+impl<'a> Reader<'a> {
+    fn number<T: std::str::FromStr>(&self) -> Result<T, Error> {
+        let Value::Scalar { text, .. } = &self.0.value else { return Err(wrong(&"a whole number")) };
+        text.parse().map_err(|_| wrong(&"a whole number, such as 20"))
+    }
+
+    /// A text that YAML itself would take for something else must be in quotes.
+    fn text(&self) -> Result<&'a str, Error> {
+        match &self.0.value {
+            Value::Scalar { text, plain: true } if is_ambiguous(text) => {
+                let what = if text.is_empty() {
+                    "here should be a text".to_owned()
+                } else {
+                    format!("`{text}` without quotes is no text to YAML")
+                };
+                Err(de::Error::custom(format!("{what}\nwrite it in quotes: \"{text}\"")))
+            }
+            Value::Scalar { text, .. } => Ok(text),
+            Value::List(_) | Value::Map { .. } => Err(wrong(&"a text")),
+        }
+    }
+}
+
+/// Whether some reader of YAML takes it for a number, a truth, a date or nothing.
+fn is_ambiguous(text: &str) -> bool {
+    let words = ["", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", ".nan", ".inf"];
+    let lower = text.to_ascii_lowercase();
+    let digits = lower.trim_start_matches(['+', '-', '.']);
+    let number = digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_hexdigit() || "._:+-xob".contains(c));
+    words.contains(&lower.as_str()) || number
+}
+
+macro_rules! numbers {
+    ($($read:ident $visit:ident),*) => {$(
+        fn $read<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            visitor.$visit(self.number()?)
+        }
+    )*};
+}
+
+impl<'de> de::Deserializer<'de> for Reader<'de> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match &self.0.value {
+            Value::Scalar { text, .. } => visitor.visit_str(text),
+            Value::List(items) => visitor.visit_seq(Items(items.iter())),
+            Value::Map { entries, struck } => {
+                visitor.visit_map(Entries { rest: entries, value: None }).map_err(|error| Error {
+                    follows: error.follows
+                        || error.missing
+                            && error.place.is_none()
+                            && struck.iter().any(|key| error.what.contains(&format!("`{key}`"))),
+                    ..error
+                })
+            }
+        }
+        .map_err(|error| error.at(&self.0.place))
+    }
+
+    numbers!(
+        deserialize_u8 visit_u8, deserialize_u16 visit_u16, deserialize_u32 visit_u32, deserialize_u64 visit_u64,
+        deserialize_i8 visit_i8, deserialize_i16 visit_i16, deserialize_i32 visit_i32, deserialize_i64 visit_i64
+    );
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match &self.0.value {
+            Value::Scalar { text, plain: true } if text == "true" => visitor.visit_bool(true),
+            Value::Scalar { text, plain: true } if text == "false" => visitor.visit_bool(false),
+            Value::Scalar { .. } | Value::List(_) | Value::Map { .. } => Err(wrong(&"true or false")),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_str(self.text()?)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_str(self.text()?)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match &self.0.value {
+            Value::List(_) => self.deserialize_any(visitor),
+            Value::Scalar { .. } | Value::Map { .. } => Err(wrong(&"a list, such as [a, b]")),
+        }
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match &self.0.value {
+            Value::Map { .. } => self.deserialize_any(visitor),
+            Value::Scalar { .. } | Value::List(_) => Err(wrong(&"keys and values, such as {key: value}")),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        known: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        match &self.0.value {
+            Value::Scalar { text, .. } => visitor.visit_enum(Word(text)),
+            Value::List(_) | Value::Map { .. } => {
+                Err(wrong(&format!("one of: {}", known.join(", ")).as_str()))
+            }
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_unit()
+    }
+
+    serde::forward_to_deserialize_any! {
+        i128 u128 f32 f64 char bytes byte_buf unit unit_struct tuple tuple_struct identifier
+    }
+}
+
+struct Items<'de>(std::slice::Iter<'de, Node>);
+
+impl<'de> SeqAccess<'de> for Items<'de> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        self.0
+            .next()
+            .map(|item| seed.deserialize(Reader(item)).map_err(|error| error.at(&item.place)))
+            .transpose()
+    }
+}
+
+struct Entries<'de> {
+    rest: &'de [(Key, Node)],
+    value: Option<&'de Node>,
+}
+
+impl<'de> MapAccess<'de> for Entries<'de> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        let Some(((key, value), rest)) = self.rest.split_first() else { return Ok(None) };
+        (self.rest, self.value) = (rest, Some(value));
+        let text: de::value::StrDeserializer<'_, Error> = key.text.as_str().into_deserializer();
+        seed.deserialize(text).map(Some).map_err(|error| error.at(&key.place))
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        let Some(value) = self.value.take() else { return Err(de::Error::custom("a value without a key")) };
+        seed.deserialize(Reader(value)).map_err(|error| error.at(&value.place))
+    }
+}
+
+/// One word out of several.
+struct Word<'de>(&'de str);
+
+impl<'de> EnumAccess<'de> for Word<'de> {
+    type Error = Error;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Error> {
+        let text: de::value::StrDeserializer<'_, Error> = self.0.into_deserializer();
+        Ok((seed.deserialize(text)?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Word<'de> {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Error> {
+        Err(de::Error::custom("more should stand here"))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Error> {
+        Err(de::Error::custom("more should stand here"))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Error> {
+        Err(de::Error::custom("more should stand here"))
+    }
+}

@@ -1,0 +1,222 @@
+//! A folder's rules file and a sidecar as they are written: private mirrors, turned into what the rest
+//! works with in `folder.rs`. Their comments are the descriptions in the JSON Schemas.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::either::{Receiver, Sender};
+use super::folder::{FirstStart, LetterKind, WatchMode};
+use super::words::{Burst, Days, Hours, Length, Pages, Size};
+use super::yaml::AddressFile;
+use crate::letter::{Color, Duplex, Print, Shipping, Staple};
+
+/// folders/NAME.yaml
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Folder {
+    /// The hot folder. Relative to this file.
+    pub path: PathBuf,
+    /// The account that pays; the only one if not given.
+    pub account: Option<String>,
+    #[serde(default)]
+    pub watch: Watch,
+    /// What a letter is: a PDF of its own, or a subfolder of 1 to 10 PDFs.
+    #[serde(default)]
+    pub letter: LetterKind,
+    /// A name from mailchute.yaml, or an address written out.
+    pub sender: Sender,
+    #[serde(default)]
+    pub release: Release,
+    /// What lies in the folder when it is watched for the first time, or when a share comes back.
+    #[serde(default)]
+    pub first_start: FirstStart,
+    /// How long a PDF waits for the sidecar that it needs before it is held.
+    #[serde(default = "ten_minutes")]
+    pub sidecar_within: Length,
+    #[serde(default)]
+    pub limits: Limits,
+    #[serde(default)]
+    pub duplicates: Duplicates,
+    pub address_book: Option<AddressBook>,
+    /// The names of the subfolders that people see.
+    #[serde(default)]
+    pub shelf: Shelf,
+    /// The first rule whose conditions all hold decides.
+    #[schemars(length(min = 1))]
+    pub rules: Vec<Rule>,
+}
+
+fn ten_minutes() -> Length {
+    Length(Duration::from_mins(10))
+}
+
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Watch {
+    /// auto asks the filesystem; on a network share only polling sees what others write.
+    pub mode: WatchMode,
+    /// How long a drop must have been still: 5s, on a network share 15s.
+    pub settle: Option<Length>,
+    /// How often it is looked at without a hint: 1m, where hints can't be had 5s.
+    pub poll: Option<Length>,
+    /// Names to be left alone, besides the usual litter: `*.bak`.
+    pub ignore: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Release {
+    /// At once.
+    #[default]
+    Automatic,
+    /// Each letter waits until a person approves it.
+    Approval,
+}
+
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Limits {
+    /// What is more on a day waits for a person.
+    pub letters_per_day: Option<u32>,
+    pub sheets_per_day: Option<u32>,
+    /// `50 in 10m`: what comes faster waits for a person.
+    pub burst: Option<Burst>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Duplicates {
+    /// What happens to a letter with the same documents to the same receiver.
+    pub action: DuplicateAction,
+    /// How long ago the earlier one may have been.
+    pub within: Length,
+}
+
+impl Default for Duplicates {
+    fn default() -> Self {
+        Self { action: DuplicateAction::Hold, within: Length(Duration::from_hours(30 * 24)) }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum DuplicateAction {
+    Hold,
+    Allow,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AddressBook {
+    /// CSV with a line of headings, UTF-8 or as Excel writes it (CP932). Relative to this file.
+    pub file: PathBuf,
+    /// The heading of the column that rules look in.
+    pub key: String,
+    /// The headings of the other columns, where they are not named as here.
+    #[serde(default)]
+    pub columns: Columns,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Columns {
+    pub postal_code: String,
+    pub state: String,
+    pub city: String,
+    pub address1: String,
+    pub name: String,
+    pub honorific: String,
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        let [postal_code, state, city, address1, name, honorific] =
+            ["postal_code", "state", "city", "address1", "name", "honorific"].map(str::to_owned);
+        Self { postal_code, state, city, address1, name, honorific }
+    }
+}
+
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Shelf {
+    pub held: Option<String>,
+    pub sent: Option<String>,
+    pub rejected: Option<String>,
+    pub cancelled: Option<String>,
+    pub approve: Option<String>,
+    pub cancel: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rule {
+    /// What people call it.
+    pub name: String,
+    /// All of these must hold; none means always.
+    #[serde(default)]
+    pub when: When,
+    pub receiver: Receiver,
+    /// Instead of the folder's.
+    pub sender: Option<Sender>,
+    pub shipping: Shipping,
+    /// How every document is printed.
+    #[serde(default)]
+    pub print: Print,
+    /// How documents with certain names are printed instead; the first that fits.
+    #[serde(default)]
+    pub print_files: Vec<PrintFile>,
+    /// A letter pack for the answer is enclosed; `{}`, or with the address it returns to.
+    pub reply_letterpack: Option<ReplyLetterpack>,
+}
+
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct When {
+    /// A regular expression; a group `(?<customer>…)` can be used as `{customer}`.
+    pub file_name: Option<String>,
+    /// Of all documents together.
+    pub pages: Option<Pages>,
+    /// Of all documents together.
+    pub size: Option<Size>,
+    /// The day of arrival.
+    pub weekday: Option<Days>,
+    /// The hour of arrival.
+    pub time: Option<Hours>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PrintFile {
+    /// A regular expression for the document's name.
+    pub file_name: String,
+    #[serde(default)]
+    pub color: Color,
+    #[serde(default)]
+    pub duplex: Duplex,
+    pub staple: Option<Staple>,
+    #[serde(default)]
+    pub bind: bool,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReplyLetterpack {
+    pub address: Option<AddressFile>,
+}
+
+/// NAME.pdf.yaml beside NAME.pdf
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Sidecar {
+    pub receiver: AddressFile,
+    /// Instead of the rule's: a name from mailchute.yaml, or an address written out.
+    pub sender: Option<Sender>,
+    pub shipping: Option<Shipping>,
+    pub print: Option<Print>,
+    pub reply_letterpack: Option<ReplyLetterpack>,
+    /// How many pages there must be in all.
+    pub pages: Option<u32>,
+}

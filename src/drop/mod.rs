@@ -1,0 +1,186 @@
+//! What a person puts into a folder, and what becomes of it when it does not become a letter.
+//!
+//! Pure words, kept as JSON beside the records: a variant or field is only ever added. `texts` says
+//! them to people.
+
+mod names;
+
+use std::cmp::Ordering;
+use std::iter::Peekable;
+use std::str::Chars;
+
+pub use names::{INSIDE, is_pdf, numbered, pdf_of, showable, shown, sidecars_of, text_name};
+use serde::{Deserialize, Serialize};
+
+/// Where a letter's original came from. The name is kept as the bytes it had.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Origin {
+    pub folder: String,
+    #[serde(with = "hex")]
+    pub name: Vec<u8>,
+}
+
+/// What stands where a PDF was expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Directory,
+    Symlink,
+    Fifo,
+    Socket,
+    Device,
+}
+
+/// Why a PDF's pages are not beyond doubt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// No PDF, or too damaged to be read.
+    Unreadable,
+    /// It does not end as a PDF does: not copied to its end.
+    Torn,
+    /// Its table of contents had to be guessed.
+    Repaired,
+    Encrypted,
+    /// No pages, or not as many as it says.
+    Pages,
+    /// Reading it took more memory or time than any letter does.
+    TooMuch,
+}
+
+/// Why a drop can't be posted. Nothing was posted of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    NotAFile(Kind),
+    /// The file has other names elsewhere, so it may be somebody else's.
+    LinkedElsewhere,
+    /// The rights of the file do not let us read it.
+    NoRight,
+    Empty,
+    TooLarge {
+        size: u64,
+    },
+    /// Its name does not end in `.pdf`.
+    NotPdf,
+    Pdf(Doubt),
+    /// In a folder of subfolders, a file of its own.
+    NotInSubfolder,
+    NoDocuments,
+    TooManyDocuments {
+        found: usize,
+    },
+    /// Something in a subfolder that is no PDF.
+    Unfit {
+        name: String,
+    },
+    NoRule,
+    NoReceiver {
+        key: String,
+    },
+    /// The sidecar can't be used.
+    Sidecar(String),
+    /// It came with a sidecar, but the rule that fits takes none.
+    SidecarUnwanted {
+        rule: String,
+    },
+    OtherPages {
+        said: u32,
+        found: u32,
+    },
+    /// The service would refuse it.
+    NotPostable(Vec<String>),
+    /// It was moved where things are approved or cancelled, and nothing waits under that name.
+    NothingWaits,
+}
+
+impl Refusal {
+    /// For the journal, where nothing of a drop itself stands.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::NotAFile(_) => "no file",
+            Self::LinkedElsewhere => "a file with other names",
+            Self::NoRight => "not readable",
+            Self::Empty => "empty",
+            Self::TooLarge { .. } => "too large",
+            Self::NotPdf => "no PDF by its name",
+            Self::Pdf(_) => "a PDF in doubt",
+            Self::NotInSubfolder => "not in a subfolder",
+            Self::NoDocuments => "no documents",
+            Self::TooManyDocuments { .. } => "too many documents",
+            Self::Unfit { .. } => "something else among the documents",
+            Self::NoRule => "no rule fits",
+            Self::NoReceiver { .. } => "not in the address book",
+            Self::Sidecar(_) => "a sidecar with mistakes",
+            Self::SidecarUnwanted { .. } => "a sidecar where none is wanted",
+            Self::OtherPages { .. } => "other pages than said",
+            Self::NotPostable(_) => "not postable",
+            Self::NothingWaits => "nothing waits for it",
+        }
+    }
+}
+
+/// Why a drop waits for a person before it is known what letter it makes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Waiting {
+    /// Its sidecar did not come in time.
+    Sidecar,
+    /// It lay there when the folder was first watched, or when the share came back.
+    WasThere,
+    /// The address book can't be used.
+    Book(String),
+}
+
+/// A drop that is no letter.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Undecided {
+    Refused(Refusal),
+    Waits(Waiting),
+    /// A person withdrew it before it became a letter.
+    Cancelled,
+}
+
+/// How people count: `2.pdf` comes before `10.pdf`.
+pub fn natural_order(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (a.chars().peekable(), b.chars().peekable());
+    loop {
+        let (Some(left), Some(right)) = (a.peek().copied(), b.peek().copied()) else {
+            return a.peek().is_some().cmp(&b.peek().is_some());
+        };
+        let order = if left.is_ascii_digit() && right.is_ascii_digit() {
+            let (left, right) = (number(&mut a), number(&mut b));
+            left.len().cmp(&right.len()).then(left.cmp(&right))
+        } else {
+            a.next();
+            b.next();
+            left.cmp(&right)
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+}
+
+/// The digits that come next, without leading zeros.
+fn number(text: &mut Peekable<Chars<'_>>) -> String {
+    let mut digits = String::new();
+    while let Some(digit) = text.next_if(char::is_ascii_digit) {
+        digits.push(digit);
+    }
+    digits.trim_start_matches('0').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_ordered_as_people_count() {
+        let mut names = ["10.pdf", "a.pdf", "2.pdf", "1b.pdf", "1.pdf", "01a.pdf", "請求10", "請求9"];
+        names.sort_by(|a, b| natural_order(a, b));
+        assert_eq!(names, ["1.pdf", "01a.pdf", "1b.pdf", "2.pdf", "10.pdf", "a.pdf", "請求9", "請求10"]);
+        assert_eq!(natural_order("a", "a"), Ordering::Equal);
+    }
+}

@@ -1,0 +1,88 @@
+//! What names tell: PDFs, sidecars. Names are bytes; what is matched is matched in NFC.
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// A name as rules and people see it.
+pub fn shown(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).nfc().collect()
+}
+
+/// A name without control characters and those that turn the direction of writing.
+pub fn showable(name: &str) -> String {
+    let unshowable = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    name.chars().filter(|c| !unshowable(*c)).collect()
+}
+
+pub fn is_pdf(name: &[u8]) -> bool {
+    name.len() > 4 && name[name.len() - 4..].eq_ignore_ascii_case(b".pdf")
+}
+
+const ENDINGS: [&[u8]; 3] = [b".yaml", b".yml", b".json"];
+
+/// The name of the PDF that a sidecar is for.
+pub fn pdf_of(sidecar: &[u8]) -> Option<&[u8]> {
+    ENDINGS.iter().find_map(|ending| sidecar.strip_suffix(*ending)).filter(|name| is_pdf(name))
+}
+
+/// The names that the sidecar within a subfolder may have.
+pub const INSIDE: [&str; 3] = ["letter.yaml", "letter.yml", "letter.json"];
+
+/// The names that a sidecar of a drop may have.
+pub fn sidecars_of(drop: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    ENDINGS.iter().map(move |ending| [drop, ending].concat())
+}
+
+/// A name and the name of its text, the first, second, … of that name.
+pub fn numbered(name: &[u8], n: u32) -> (Vec<u8>, Vec<u8>) {
+    let dot = name.iter().rposition(|byte| *byte == b'.').filter(|at| *at > 0 && name.len() - at <= 10);
+    let (stem, ending) = name.split_at(dot.unwrap_or(name.len()));
+    let number = if n < 2 { String::new() } else { format!(" ({n})") };
+    // A file's name has at most 255 bytes; characters are not cut in two.
+    let room = 255 - number.len() - ending.len().max(4);
+    let mut end = stem.len().min(room);
+    while end > 0 && end < stem.len() && stem[end] & 0xc0 == 0x80 {
+        end -= 1;
+    }
+    let stem = [&stem[..end], number.as_bytes()].concat();
+    ([stem.as_slice(), ending].concat(), [stem.as_slice(), b".txt"].concat())
+}
+
+/// The name of the text beside an original.
+pub fn text_name(name: &[u8]) -> Vec<u8> {
+    numbered(name, 1).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sidecars_belong_to_pdfs() {
+        assert_eq!(pdf_of(b"a.pdf.yaml"), Some(b"a.pdf".as_slice()));
+        assert_eq!(pdf_of(b"a.PDF.json"), Some(b"a.PDF".as_slice()));
+        assert_eq!((pdf_of(b"a.yaml"), pdf_of(b"a.pdf"), pdf_of(b".pdf.yml")), (None, None, None));
+        assert!(sidecars_of(b"a.pdf").any(|name| name == b"a.pdf.yml"));
+        assert!(is_pdf(b"x.PdF") && !is_pdf(b".pdf") && !is_pdf(b"x.pdf.exe"));
+        assert_eq!(shown("か\u{3099}.pdf".as_bytes()), "が.pdf");
+    }
+
+    #[test]
+    fn names_are_numbered_before_their_ending_and_never_too_long() {
+        let text = |(name, note): (Vec<u8>, Vec<u8>)| {
+            (String::from_utf8(name).unwrap(), String::from_utf8(note).unwrap())
+        };
+        assert_eq!(text(numbered(b"a.pdf", 1)), ("a.pdf".to_owned(), "a.txt".to_owned()));
+        assert_eq!(text(numbered(b"a.pdf", 2)), ("a (2).pdf".to_owned(), "a (2).txt".to_owned()));
+        assert_eq!(text(numbered("第1回".as_bytes(), 3)).0, "第1回 (3)");
+        assert_eq!(text(numbered(b".pdf", 1)), (".pdf".to_owned(), ".pdf.txt".to_owned()));
+        let long = format!("{}.pdf", "請".repeat(83));
+        for n in [1, 2, 1000] {
+            let (name, note) = text(numbered(long.as_bytes(), n));
+            assert!(name.len() <= 255 && note.len() <= 255 && is_pdf(name.as_bytes()), "{}", name.len());
+        }
+        assert_eq!(text(numbered(long.as_bytes(), 1)).0, long);
+    }
+}

@@ -1,0 +1,140 @@
+//! English.
+
+use super::{Names, Said};
+use crate::drop::{Doubt, Kind, Refusal, Waiting};
+use crate::letter::{Certainty, Reason};
+
+#[expect(clippy::too_many_lines, reason = "a table, one text for each")]
+pub(super) fn refusal(refusal: &Refusal) -> Said {
+    match refusal {
+        Refusal::NotAFile(kind) => {
+            Said::new(format!("It is {}, not a file.", thing(*kind)), "Put the PDF itself into the folder.")
+        }
+        Refusal::LinkedElsewhere => Said::new(
+            "The file has a second name somewhere else, so it may be somebody else's.",
+            "Copy the PDF into the folder instead of linking it.",
+        ),
+        Refusal::NoRight => {
+            Said::new("The file's rights do not let it be read.", "Copy it into the folder once more.")
+        }
+        Refusal::Empty => Said::new("The file is empty.", "Save or copy the PDF once more."),
+        Refusal::TooLarge { size } => Said::new(
+            format!("The file has {size} bytes; at most 10,000,000 can be posted."),
+            "Save it with smaller pictures, or make two letters of it.",
+        ),
+        Refusal::NotPdf => Said::new("It is no PDF.", "Save it as a PDF and put that into the folder."),
+        Refusal::Pdf(doubt) => pdf(*doubt),
+        Refusal::NotInSubfolder => Said::new(
+            "In this folder a letter is a subfolder with its PDFs in it.",
+            "Make a subfolder, put the PDFs into it, and move it here.",
+        ),
+        Refusal::NoDocuments => {
+            Said::new("There is no PDF in the subfolder.", "Put 1 to 10 PDFs into it and move it here again.")
+        }
+        Refusal::TooManyDocuments { found } => Said::new(
+            format!("There are {found} PDFs in the subfolder; a letter has at most 10."),
+            "Put fewer PDFs into it, or join some of them.",
+        ),
+        Refusal::Unfit { name } => Said::new(
+            format!("`{name}` in the subfolder is no PDF."),
+            "Take it out and move the subfolder here again.",
+        ),
+        Refusal::NoRule => Said::new(
+            "No rule of this folder fits it.",
+            "Look whether the name is as it should be; who keeps the rules can run `mailchute explain`.",
+        ),
+        Refusal::NoReceiver { key } => Said::new(
+            format!("The address book has no usable entry `{key}`."),
+            "Correct the file's name, or enter the address; then move it into the folder again.",
+        ),
+        Refusal::Sidecar(why) => Said::new(
+            format!("The file with its address can't be used: {why}"),
+            "Correct it, and move both into the folder again.",
+        ),
+        Refusal::SidecarUnwanted { rule } => Said::new(
+            format!("An address lies beside it, but the rule \"{rule}\" has one of its own."),
+            "Move it into the folder without the address, or have the rules changed.",
+        ),
+        Refusal::OtherPages { said, found } => Said::new(
+            format!("It should have {said} pages and has {found}."),
+            "Look whether it is the right PDF, or correct the number.",
+        ),
+        Refusal::NotPostable(problems) => Said::new(
+            format!("It can't be posted like this: {}.", problems.join("; ")),
+            "Correct that and move it into the folder again.",
+        ),
+        Refusal::NothingWaits => {
+            Said::new("Nothing waits under this name.", "To post it, put it into the folder itself.")
+        }
+    }
+}
+
+fn thing(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Directory => "a folder",
+        Kind::Symlink => "a link to another file",
+        Kind::Fifo => "a pipe",
+        Kind::Socket => "a socket",
+        Kind::Device => "a device",
+    }
+}
+
+fn pdf(doubt: Doubt) -> Said {
+    match doubt {
+        Doubt::Unreadable => {
+            Said::new("It is no PDF, or a damaged one.", "Make it anew with the program it comes from.")
+        }
+        Doubt::Torn => Said::new("It was not copied to its end.", "Copy it into the folder once more."),
+        Doubt::Repaired => Said::new(
+            "The PDF is damaged or incomplete.",
+            "Copy it once more, or make it anew with the program it comes from.",
+        ),
+        Doubt::Encrypted => Said::new("It is protected by a password.", "Save it without one."),
+        Doubt::Pages => Said::new(
+            "How many pages it has is not certain.",
+            "Make it anew with the program it comes from, for instance by printing into a PDF.",
+        ),
+        Doubt::TooMuch => Said::new(
+            "It takes more memory or time to read than any letter does.",
+            "Make it anew, for instance by printing into a PDF.",
+        ),
+    }
+}
+
+pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
+    let Names { approve, cancel, .. } = names;
+    let again = format!("move it into `{approve}`. To give it up, move it into `{cancel}`.");
+    match waiting {
+        Waiting::Sidecar => Said::new(
+            "It needs an address, and none came with it.",
+            format!("Put the address beside it into the folder (NAME.pdf.yaml), then {again}"),
+        ),
+        Waiting::WasThere => Said::new(
+            "It lay in the folder before the folder was watched, so nobody knows whether it is to be posted.",
+            format!("To post it, {again}"),
+        ),
+        Waiting::Book(why) => {
+            Said::new(format!("The address book can't be used: {why}"), format!("When it is mended, {again}"))
+        }
+    }
+}
+
+pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
+    let Names { approve, cancel, .. } = names;
+    let remedy = match (reason, reason.certainty()) {
+        (_, Certainty::Unknown) => "It may have been posted: DO NOT SEND IT AGAIN. Ask whoever looks after \
+                                    mailchute."
+            .to_owned(),
+        (Reason::NeverPostable(_), Certainty::NothingPosted) => {
+            format!("Nothing was posted. Move it into `{cancel}` and send a better PDF.")
+        }
+        (_, Certainty::NothingPosted) => format!(
+            "Nothing was posted. To post it, move it into `{approve}`. To give it up, move it into `{cancel}`."
+        ),
+    };
+    let cause = reason.to_string();
+    let mut letters = cause.chars();
+    let cause =
+        letters.next().map_or_else(String::new, |c| c.to_uppercase().collect::<String>() + letters.as_str());
+    Said::new(format!("{cause}."), remedy)
+}

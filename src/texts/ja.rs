@@ -1,0 +1,178 @@
+//! Japanese.
+
+use super::{Names, Said};
+use crate::drop::{Doubt, Kind, Refusal, Waiting};
+use crate::letter::{Certainty, Limit, Reason};
+
+#[expect(clippy::too_many_lines, reason = "a table, one text for each")]
+pub(super) fn refusal(refusal: &Refusal) -> Said {
+    match refusal {
+        Refusal::NotAFile(kind) => Said::new(
+            format!("ファイルではなく{}です。", thing(*kind)),
+            "PDFファイルそのものをフォルダーに入れてください。",
+        ),
+        Refusal::LinkedElsewhere => Said::new(
+            "このファイルには別の場所にも名前（ハードリンク）があるため、受け付けられません。",
+            "リンクではなく、PDFをコピーしてフォルダーに入れてください。",
+        ),
+        Refusal::NoRight => Said::new(
+            "ファイルを読み取る権限がありません。",
+            "もう一度コピーしてフォルダーに入れてください。",
+        ),
+        Refusal::Empty => {
+            Said::new("ファイルの中身が空です。", "PDFを保存し直すか、もう一度コピーしてください。")
+        }
+        Refusal::TooLarge { size } => Said::new(
+            format!(
+                "ファイルの大きさが{size}バイトあります。郵送できるのは10,000,000バイト（10MB）までです。"
+            ),
+            "画像を小さくして保存し直すか、二通に分けてください。",
+        ),
+        Refusal::NotPdf => {
+            Said::new("PDFファイルではありません。", "PDFとして保存し、フォルダーに入れてください。")
+        }
+        Refusal::Pdf(doubt) => pdf(*doubt),
+        Refusal::NotInSubfolder => Said::new(
+            "このフォルダーでは、サブフォルダー一つが一通の郵便になります。",
+            "サブフォルダーを作ってPDFを入れ、そのサブフォルダーをここに移してください。",
+        ),
+        Refusal::NoDocuments => Said::new(
+            "サブフォルダーにPDFがありません。",
+            "1～10個のPDFを入れて、もう一度フォルダーに移してください。",
+        ),
+        Refusal::TooManyDocuments { found } => Said::new(
+            format!("サブフォルダーにPDFが{found}個あります。一通に入れられるのは10個までです。"),
+            "PDFを減らすか、いくつかを一つにまとめてください。",
+        ),
+        Refusal::Unfit { name } => Said::new(
+            format!("サブフォルダーの中の「{name}」はPDFではありません。"),
+            "取り除いてから、もう一度フォルダーに移してください。",
+        ),
+        Refusal::NoRule => Said::new(
+            "このファイルに当てはまる規則がありません。",
+            "ファイル名をご確認ください。規則の担当者は `mailchute explain` で理由を調べられます。",
+        ),
+        Refusal::NoReceiver { key } => Said::new(
+            format!("住所録に「{key}」の使える宛先がありません。"),
+            "ファイル名を直すか、住所録に宛先を登録してから、もう一度フォルダーに入れてください。",
+        ),
+        Refusal::Sidecar(why) => Said::new(
+            format!("宛先ファイルを読み取れません: {why}"),
+            "宛先ファイルを直して、PDFと一緒にもう一度フォルダーに入れてください。",
+        ),
+        Refusal::SidecarUnwanted { rule } => Said::new(
+            format!("宛先ファイルが付いていますが、規則「{rule}」は別の宛先を使います。"),
+            "宛先ファイルを付けずに入れるか、規則の変更を担当者に依頼してください。",
+        ),
+        Refusal::OtherPages { said, found } => Said::new(
+            format!("{said}ページのはずですが、{found}ページあります。"),
+            "正しいPDFかどうか、またはページ数の指定をご確認ください。",
+        ),
+        Refusal::NotPostable(problems) => Said::new(
+            format!("このままでは郵送できません: {}", problems.join("、")),
+            "修正して、もう一度フォルダーに入れてください。",
+        ),
+        Refusal::NothingWaits => Said::new(
+            "この名前で待っている郵便はありません。",
+            "郵送する場合は、フォルダーに直接入れてください。",
+        ),
+    }
+}
+
+fn thing(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Directory => "フォルダー",
+        Kind::Symlink => "別のファイルへのリンク",
+        Kind::Fifo => "パイプ",
+        Kind::Socket => "ソケット",
+        Kind::Device => "デバイス",
+    }
+}
+
+fn pdf(doubt: Doubt) -> Said {
+    match doubt {
+        Doubt::Unreadable => {
+            Said::new("PDFとして読み取れないか、壊れています。", "作成元のソフトでPDFを作り直してください。")
+        }
+        Doubt::Torn => {
+            Said::new("最後までコピーされていません。", "もう一度フォルダーにコピーしてください。")
+        }
+        Doubt::Repaired => Said::new(
+            "PDFが壊れているか、途中で切れています。",
+            "もう一度コピーするか、作成元のソフトで作り直してください。",
+        ),
+        Doubt::Encrypted => {
+            Said::new("パスワードで保護されています。", "パスワードを外して保存し直してください。")
+        }
+        Doubt::Pages => {
+            Said::new("ページ数を確実に数えられません。", "「PDFとして印刷」などでPDFを作り直してください。")
+        }
+        Doubt::TooMuch => Said::new(
+            "読み取りに時間やメモリーがかかりすぎます。",
+            "「PDFとして印刷」などでPDFを作り直してください。",
+        ),
+    }
+}
+
+pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
+    let Names { approve, cancel, .. } = names;
+    let again = format!("「{approve}」に移してください。取りやめる場合は「{cancel}」に移してください。");
+    match waiting {
+        Waiting::Sidecar => Said::new(
+            "宛先ファイルが届いていません。",
+            format!("宛先ファイル（名前.pdf.yaml）をフォルダーに入れてから、このPDFを{again}"),
+        ),
+        Waiting::WasThere => Said::new(
+            "監視を始める前からフォルダーにあったため、郵送してよいか分かりません。",
+            format!("郵送する場合は{again}"),
+        ),
+        Waiting::Book(why) => {
+            Said::new(format!("住所録を使えません: {why}"), format!("住所録が直ったら、このPDFを{again}"))
+        }
+    }
+}
+
+pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
+    let Names { approve, cancel, .. } = names;
+    let remedy = match (reason, reason.certainty()) {
+        (_, Certainty::Unknown) => {
+            "郵送された可能性があります。もう一度送らないでください。mailchuteの管理者にご連絡ください。"
+                .to_owned()
+        }
+        (Reason::NeverPostable(_), Certainty::NothingPosted) => {
+            format!("郵送されていません。「{cancel}」に移し、正しいPDFを入れ直してください。")
+        }
+        (_, Certainty::NothingPosted) => format!(
+            "郵送されていません。郵送する場合は「{approve}」に、取りやめる場合は「{cancel}」に移してください。"
+        ),
+    };
+    Said::new(reason_text(reason), remedy)
+}
+
+fn reason_text(reason: &Reason) -> String {
+    match reason {
+        Reason::ByPerson => "担当者が保留にしました。".to_owned(),
+        Reason::Approval => "このフォルダーの郵便は、承認されるまで待ちます。".to_owned(),
+        Reason::Duplicate(earlier) => format!("同じ書類を同じ宛先に送った郵便（{earlier}）があります。"),
+        Reason::Limit(Limit::LettersPerDay(limit)) => format!("一日の上限（{limit}通）に達しました。"),
+        Reason::Limit(Limit::SheetsPerDay(limit)) => format!("一日の上限（{limit}枚）に達しました。"),
+        Reason::Limit(Limit::Burst { letters, seconds }) => {
+            format!("{seconds}秒の間に{letters}通を超える郵便が入りました。")
+        }
+        Reason::Refused(why) => format!("郵送サービスに断られました: {why}"),
+        Reason::UploadRefused(why) => format!("PDFの送信を繰り返し断られました: {why}"),
+        Reason::DocumentDamaged(document) => {
+            format!("保管していた{}番目のPDFが、受け付けたときと違っています。", document + 1)
+        }
+        Reason::NotAsMeant(why) => format!("郵送サービスの内容が依頼と違います: {why}"),
+        Reason::PostedOtherwise(why) => format!("別の人が確定した内容が依頼と違います: {why}"),
+        Reason::NeverPostable(why) => format!("郵送サービスがこのPDFを受け付けません: {why}"),
+        Reason::TooManyIntents => "三回確定を試みましたが、受け付けられませんでした。".to_owned(),
+        Reason::NoAnswer => {
+            "郵送サービスから一日以上、確かな返事がありません。確認を続けています。".to_owned()
+        }
+        Reason::ProvedAfterDoubt => "長い間不明でしたが、郵送されていないことが確認できました。".to_owned(),
+        Reason::OtherAccount => "別のアカウントで確定しようとしていた郵便です。".to_owned(),
+        Reason::Restored => "mailchuteの記録が失われたか、古い状態に戻りました。".to_owned(),
+    }
+}

@@ -1,0 +1,221 @@
+//! The text file that lies beside an original: what happened, when, and what can be done.
+
+use chrono_tz::Tz;
+
+use super::{Language, Names, Said};
+use crate::clock::Time;
+use crate::drop::Undecided;
+use crate::letter::{CancelWish, Letter, State};
+
+/// What a note is about.
+#[derive(Debug)]
+pub enum Noted<'a> {
+    Letter(&'a Letter),
+    Drop(&'a Undecided),
+}
+
+/// When what happened, as far as it did.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Times {
+    pub taken_in: Option<Time>,
+    pub posted: Option<Time>,
+}
+
+/// The words of a note in one language.
+struct Words {
+    letter: &'static str,
+    file: &'static str,
+    receiver: &'static str,
+    pages: &'static str,
+    taken_in: &'static str,
+    posted: &'static str,
+    ships: &'static str,
+    shipped: &'static str,
+    cancel_until: &'static str,
+    tracking: &'static str,
+    held: &'static str,
+    sent: &'static str,
+    rejected: &'static str,
+    cancelled: &'static str,
+    closed: &'static str,
+    nothing_posted: &'static str,
+    too_late: &'static str,
+    format: &'static str,
+}
+
+const EN: Words = Words {
+    letter: "Letter",
+    file: "File",
+    receiver: "Receiver",
+    pages: "Pages",
+    taken_in: "Taken in",
+    posted: "Posted",
+    ships: "Ships on",
+    shipped: "Shipped",
+    cancel_until: "Can be cancelled until",
+    tracking: "Tracking number",
+    held: "ON HOLD",
+    sent: "SENT",
+    rejected: "NOT POSTED",
+    cancelled: "CANCELLED: nothing was posted",
+    closed: "CLOSED: whether it was posted is not known",
+    nothing_posted: "Nothing was posted.",
+    too_late: "It could not be cancelled any more",
+    format: "%Y-%m-%d %H:%M",
+};
+
+const JA: Words = Words {
+    letter: "受付番号",
+    file: "ファイル",
+    receiver: "宛先",
+    pages: "ページ数",
+    taken_in: "受付",
+    posted: "郵送手続き",
+    ships: "発送予定",
+    shipped: "発送",
+    cancel_until: "取消期限",
+    tracking: "追跡番号",
+    held: "【保留】",
+    sent: "【送付済み】",
+    rejected: "【郵送されていません】",
+    cancelled: "【取消済み】郵送されていません",
+    closed: "【終了】郵送されたかどうかは不明です",
+    nothing_posted: "郵送されていません。",
+    too_late: "取り消しは間に合いませんでした",
+    format: "%Y年%m月%d日 %H:%M",
+};
+
+/// The whole text, with the line ends that Windows expects and a mark that says it is UTF-8.
+pub fn note(
+    language: Language,
+    names: &Names,
+    zone: Tz,
+    file: &str,
+    about: &Noted<'_>,
+    times: Times,
+) -> String {
+    let words = match language {
+        Language::En => &EN,
+        Language::Ja => &JA,
+    };
+    let note = Note { words, zone, lines: Vec::new() };
+    let lines = match about {
+        Noted::Letter(letter) => note.letter(language, names, file, letter, times),
+        Noted::Drop(drop) => note.drop(language, names, file, drop),
+    };
+    format!("\u{feff}{}\r\n", lines.join("\r\n"))
+}
+
+struct Note<'a> {
+    words: &'a Words,
+    zone: Tz,
+    lines: Vec<String>,
+}
+
+impl Note<'_> {
+    fn line(&mut self, key: &str, value: impl std::fmt::Display) {
+        self.lines.push(format!("{key}: {value}"));
+    }
+
+    fn time(&mut self, key: &str, time: Option<Time>) {
+        if let Some(time) = time {
+            let shown = time.with_timezone(&self.zone).format(self.words.format).to_string();
+            self.line(key, shown);
+        }
+    }
+
+    fn said(&mut self, said: Said) {
+        self.lines.extend([said.cause, said.remedy]);
+    }
+
+    fn drop(mut self, language: Language, names: &Names, file: &str, drop: &Undecided) -> Vec<String> {
+        let words = self.words;
+        match drop {
+            Undecided::Refused(refusal) => {
+                self.lines.push(words.rejected.to_owned());
+                self.said(language.refusal(refusal));
+            }
+            Undecided::Waits(waiting) => {
+                self.lines.push(words.held.to_owned());
+                self.said(language.waiting(waiting, names));
+                self.lines.push(words.nothing_posted.to_owned());
+            }
+            Undecided::Cancelled => self.lines.push(words.cancelled.to_owned()),
+        }
+        self.lines.push(String::new());
+        self.line(words.file, file);
+        self.lines
+    }
+
+    fn letter(
+        mut self,
+        language: Language,
+        names: &Names,
+        file: &str,
+        letter: &Letter,
+        times: Times,
+    ) -> Vec<String> {
+        let words = self.words;
+        if let Some(reason) = letter.state.hold() {
+            self.lines.push(words.held.to_owned());
+            self.said(language.hold(reason, names));
+        } else {
+            self.headline(&letter.state);
+        }
+        self.lines.push(String::new());
+        self.line(words.letter, letter.number);
+        self.line(words.file, file);
+        self.line(
+            words.receiver,
+            format!("{} {}", letter.order.receiver.address.name, letter.order.receiver.honorific),
+        );
+        let pages = letter.order.documents.iter().map(|document| document.pages).fold(0, u32::saturating_add);
+        self.line(words.pages, pages);
+        self.time(words.taken_in, times.taken_in);
+        self.time(words.posted, times.posted);
+        match &letter.state {
+            State::Confirmed { seen, mail, wish, .. } => {
+                self.time(words.ships, Some(seen.map_or(mail.ships_at, |seen| seen.ships_at)));
+                let open =
+                    seen.is_none_or(|seen| seen.cancellable) && !matches!(wish, CancelWish::Refused(_));
+                self.time(words.cancel_until, open.then_some(mail.confirm_by));
+            }
+            State::Shipped { at, tracking, .. } => {
+                self.time(words.shipped, Some(*at));
+                if let Some(tracking) = tracking {
+                    self.line(words.tracking, tracking);
+                }
+            }
+            State::Admitted
+            | State::Created { .. }
+            | State::Uploaded { .. }
+            | State::Confirming { .. }
+            | State::Withdrawing { .. }
+            | State::Cancelled { .. }
+            | State::Withdrawn
+            | State::Closed
+            | State::Held { .. } => {}
+        }
+        self.lines
+    }
+
+    fn headline(&mut self, state: &State) {
+        let words = self.words;
+        match state {
+            State::Confirmed { wish: CancelWish::Refused(why), .. } => {
+                self.lines.push(words.sent.to_owned());
+                self.line(words.too_late, why.clone());
+            }
+            State::Confirmed { .. } | State::Shipped { .. } => self.lines.push(words.sent.to_owned()),
+            State::Cancelled { .. } | State::Withdrawn => self.lines.push(words.cancelled.to_owned()),
+            State::Closed => self.lines.push(words.closed.to_owned()),
+            // On its way: no note is shown until it is posted or held.
+            State::Admitted
+            | State::Created { .. }
+            | State::Uploaded { .. }
+            | State::Confirming { .. }
+            | State::Withdrawing { .. }
+            | State::Held { .. } => {}
+        }
+    }
+}
