@@ -1,6 +1,7 @@
 //! What the operator reads: one function for each event. Letters have numbers; no names, no addresses.
 
 use crate::clock::Time;
+use crate::drop::{Undecided, Waiting};
 use crate::letter::{Fact, Letter, Number};
 use crate::spool::{EntryError, Ulid};
 use crate::store::{OwedRow, RecordError, Report};
@@ -119,4 +120,92 @@ pub fn account_unread(account: &str, why: &str) {
 /// What somebody must be told, until there are e-mails: here.
 pub fn owed(row: &OwedRow) {
     tracing::info!(subject = row.subject, notice = row.notice, "to be told");
+}
+
+/// A folder is watched for the first time, or is back.
+pub fn folder_enabled(folder: &str, came_back: bool) {
+    if came_back {
+        tracing::warn!(folder, "the folder is back; what lies in it and was not known is held");
+    } else {
+        tracing::info!(folder, "the folder is watched; what lay in it already is held");
+    }
+}
+
+pub fn folder_away(folder: &str, why: &str) {
+    tracing::error!(folder, why, "the folder can't be worked on; nothing is taken from it");
+}
+
+pub fn folder_back(folder: &str) {
+    tracing::info!(folder, "the folder is worked on");
+}
+
+/// A drop that is no letter; what it is called stands in the folder, not here.
+pub fn not_taken(folder: &str, drop: &Ulid, undecided: &Undecided) {
+    match undecided {
+        Undecided::Refused(refusal) => tracing::warn!(folder, %drop, why = refusal.word(), "rejected"),
+        Undecided::Waits(waiting) => {
+            let why = match waiting {
+                Waiting::Sidecar => "no sidecar came",
+                Waiting::WasThere => "it was there before",
+                Waiting::Book(_) => "the address book can't be used",
+            };
+            tracing::warn!(folder, %drop, why, "held");
+        }
+        Undecided::Cancelled => tracing::info!(folder, %drop, "cancelled by a person"),
+    }
+}
+
+pub fn not_claimed(folder: &str, error: Cause<'_>) {
+    tracing::error!(folder, error, "a drop can't be taken in; it is tried again");
+}
+
+pub fn not_obeyed(folder: &str, error: &std::io::Error) {
+    tracing::error!(
+        folder,
+        error = error as Cause<'_>,
+        "what was moved by hand can't be taken up; it is tried again"
+    );
+}
+
+pub fn said_in_folder(letter: Number, command: &str) {
+    tracing::info!(letter = letter.0, command, "a person's order, by moving its original");
+}
+
+pub fn book_read(folder: &str, receivers: usize, mistakes: usize) {
+    if mistakes > 0 {
+        tracing::warn!(
+            folder,
+            receivers,
+            mistakes,
+            "rows of the address book have mistakes: see `mailchute check`"
+        );
+    } else {
+        tracing::info!(folder, receivers, "the address book was read");
+    }
+}
+
+pub fn book_broken(folder: &str, why: &str) {
+    tracing::error!(folder, why, "the address book can't be used; letters that need it are held");
+}
+
+pub fn not_shelved(folder: &str, drop: &Ulid, why: &str) {
+    tracing::warn!(folder, %drop, why, "an original can't be put where it belongs; it is tried again");
+}
+
+pub fn original_gone(folder: &str, drop: &Ulid) {
+    tracing::info!(folder, %drop, "an original was taken away by a person; its letter goes its way");
+}
+
+pub fn reloaded(folders: usize) {
+    tracing::info!(folders, "the configuration was read again and is in force");
+}
+
+pub fn restart_needed() {
+    tracing::warn!("what changed of accounts, network or state is in force after a restart");
+}
+
+pub fn not_reloaded(problems: &[String]) {
+    for problem in problems {
+        tracing::error!(problem, "the new configuration is not used; the old one stays in force");
+    }
 }

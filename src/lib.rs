@@ -9,6 +9,18 @@ pub mod letter;
 /// Who a letter goes to and who sends it.
 pub mod address;
 
+/// What a person puts into a folder, and why it may not become a letter.
+pub mod drop;
+
+/// CSV to receivers by a key.
+pub mod address_book;
+
+/// A folder's rules and the facts of a drop: what will be posted, and why.
+pub mod rules;
+
+/// What office people read, in their language.
+pub mod texts;
+
 /// May something that costs money be begun now?
 pub mod guard;
 
@@ -35,6 +47,15 @@ pub mod journal;
 
 /// What an administrator writes, valid by construction.
 pub mod config;
+
+/// A hot folder as a place on a disk.
+pub mod hot;
+
+/// What people see in the hot folders.
+pub mod shelf;
+
+/// Drops from the hot folders to the spool.
+pub mod intake;
 
 /// The one loop that takes letters through their steps.
 pub mod dispatch;

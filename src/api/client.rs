@@ -90,6 +90,11 @@ impl Client {
     }
 
     /// Reads the account: whose answers we get.
+    /// What a token must allow; a token that allows less is a failure.
+    pub fn needs(&self) -> String {
+        super::token::SCOPES.join(" ")
+    }
+
     pub async fn account(&self) -> Result<Realm, Failure> {
         let reply = self.call(Method::GET, self.places.api(&["account"]), None).await?;
         if reply.status != StatusCode::OK {
@@ -112,8 +117,8 @@ impl Client {
     ) -> Result<Created, Failure> {
         let begun = self.clock.now();
         let wanted = convert::create_mail(number, order);
-        let body =
-            serde_json::to_vec(&wanted).map_err(|_| Failure::nonsense("the request can't be written"))?;
+        let body = convert::create_body(number, order)
+            .map_err(|_| Failure::nonsense("the request can't be written"))?;
         let reply = self.call(Method::POST, self.places.api(&["mails"]), Some(body)).await?;
         if reply.status != StatusCode::CREATED {
             return Err(verdict_on_create(&reply, self.clock.now()));

@@ -6,6 +6,11 @@ use crate::letter::{
     Color, Document, Duplex, Method, Number, Order, Print, Reading, ShippingOption, Staple, Status, file_name,
 };
 
+/// The body of the request that makes this mail, byte for byte.
+pub fn create_body(number: Number, order: &Order) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&create_mail(number, order))
+}
+
 pub(super) fn create_mail(number: Number, order: &Order) -> wire::CreateMail {
     let files = order.documents.iter().enumerate().map(|(index, document)| file(number, index, document));
     wire::CreateMail {

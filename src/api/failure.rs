@@ -19,6 +19,15 @@ pub enum Failure {
     Account(AccountProblem),
 }
 
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unknown(why) | Self::Refused(why) | Self::Later { why, .. } => f.write_str(why),
+            Self::Account(problem) => problem.fmt(f),
+        }
+    }
+}
+
 impl Failure {
     pub(super) fn nonsense(what: &str) -> Self {
         Self::Unknown(format!("the service's answer makes no sense: {what}"))

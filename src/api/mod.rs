@@ -16,7 +16,7 @@ pub mod wire;
 use std::fmt;
 
 pub use client::{Client, Created, Known};
-pub use convert::reading;
+pub use convert::{create_body, reading};
 pub use failure::Failure;
 pub use line::{Patience, install_tls};
 pub use places::{BadPlace, Places};

@@ -17,7 +17,7 @@ use crate::clock::{Clock, Time};
 use crate::letter::AccountProblem;
 use crate::secret::Secret;
 
-const SCOPES: [&str; 3] = ["account:read", "mails:read", "mails:write"];
+pub(super) const SCOPES: [&str; 3] = ["account:read", "mails:read", "mails:write"];
 /// A token is renewed this long before its end, or a tenth of its life before.
 const EARLY: TimeDelta = TimeDelta::minutes(1);
 /// What a token lives that does not say so.

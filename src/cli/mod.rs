@@ -2,13 +2,18 @@
 
 mod account;
 mod audit;
+mod check;
 mod config;
 mod demo;
+mod explain;
+mod init;
+mod inspect;
 mod list;
 mod orders;
 mod pdf;
 mod run;
 mod sandbox;
+mod schema;
 mod show;
 mod status;
 mod stop;
@@ -48,12 +53,24 @@ enum Command {
     Pdf(pdf::Arguments),
     Account(account::Arguments),
     Audit(audit::Arguments),
+    Check(check::Arguments),
+    Explain(explain::Arguments),
+    Inspect(inspect::Arguments),
+    Init(init::Arguments),
+    Schema(schema::Arguments),
     Sandbox(sandbox::Arguments),
     Demo(demo::Arguments),
+    /// A PDF on standard input, one line of JSON out; started by mailchute itself
+    #[command(name = crate::pdf::CHILD, hide = true)]
+    CountPages,
 }
 
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
+    if matches!(arguments.command, Command::CountPages) {
+        // Before anything else is started: it has to give up what it could use.
+        return if crate::pdf::answer().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     journal(matches!(arguments.command, Command::Run(_)));
     let outcome = runtime().and_then(|runtime| {
         let outcome = runtime.block_on(obey(arguments.command));
@@ -85,8 +102,14 @@ async fn obey(command: Command) -> anyhow::Result<()> {
         Command::Pdf(arguments) => pdf::run(arguments).await,
         Command::Account(arguments) => account::run(arguments).await,
         Command::Audit(arguments) => audit::run(&arguments),
+        Command::Check(arguments) => check::run(arguments).await,
+        Command::Explain(arguments) => explain::run(arguments).await,
+        Command::Inspect(arguments) => inspect::run(arguments).await,
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
         Command::Sandbox(arguments) => sandbox::run(arguments).await,
         Command::Demo(arguments) => demo::run(arguments).await,
+        Command::CountPages => Ok(()),
     }
 }
 
@@ -107,8 +130,12 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 /// The whole chain of causes, once, in one line.
 fn tell(error: &anyhow::Error) {
     use std::io::Write as _;
+    let text = match error.downcast_ref::<ConfigError>() {
+        Some(wrong) => wrong.render(is_coloured(&std::io::stderr())),
+        None => format!("mailchute: {error:#}"),
+    };
     // Without a standard error there is nobody left to tell.
-    let _ = writeln!(std::io::stderr(), "mailchute: {error:#}");
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// One line on standard output, out at once: someone may be waiting for it at the end of a pipe.
@@ -121,10 +148,13 @@ fn say(line: &str) -> std::io::Result<()> {
 
 /// The daemon tells what it does; commands only what goes wrong.
 fn journal(daemon: bool) {
-    use std::io::IsTerminal as _;
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(if daemon { "info" } else { "warn" }));
-    let colour =
-        std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
+    let colour = is_coloured(&std::io::stderr());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour).init();
+}
+
+/// Whether colours are wanted and seen there.
+fn is_coloured(out: &impl std::io::IsTerminal) -> bool {
+    out.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
 }

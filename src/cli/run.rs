@@ -3,7 +3,8 @@
 use super::config::Place;
 use super::stop::Stop;
 use crate::clock::Clock;
-use crate::daemon;
+use crate::daemon::{self, Run};
+use crate::pdf::Inspector;
 
 /// Run the daemon: post what is in the spool, exactly once, and follow it until it ships
 ///
@@ -18,7 +19,13 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let stop = Stop::on_signals()?;
+    let stop = Stop::on_signals_and_hangup()?;
     let config = arguments.place.config()?;
-    daemon::run(config, Clock::system(), arguments.after_restore, stop.asked()).await
+    let run = Run {
+        clock: Clock::system(),
+        after_restore: arguments.after_restore,
+        inspector: Inspector::of_this_program()?,
+        reload: stop.hung_up(),
+    };
+    daemon::run(config, run, stop.asked()).await
 }

@@ -10,12 +10,14 @@ use super::WrongWords;
 use super::config::Place;
 use crate::clock::Clock;
 use crate::config::{self, Config};
+use crate::drop::{Refusal, showable};
 use crate::letter::{
     Color, Document, Duplex, LARGEST_DOCUMENT, Method, Order, Print, Shipping, ShippingOption, Staple,
 };
-use crate::pdf;
+use crate::pdf::Inspector;
 use crate::spool::{Spool, Ulid, sha256_of};
 use crate::store::{Bell, Desk, Home};
+use crate::texts::Language;
 
 /// How long to wait for the daemon to give the letter its number.
 const NUMBER_WITHIN: Duration = Duration::from_secs(5);
@@ -120,10 +122,11 @@ impl Arguments {
 
 pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let config = arguments.place.config()?;
+    let inspector = Inspector::of_this_program()?;
     let mut bytes = Vec::new();
     let mut documents = Vec::new();
     for path in &arguments.files {
-        let (document, content) = read(path, arguments.print())?;
+        let (document, content) = read(&inspector, path, arguments.print()).await?;
         documents.push(document);
         bytes.push(content);
     }
@@ -153,7 +156,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn read(path: &Path, print: Print) -> anyhow::Result<(Document, Vec<u8>)> {
+async fn read(inspector: &Inspector, path: &Path, print: Print) -> anyhow::Result<(Document, Vec<u8>)> {
     let size = fs::metadata(path)?.len();
     if size > LARGEST_DOCUMENT {
         let file = path.display();
@@ -162,22 +165,19 @@ fn read(path: &Path, print: Print) -> anyhow::Result<(Document, Vec<u8>)> {
         );
     }
     let bytes = fs::read(path)?;
-    let pages =
-        pdf::count_pages(&bytes).map_err(|doubt| WrongWords(format!("{}: {doubt}", path.display())))?;
+    let pages = inspector.pages(&bytes).await?.map_err(|doubt| {
+        let said = Language::En.refusal(&Refusal::Pdf(doubt));
+        WrongWords(format!("{}: {} {}", path.display(), said.cause, said.remedy))
+    })?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let document = Document {
-        name: name.chars().filter(|c| !is_unshowable(*c)).take(LONGEST_NAME).collect(),
+        name: showable(&name).chars().take(LONGEST_NAME).collect(),
         size: bytes.len() as u64,
         pages,
         sha256: sha256_of(&bytes),
         print,
     };
     Ok((document, bytes))
-}
-
-/// Control characters, and those that turn the direction of writing.
-fn is_unshowable(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The number the daemon gives it, if it does so soon.

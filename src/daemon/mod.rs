@@ -5,16 +5,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use crate::api::Client;
 use crate::clock::{Clock, Time};
 use crate::config::Config;
 use crate::dispatch::{Account, Dispatch};
+use crate::hot::Registry;
+use crate::intake::{Bells, Intake};
 use crate::journal;
 use crate::owed;
+use crate::pdf::Inspector;
+use crate::shelf;
 use crate::spool::Spool;
 use crate::store::{Bell, Store};
+
+mod reload;
 
 /// What is under way when the daemon is asked to end has this long.
 const LAST_REQUESTS: Duration = Duration::from_secs(8);
@@ -24,21 +32,25 @@ const LOOKS: Duration = Duration::from_secs(30);
 const LOOKS_WITHOUT_BELL: Duration = Duration::from_secs(2);
 /// Between two looks, however much is due.
 const BREATH: Duration = Duration::from_millis(5);
+/// Folders have threads of their own: a share that hangs must not hold up what is being posted.
+const FOLDER_THREADS: usize = 4;
 
-/// Runs until `stop` resolves. `after_restore`: the records were put back from a backup.
-pub async fn run(
-    config: Config,
-    clock: Clock,
-    after_restore: bool,
-    stop: impl Future<Output = ()>,
-) -> anyhow::Result<()> {
-    let mut accounts = Vec::new();
-    for account in &config.accounts {
-        let credentials = account.credentials()?;
-        let client = Client::new(account.places.clone(), credentials, config.patience, clock.clone())
-            .context("the HTTP client can't be made")?;
-        accounts.push(Account::new(account.name.clone(), client));
-    }
+/// What a daemon is run with besides its configuration.
+#[derive(Debug)]
+pub struct Run {
+    pub clock: Clock,
+    /// The records were put back from a backup.
+    pub after_restore: bool,
+    /// The program whose child counts pages.
+    pub inspector: Inspector,
+    /// Told when the configuration is to be read again.
+    pub reload: Arc<Notify>,
+}
+
+/// Runs until `stop` resolves.
+pub async fn run(config: Config, run: Run, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
+    let Run { clock, after_restore, inspector, reload } = run;
+    let accounts = accounts(&config, &clock)?;
     let (store, report) = Store::open(&config.state, clock.now(), after_restore)?;
     journal::recovered(&report);
     let store = Arc::new(store);
@@ -55,21 +67,103 @@ pub async fn run(
     }
     let mut dispatch = Dispatch::new(
         Arc::clone(&store),
-        spool,
+        spool.clone(),
         accounts,
         clock.clone(),
         config.retry,
         config.letters_at_once,
     );
-    let ended = work(&mut dispatch, &store, &clock, bell.ok().as_ref(), stop).await;
+    let bells = Bells { owed: dispatch.owed(), ..Bells::default() };
+    let reloading = reload::Reloading::of(&config, reload);
+    let registry = Arc::new(Registry::new(config.folders));
+    let intake =
+        Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, clock.clone(), &bells);
+    let (stopping, stopped) = watch::channel(false);
+    let threads = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(FOLDER_THREADS)
+        .thread_name("folders")
+        .enable_all()
+        .build()?;
+    let taking_in = threads.spawn(take_in(intake, clock.clone(), bells.clone(), stopped.clone()));
+    let putting = threads.spawn(put_away(
+        Arc::clone(&store),
+        Arc::clone(&registry),
+        clock.clone(),
+        Arc::clone(&bells.owed),
+        stopped,
+    ));
+    let reloads = tokio::spawn(reloading.run(registry, Arc::clone(&bells.hint)));
+    let loops = Loops { taking_in, putting };
+    let ended = work(&mut dispatch, &store, &clock, bell.ok().as_ref(), &bells.taken, loops, stop).await;
     // Whatever ended it: nothing more is begun, what is durable stays, the database is closed properly.
+    reloads.abort();
+    stopping.send_replace(true);
     dispatch.stop();
     let _ = timeout(LAST_REVOCATION, dispatch.revoke()).await;
     drop(dispatch);
+    // What a folder's thread is in the middle of is found again at the next start.
+    threads.shutdown_background();
     let closing = Arc::clone(&store);
     tokio::task::spawn_blocking(move || closing.close()).await?;
     journal::stopped();
     ended
+}
+
+fn accounts(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Account>> {
+    let mut accounts = Vec::new();
+    for account in &config.accounts {
+        let credentials = account.credentials()?;
+        let client = Client::new(account.places.clone(), credentials, config.patience, clock.clone())
+            .context("the HTTP client can't be made")?;
+        accounts.push(Account::new(account.name.clone(), client));
+    }
+    Ok(accounts)
+}
+
+/// The loops that work in folders; they end only with the daemon, or because something is wrong.
+struct Loops {
+    taking_in: JoinHandle<anyhow::Result<()>>,
+    putting: JoinHandle<anyhow::Result<()>>,
+}
+
+async fn take_in(
+    mut intake: Intake,
+    clock: Clock,
+    bells: Bells,
+    mut stopped: watch::Receiver<bool>,
+) -> anyhow::Result<()> {
+    loop {
+        let next = intake.tick().await?;
+        let wait = sleep_until(Instant::now() + wait(&clock, next, LOOKS));
+        tokio::select! {
+            biased;
+            _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
+            joined = intake.joined() => joined?,
+            () = bells.hint.notified() => {}
+            () = wait => {}
+        }
+    }
+}
+
+/// Tells what is owed and puts originals where they belong, whenever something may have become so.
+async fn put_away(
+    store: Arc<Store>,
+    registry: Arc<Registry>,
+    clock: Clock,
+    owing: Arc<Notify>,
+    mut stopped: watch::Receiver<bool>,
+) -> anyhow::Result<()> {
+    loop {
+        owed::tick(&store, &clock).await?;
+        let next = shelf::tick(&store, &registry, &clock).await?;
+        let wait = sleep_until(Instant::now() + wait(&clock, next, LOOKS));
+        tokio::select! {
+            biased;
+            _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
+            () = owing.notified() => {}
+            () = wait => {}
+        }
+    }
 }
 
 async fn work(
@@ -77,26 +171,24 @@ async fn work(
     store: &Arc<Store>,
     clock: &Clock,
     bell: Option<&Bell>,
+    taken: &Notify,
+    mut loops: Loops,
     stop: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
-    let owing = dispatch.owed();
-    let telling = async {
-        loop {
-            owed::tick(store, clock).await?;
-            owing.notified().await;
-        }
-    };
-    tokio::pin!(stop, telling);
+    tokio::pin!(stop);
+    let longest = if bell.is_some() { LOOKS } else { LOOKS_WITHOUT_BELL };
     loop {
         let next = dispatch.tick().await?;
-        let wait = sleep_until(Instant::now() + wait(clock, next, bell.is_some()));
+        let wait = sleep_until(Instant::now() + wait(clock, next, longest));
         tokio::select! {
             biased;
             () = &mut stop => break,
             () = store.halted() => anyhow::bail!(crate::store::Halted),
             joined = dispatch.joined() => joined?,
-            told = &mut telling => return told,
+            ended = &mut loops.taking_in => return ended?,
+            ended = &mut loops.putting => return ended?,
             () = rung(bell) => {}
+            () = taken.notified() => {}
             () = wait => {}
         }
     }
@@ -120,8 +212,7 @@ async fn rung(bell: Option<&Bell>) {
     }
 }
 
-fn wait(clock: &Clock, next: Option<Time>, bell: bool) -> Duration {
-    let longest = if bell { LOOKS } else { LOOKS_WITHOUT_BELL };
+fn wait(clock: &Clock, next: Option<Time>, longest: Duration) -> Duration {
     let due = next.and_then(|next| clock.real_wait(next)).unwrap_or(longest);
     due.clamp(BREATH, longest)
 }

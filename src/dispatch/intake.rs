@@ -35,6 +35,7 @@ impl Dispatch {
                     ulid,
                     order: Arc::new(entry.order),
                     at: self.shared.clock.now(),
+                    dropped: entry.dropped,
                 }),
                 Err(error) => {
                     journal::unreadable_entry(&ulid, &error);
@@ -52,6 +53,8 @@ impl Dispatch {
                 Ok(number) => {
                     journal::admitted(number, known);
                     taken.push(ulid);
+                    // It may be held from its beginning.
+                    self.shared.owed.notify_one();
                 }
                 // They stay where they are and are looked at again.
                 Err(RecordError::NotWritten(_)) => break,

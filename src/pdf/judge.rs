@@ -1,26 +1,19 @@
-//! How many pages a PDF has, if that is beyond doubt.
+//! What a PDF's bytes say of its pages, and whether that is beyond doubt.
 //!
 //! No wrong count in thousands of real files: pages are walked, and only what agrees with the
-//! document's own count and needed no repair is taken. A half-copied file usually needs one.
+//! document's own count and needed no repair is taken. A half-copied file usually needs one; one that
+//! was cut behind an older revision's end does not, so nothing but white space may follow the end.
 
 use lopdf::{Document, LoadOptions};
 
+use crate::drop::Doubt;
+
 const LARGEST_STREAM: usize = 32 * 1024 * 1024;
 
-/// Why a file is not taken, and what to do about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Doubt {
-    #[error("it is no PDF, or a damaged one; make it anew with the program it comes from")]
-    Unreadable,
-    #[error("it is damaged or not copied to its end; copy it once more")]
-    Repaired,
-    #[error("it is protected by a password; save it without one")]
-    Encrypted,
-    #[error("it has no pages, or not as many as it says; make it anew with the program it comes from")]
-    Pages,
-}
-
-pub fn count_pages(bytes: &[u8]) -> Result<u32, Doubt> {
+pub(super) fn count_pages(bytes: &[u8]) -> Result<u32, Doubt> {
+    if !ends_as_a_pdf_does(bytes) {
+        return Err(if bytes.starts_with(b"%PDF-") { Doubt::Torn } else { Doubt::Unreadable });
+    }
     let options = LoadOptions { max_decompressed_size: Some(LARGEST_STREAM), ..LoadOptions::default() };
     let pdf = Document::load_mem_with_options(bytes, options).map_err(|_| Doubt::Unreadable)?;
     if pdf.is_encrypted() || pdf.was_encrypted() {
@@ -38,5 +31,35 @@ pub fn count_pages(bytes: &[u8]) -> Result<u32, Doubt> {
         Ok(walked)
     } else {
         Err(Doubt::Pages)
+    }
+}
+
+fn ends_as_a_pdf_does(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_end().ends_with(b"%%EOF")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PDF: &[u8] = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
+        2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
+        3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>endobj\nxref\n0 4\n\
+        0000000000 65535 f \n0000000009 00000 n \n0000000052 00000 n \n0000000101 00000 n \n\
+        trailer<</Size 4/Root 1 0 R>>\nstartxref\n164\n%%EOF\n";
+
+    #[test]
+    fn every_torn_copy_is_in_doubt() {
+        assert_eq!(count_pages(PDF), Ok(1));
+        for cut in 0..PDF.len() - 1 {
+            let torn = &PDF[..cut];
+            assert!(count_pages(torn).is_err(), "{cut} bytes of it were taken for whole");
+            let padded = [torn, &vec![0; PDF.len() - cut]].concat();
+            assert!(count_pages(&padded).is_err(), "{cut} bytes and zeros were taken for whole");
+        }
+        // An update that was cut off behind a whole older revision.
+        let torn = [PDF, b"3 0 obj<</Type/Page/Parent 2 0 R>>endobj\nxref"].concat();
+        assert_eq!(count_pages(&torn), Err(Doubt::Torn));
+        assert_eq!(count_pages(b"PK\x03\x04 a spreadsheet"), Err(Doubt::Unreadable));
     }
 }

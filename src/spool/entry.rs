@@ -1,61 +1,23 @@
 //! Entries of the spool: one for each letter, admitted or about to be.
 
-use std::fmt;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::draft::Draft;
 use super::private;
-use crate::clock::Time;
+use super::ulid::Ulid;
+use crate::drop::Origin;
+use crate::guard::Terms;
 use crate::letter::{LARGEST_DOCUMENT, Order};
 
-const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const LENGTH: usize = 26;
-const ORDER: &str = "order.json";
+pub(super) const ORDER: &str = "order.json";
+pub(super) const DROP: &str = "drop.json";
 const NEW: &str = "new";
 const LETTERS: &str = "letters";
-
-/// An entry's name for life: 48 bits of time, 80 of chance.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Ulid(String);
-
-impl Ulid {
-    pub fn new(now: Time) -> io::Result<Self> {
-        let mut chance = [0; 10];
-        getrandom::fill(&mut chance).map_err(io::Error::other)?;
-        let millis = u128::try_from(now.timestamp_millis()).unwrap_or_default() & 0xffff_ffff_ffff;
-        let number = chance.iter().fold(millis, |number, byte| (number << 8) | u128::from(*byte));
-        let digit = |place: usize| {
-            let value = (number >> (5 * (LENGTH - 1 - place))) & 31;
-            char::from(ALPHABET[usize::try_from(value).unwrap_or_default()])
-        };
-        Ok(Self((0..LENGTH).map(digit).collect()))
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Ulid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl FromStr for Ulid {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let right = text.len() == LENGTH && text.bytes().all(|byte| ALPHABET.contains(&byte));
-        right.then(|| Self(text.to_owned())).ok_or(())
-    }
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum EntryError {
@@ -74,6 +36,15 @@ pub enum EntryError {
 pub struct Entry {
     pub ulid: Ulid,
     pub order: Order,
+    /// Where it was dropped, if it was.
+    pub dropped: Option<Dropped>,
+}
+
+/// The drop that a letter comes from, and what its folder lets go without being asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dropped {
+    pub origin: Origin,
+    pub terms: Terms,
 }
 
 #[derive(Debug, Clone)]
@@ -95,18 +66,35 @@ impl Spool {
         if taken_in.is_dir() { taken_in } else { self.dir.join(NEW).join(ulid.as_str()) }
     }
 
+    /// Begins an entry; what a crash left of the same one is thrown away.
+    pub fn begin(&self, ulid: &Ulid) -> io::Result<Draft> {
+        let draft = Draft::new(self.dir.join(NEW), ulid.clone());
+        let beside = draft.beside();
+        if beside.exists() {
+            fs::remove_dir_all(&beside)?;
+        }
+        private::directory(&beside)?;
+        Ok(draft)
+    }
+
     /// Writes a new entry; once this returns it is durable and whole under its name.
     pub fn put(&self, ulid: &Ulid, order: &Order, documents: &[Vec<u8>]) -> Result<(), EntryError> {
-        let new = self.dir.join(NEW);
-        let beside = new.join(format!("{ulid}.part"));
-        let written =
-            fill(&beside, order, documents).and_then(|()| Ok(fs::rename(&beside, new.join(ulid.as_str()))?));
-        if let Err(error) = written {
-            // On a full disk every block counts; whatever can't be removed is swept at the next start.
-            drop(fs::remove_dir_all(&beside));
-            return Err(error);
+        let mut draft = self.begin(ulid)?;
+        if let Err(error) = documents.iter().try_for_each(|bytes| draft.add(bytes)) {
+            draft.discard();
+            return Err(error.into());
         }
-        private::sync_directory(&new).map_err(EntryError::PerhapsTaken)
+        let beside = draft.beside();
+        let finished = draft.finish(order, None);
+        if finished.as_ref().is_err_and(|error| !matches!(error, EntryError::PerhapsTaken(_))) {
+            drop(fs::remove_dir_all(beside));
+        }
+        finished
+    }
+
+    /// Whether there is such an entry, taken in or not.
+    pub fn has(&self, ulid: &Ulid) -> bool {
+        self.place(ulid).is_dir()
     }
 
     /// What waits to become a letter, oldest first.
@@ -144,8 +132,14 @@ impl Spool {
     }
 
     pub fn entry(&self, ulid: &Ulid) -> Result<Entry, EntryError> {
-        let order = serde_json::from_slice(&fs::read(self.place(ulid).join(ORDER))?)?;
-        Ok(Entry { ulid: ulid.clone(), order })
+        let place = self.place(ulid);
+        let order = serde_json::from_slice(&fs::read(place.join(ORDER))?)?;
+        let dropped = match fs::read(place.join(DROP)) {
+            Ok(bytes) => Some(serde_json::from_slice(&bytes)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Entry { ulid: ulid.clone(), order, dropped })
     }
 
     /// The bytes of a document, if they are what they were.
@@ -162,15 +156,6 @@ impl Spool {
     }
 }
 
-fn fill(dir: &Path, order: &Order, documents: &[Vec<u8>]) -> Result<(), EntryError> {
-    private::directory(dir)?;
-    for (index, bytes) in documents.iter().enumerate() {
-        write(&dir.join(document_name(index)), bytes)?;
-    }
-    write(&dir.join(ORDER), &serde_json::to_vec_pretty(order)?)?;
-    Ok(private::sync_directory(dir)?)
-}
-
 fn entries(dir: &Path) -> io::Result<Vec<Ulid>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir)? {
@@ -180,11 +165,11 @@ fn entries(dir: &Path) -> io::Result<Vec<Ulid>> {
     Ok(found)
 }
 
-fn document_name(index: usize) -> String {
+pub(super) fn document_name(index: usize) -> String {
     format!("{}.pdf", index + 1)
 }
 
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = private::create(path)?;
     file.write_all(bytes)?;
     file.sync_all()

@@ -5,10 +5,14 @@
 //! letter it is renamed once more, into `letters/`. Bytes are compared with their hash whenever they
 //! are read for an upload.
 
+mod draft;
 mod entry;
 mod ledger;
 mod private;
+mod ulid;
 
-pub use entry::{Entry, EntryError, Spool, Ulid, sha256_of};
+pub use draft::Draft;
+pub use entry::{Dropped, Entry, EntryError, Spool, sha256_of};
 pub use ledger::{Held, Ledger, LedgerError, Line, Written};
 pub use private::{append as private_file, directory as private_directory};
+pub use ulid::Ulid;

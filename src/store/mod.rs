@@ -7,9 +7,11 @@
 
 mod audit;
 mod bell;
+mod counts;
 mod desk;
 mod home;
 mod moves;
+mod originals;
 mod read;
 mod recovery;
 mod rows;
@@ -26,6 +28,7 @@ pub use bell::Bell;
 pub use desk::{Answered, Desk, LetterRow, PausedRow, Totals};
 pub use home::Home;
 pub use moves::{Admission, Record, RecordError};
+pub use originals::{KnownFolder, Original, Place};
 pub use read::{AccountCommand, AccountOrder, OwedRow};
 pub use recovery::Report;
 pub use union::{Agreement, union};

@@ -3,11 +3,13 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::read::{AccountCommand, AccountOrder};
-use super::{millis, read, rows};
+use super::{millis, originals, read, rows};
 use crate::clock::Time;
 use crate::guard::{self, Pause, Verdict};
-use crate::letter::{AccountNews, Answer, Change, Contradiction, Due, Fact, Letter, Notice, Number, Order};
-use crate::spool::{Line, Ulid, Written};
+use crate::letter::{
+    AccountNews, Answer, Change, Contradiction, Due, Fact, Letter, Notice, Number, Order, Reason,
+};
+use crate::spool::{Dropped, Line, Ulid, Written};
 
 /// A letter that enters.
 #[derive(Debug, Clone)]
@@ -15,6 +17,8 @@ pub struct Admission {
     pub ulid: Ulid,
     pub order: std::sync::Arc<Order>,
     pub at: Time,
+    /// Where it was dropped, and what may go without being asked.
+    pub dropped: Option<Dropped>,
 }
 
 /// What an outcome meant, to be made durable.
@@ -83,8 +87,21 @@ impl Batch<'_> {
         let entry = admission.ulid.to_string();
         let fact = Fact::Admitted { entry: entry.clone(), order: admission.order.clone() };
         let letter = Letter::admitted(number, entry, admission.order.clone(), admission.at);
+        let reason = match &admission.dropped {
+            Some(dropped) => {
+                let counts = self.counts(&letter.order, &dropped.terms, admission.at)?;
+                dropped.terms.hold(&counts, letter.order.sheets())
+            }
+            None => None,
+        };
         rows::insert_letter(self.db, &letter)?;
         self.write_fact(&letter, 0, admission.at, &fact)?;
+        if let Some(dropped) = &admission.dropped {
+            originals::insert(self.db, admission.ulid.as_str(), &dropped.origin, number, admission.at)?;
+        }
+        if let Some(reason) = reason {
+            self.held_at_once(letter, reason, admission.at)?;
+        }
         Ok(number)
     }
 
@@ -113,6 +130,12 @@ impl Batch<'_> {
             self.account_news(&letter.order.account, news, record.at)?;
         }
         Ok(letter)
+    }
+
+    /// A letter that waits for a person from its beginning.
+    fn held_at_once(&mut self, letter: Letter, reason: Reason, at: Time) -> Result<(), RecordError> {
+        let change = Change::held(reason);
+        self.record(&Record { letter, change, at, order: None }).map(drop)
     }
 
     fn write_fact(&mut self, letter: &Letter, n: u64, at: Time, fact: &Fact) -> Result<(), RecordError> {
@@ -222,5 +245,8 @@ fn update_letter(db: &Connection, letter: &Letter, record: &Record) -> rusqlite:
     };
     let changed = (!record.change.facts.is_empty()).then_some(record.at);
     let trouble = record.change.trouble.as_deref();
+    if changed.is_some() {
+        originals::letter_changed(db, letter, record.at)?;
+    }
     rows::write_letter(db, letter, due, trouble, changed)
 }

@@ -12,10 +12,11 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::home::machine;
 use super::moves::{self, Admission, Batch, Record};
-use super::{Agreement, Home, StoreError, read, rows, schema, signed, union, wishes};
+use super::{Agreement, Home, StoreError, originals, read, rows, schema, signed, union, wishes};
 use crate::clock::Time;
+use crate::guard::Terms;
 use crate::letter::{Letter, Moment, Notice, Number, Outcome, Realm, Retry, Start};
-use crate::spool::{Held, Ledger, Line, Spool, Ulid, Written, private_file};
+use crate::spool::{Dropped, Held, Ledger, Line, Spool, Ulid, Written, private_file};
 
 /// Up to this size database and ledger are compared whole; beyond it, their ends.
 const COMPARED_WHOLE: u64 = 64 * 1024 * 1024;
@@ -97,6 +98,9 @@ fn make_one(
     doubtful.extend(unknown_entries(&mut batch, &spool, distrusted, now)?);
     for number in doubtful {
         hold(&mut batch, number, now, &mut report)?;
+    }
+    if rebuilt || report.from_ledger > 0 {
+        originals::known_again(&transaction, &spool, now)?;
     }
     export(&transaction, &mut ledger, &held, known, &mut report)?;
     let lines: Vec<Written> = lines.into_iter().map(|(_, line)| line).collect();
@@ -234,7 +238,10 @@ fn unknown_entries(
         match spool.entry(&ulid) {
             Ok(entry) => {
                 let order = std::sync::Arc::new(entry.order);
-                found.push(batch.admit(&Admission { ulid, order, at: now }).map_err(StoreError::recording)?);
+                // It is held as uncertain, whatever its folder's terms are.
+                let dropped = entry.dropped.map(|dropped| Dropped { terms: Terms::default(), ..dropped });
+                let admission = Admission { ulid, order, at: now, dropped };
+                found.push(batch.admit(&admission).map_err(StoreError::recording)?);
             }
             Err(error) => {
                 tracing::error!(entry = %ulid, error = &error as &dyn std::error::Error,

@@ -70,9 +70,17 @@ pub(super) fn insert_letter(db: &Connection, letter: &Letter) -> rusqlite::Resul
     let at = millis(letter.admitted_at);
     let number = signed(letter.number.0);
     let sql = "INSERT INTO letter (number, ulid, account, source, admitted_at, state, facts, changed_at,
-                                   urgency, due_at) VALUES (?1, ?2, ?3, ?4, ?5, 'admitted', 1, ?5, 1, ?5)";
+                                   urgency, due_at, sheets)
+               VALUES (?1, ?2, ?3, ?4, ?5, 'admitted', 1, ?5, 1, ?5, ?6)";
     let order = &letter.order;
-    db.prepare_cached(sql)?.execute(params![number, letter.entry, order.account, order.source, at])?;
+    db.prepare_cached(sql)?.execute(params![
+        number,
+        letter.entry,
+        order.account,
+        order.source,
+        at,
+        order.sheets()
+    ])?;
     let sql = "INSERT INTO document (letter, n, name, size, pages, sha256) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     for (n, document) in order.documents.iter().enumerate() {
         let (n, size) = (signed(n as u64), signed(document.size));

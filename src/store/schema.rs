@@ -93,10 +93,41 @@ const TABLES: &str = "
 
     PRAGMA user_version = 1;
 ";
-pub(super) const VERSION: i64 = 1;
+
+/// Drops: where their originals lie, and the folders they come from.
+const ORIGINALS: &str = "
+    ALTER TABLE letter ADD COLUMN sheets INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX letter_source ON letter (source, admitted_at);
+    CREATE INDEX document_sha256 ON document (sha256);
+
+    CREATE TABLE original (
+        ulid TEXT PRIMARY KEY,
+        folder TEXT NOT NULL,
+        name BLOB NOT NULL,
+        letter INTEGER UNIQUE REFERENCES letter,
+        undecided TEXT CHECK (json_valid(undecided)),
+        arrived_at INTEGER NOT NULL,
+        place TEXT NOT NULL
+            CHECK (place IN ('claim', 'held', 'sent', 'rejected', 'cancelled', 'gone')),
+        shelved BLOB, moving BLOB, told TEXT,
+        due_at INTEGER,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        trouble TEXT,
+        CHECK ((letter IS NULL) <> (undecided IS NULL))
+    ) STRICT;
+    CREATE INDEX original_due ON original (due_at) WHERE due_at IS NOT NULL;
+    CREATE INDEX original_shelf ON original (folder) WHERE shelved IS NOT NULL;
+
+    CREATE TABLE folder (
+        name TEXT PRIMARY KEY, path TEXT NOT NULL, id TEXT NOT NULL, since INTEGER NOT NULL, trouble TEXT
+    ) STRICT;
+
+    PRAGMA user_version = 2;
+";
+pub(super) const VERSION: i64 = 2;
 
 /// One step for each version; each ends by setting the next.
-const STEPS: [&str; 1] = [TABLES];
+const STEPS: [&str; 2] = [TABLES, ORIGINALS];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open(path)?;

@@ -89,7 +89,7 @@ impl Store {
         }
     }
 
-    async fn write<T: Send + 'static>(
+    pub(super) async fn write<T: Send + 'static>(
         &self,
         run: impl FnOnce(&mut Batch<'_>) -> Result<T, RecordError> + Send + 'static,
     ) -> Result<T, RecordError> {

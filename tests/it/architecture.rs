@@ -7,29 +7,74 @@ use std::path::{Path, PathBuf};
 const ARROWS: &[(&str, &[&str])] = &[
     ("letter", &["address", "clock"]),
     ("address", &[]),
+    ("drop", &[]),
+    ("address_book", &["address"]),
+    ("rules", &["address", "address_book", "drop", "letter"]),
+    ("texts", &["clock", "drop", "letter"]),
     ("guard", &["clock", "letter"]),
     ("clock", &[]),
     ("secret", &[]),
-    ("store", &["clock", "guard", "letter", "spool"]),
-    ("spool", &["clock", "letter"]),
+    ("store", &["clock", "drop", "guard", "letter", "spool"]),
+    ("spool", &["clock", "drop", "guard", "letter"]),
     ("api", &["address", "clock", "letter", "secret"]),
-    ("pdf", &[]),
-    ("journal", &["clock", "letter", "spool", "store"]),
-    ("config", &["address", "api", "letter", "secret"]),
+    ("pdf", &["drop", "letter"]),
+    ("journal", &["clock", "drop", "letter", "spool", "store"]),
+    (
+        "config",
+        &["address", "address_book", "api", "clock", "drop", "guard", "letter", "rules", "secret", "texts"],
+    ),
+    ("hot", &["config", "drop"]),
+    ("shelf", &["clock", "config", "drop", "hot", "journal", "letter", "spool", "store", "texts"]),
+    (
+        "intake",
+        &[
+            "address_book",
+            "clock",
+            "config",
+            "drop",
+            "hot",
+            "journal",
+            "letter",
+            "pdf",
+            "rules",
+            "spool",
+            "store",
+        ],
+    ),
     ("dispatch", &["api", "clock", "guard", "journal", "letter", "spool", "store"]),
     ("owed", &["clock", "journal", "store"]),
-    ("daemon", &["api", "clock", "config", "dispatch", "journal", "owed", "spool", "store"]),
+    (
+        "daemon",
+        &[
+            "api", "clock", "config", "dispatch", "hot", "intake", "journal", "owed", "pdf", "shelf",
+            "spool", "store",
+        ],
+    ),
     ("sandbox", &["api", "clock", "secret"]),
     ("demo", &["api", "sandbox"]),
     (
         "cli",
-        &["api", "clock", "config", "daemon", "demo", "letter", "pdf", "sandbox", "secret", "spool", "store"],
+        &[
+            "address", "api", "clock", "config", "daemon", "demo", "drop", "letter", "pdf", "rules",
+            "sandbox", "secret", "spool", "store", "texts",
+        ],
     ),
 ];
 
 /// What the pure rooms may not even name: I/O, a clock of their own, chance of their own.
-const PURE: &[&str] =
-    &["src/letter", "src/address.rs", "src/guard.rs", "src/store/union.rs", "src/sandbox/world"];
+const PURE: &[&str] = &[
+    "src/letter",
+    "src/address.rs",
+    "src/address_book.rs",
+    "src/drop",
+    "src/rules",
+    "src/texts",
+    "src/guard",
+    "src/intake/settle.rs",
+    "src/shelf/place.rs",
+    "src/store/union.rs",
+    "src/sandbox/world",
+];
 const IMPURE: &[&str] = &[
     "tokio",
     "axum",

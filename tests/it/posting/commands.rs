@@ -12,7 +12,7 @@ use crate::program::mailchute;
 use crate::service::pdf;
 
 const ADDRESS: &str =
-    "postal_code: 0600001\nstate: 北海道\ncity: 札幌市\naddress1: 北一条西1-1\nname: 山田 太郎\n";
+    "postal_code: \"0600001\"\nstate: 北海道\ncity: 札幌市\naddress1: 北一条西1-1\nname: 山田 太郎\n";
 
 /// A directory as somebody would set it up, with a service to speak to.
 struct Desk {
@@ -223,12 +223,12 @@ async fn what_is_wrong_is_told_with_its_remedy_and_nothing_is_taken_in() {
     write("tab.yaml", b"\tname: x\n");
     let submit = |file: &str, to: &str| desk.fails(&["submit", file, "--to", to, "--from", "from.yaml"]);
     for (file, to, text) in [
-        ("cut.pdf", "to.yaml", "cut.pdf: it is"),
-        ("text.pdf", "to.yaml", "it is no PDF"),
+        ("cut.pdf", "to.yaml", "cut.pdf: It was not copied to its end"),
+        ("text.pdf", "to.yaml", "It is no PDF"),
         ("a.pdf", "bad.yaml", "write 7 digits without a hyphen"),
-        ("a.pdf", "double.yaml", "duplicate"),
-        ("a.pdf", "unknown.yaml", "adress"),
-        ("a.pdf", "tab.yaml", "line 1: it is indented with a tab"),
+        ("a.pdf", "double.yaml", "for the second time"),
+        ("a.pdf", "unknown.yaml", "did you mean"),
+        ("a.pdf", "tab.yaml", "indented with a tab"),
     ] {
         let (code, said) = submit(file, to);
         assert!(code == 2 && said.contains(text), "{file} {to}: {code} {said}");

@@ -111,7 +111,7 @@ async fn one_flipped_byte_anywhere_in_the_database_posts_nothing_twice_and_loses
             assert_eq!(office.state(number), "confirmed", "letter {number}, byte {at}");
         }
     }
-    assert!((5..PLACES).contains(&damaged), "{damaged} times the database was seen to be damaged");
+    assert!((3..PLACES).contains(&damaged), "{damaged} times the database was seen to be damaged");
 }
 
 #[tokio::test]

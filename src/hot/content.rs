@@ -1,0 +1,86 @@
+//! Reading what was claimed: only if it is a file, of one name, and does not change meanwhile.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{self, AtFlags, Mode, OFlags, ResolveFlags, Stat};
+
+use super::{Hot, c, changed, kind, modified, open_dir};
+use crate::drop::Kind;
+
+/// What reading a drop's file came to.
+#[derive(Debug)]
+pub enum Content {
+    Whole {
+        bytes: Vec<u8>,
+        stat: Stat,
+    },
+    TooLarge(u64),
+    NotAFile(Kind),
+    Linked,
+    NoRight,
+    /// It was written to meanwhile.
+    Changing,
+}
+
+impl Hot {
+    /// Reads a claimed file, if it is one and does not change meanwhile. `inside`: a claimed directory.
+    pub fn read(&self, claim: &str, inside: Option<&[u8]>, name: &[u8], largest: u64) -> io::Result<Content> {
+        let mut dir = self.claim_dir(claim, false)?;
+        if let Some(inside) = inside {
+            dir = open_dir(dir, inside)?;
+        }
+        whole(&dir, name, largest)
+    }
+
+    /// Reads a file where it was dropped; what is decided by that is decided again once it is claimed.
+    pub fn peek(&self, name: &[u8], largest: u64) -> io::Result<Content> {
+        whole(&self.dir, name, largest)
+    }
+}
+
+fn whole(dir: &OwnedFd, name: &[u8], largest: u64) -> io::Result<Content> {
+    let before = fs::statat(dir, c(name)?, AtFlags::SYMLINK_NOFOLLOW)?;
+    if let Some(kind) = kind(&before) {
+        return Ok(Content::NotAFile(kind));
+    }
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = match beneath(dir, name, flags) {
+        Ok(file) => File::from(file),
+        Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM) => return Ok(Content::NoRight),
+        Err(error) => return Err(error.into()),
+    };
+    let stat = fs::fstat(&file)?;
+    if let Some(kind) = kind(&stat) {
+        return Ok(Content::NotAFile(kind));
+    }
+    if stat.st_nlink > 1 {
+        return Ok(Content::Linked);
+    }
+    let size = u64::try_from(stat.st_size).unwrap_or_default();
+    if size > largest {
+        return Ok(Content::TooLarge(size));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    (&file).take(largest + 1).read_to_end(&mut bytes)?;
+    let after = fs::fstat(&file)?;
+    let same = |a: &Stat, b: &Stat| {
+        (a.st_ino, a.st_size, modified(a), changed(a)) == (b.st_ino, b.st_size, modified(b), changed(b))
+    };
+    let whole = same(&stat, &after) && same(&before, &stat) && bytes.len() as u64 == size;
+    Ok(if whole { Content::Whole { bytes, stat: after } } else { Content::Changing })
+}
+
+fn beneath(dir: &OwnedFd, name: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let name = CString::new(name).map_err(|_| rustix::io::Errno::INVAL)?;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match fs::openat2(dir, &name, flags, Mode::empty(), resolve) {
+        // An old kernel or a container's filter.
+        Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => {
+            fs::openat(dir, &name, flags, Mode::empty())
+        }
+        opened => opened,
+    }
+}

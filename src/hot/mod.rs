@@ -1,0 +1,210 @@
+//! A hot folder as a place on a disk: what lies in it, taken into the claims, read, and moved about.
+//!
+//! Everything goes by handles of directories that were opened once, beneath them and without following
+//! links, so no name leads out of the folder. A rename never replaces anything. Nothing is ever
+//! unlinked that has no durable successor.
+
+mod content;
+mod moves;
+mod registry;
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+pub use content::Content;
+pub use registry::{Known, Registry};
+use rustix::fs::{self, AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
+
+use crate::drop::Kind;
+
+const OURS: &str = ".mailchute";
+const CLAIM: &str = "claim";
+const MARKER: &str = "folder";
+
+#[derive(Debug)]
+pub struct Hot {
+    pub path: PathBuf,
+    dir: OwnedFd,
+    ours: OwnedFd,
+    claims: OwnedFd,
+    remote: bool,
+    /// Held as long as the folder is ours.
+    _lock: File,
+}
+
+/// Why a folder can't be worked on at present.
+#[derive(Debug, thiserror::Error)]
+pub enum Away {
+    #[error("it can't be opened: {0}")]
+    Closed(#[source] io::Error),
+    #[error(
+        "its directory .mailchute is gone: its share is not mounted, or it was emptied; if that was on purpose, make an empty .mailchute in it and what lies there is held"
+    )]
+    NotOurs,
+    #[error("nothing can be made or moved in it: {0}; give mailchute's user the right to write there")]
+    NoRight(#[source] io::Error),
+    #[error("another mailchute works on it")]
+    Taken,
+}
+
+/// A name in a directory and what it is.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub name: Vec<u8>,
+    pub stat: Stat,
+    pub readable: bool,
+}
+
+fn c(name: &[u8]) -> io::Result<CString> {
+    CString::new(name).map_err(io::Error::other)
+}
+
+fn open_dir(at: impl AsFd, name: &[u8]) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    Ok(fs::openat(at, c(name)?, flags, Mode::empty())?)
+}
+
+/// Opens or makes a directory that only we can look into.
+fn our_dir(at: impl AsFd, name: &str) -> io::Result<OwnedFd> {
+    match fs::mkdirat(at.as_fd(), name, Mode::RWXU) {
+        Ok(()) | Err(rustix::io::Errno::EXIST) => open_dir(at, name.as_bytes()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Filesystems that may be written to without the kernel's hearing of it: NFS, SMB, 9p, Ceph, FUSE.
+fn is_remote(kind: fs::FsWord) -> bool {
+    const REMOTE: [fs::FsWord; 8] =
+        [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x00c3_6400, 0x6573_5546, 0x5346_414f];
+    REMOTE.contains(&(kind & 0xffff_ffff))
+}
+
+/// What stands there instead of a file.
+pub fn kind(stat: &Stat) -> Option<Kind> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => None,
+        FileType::Directory => Some(Kind::Directory),
+        FileType::Symlink => Some(Kind::Symlink),
+        FileType::Fifo => Some(Kind::Fifo),
+        FileType::Socket => Some(Kind::Socket),
+        FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => Some(Kind::Device),
+    }
+}
+
+/// When a file was last changed or moved, as its filesystem says, in nanoseconds.
+pub fn changed(stat: &Stat) -> i64 {
+    stat.st_ctime.wrapping_mul(1_000_000_000).wrapping_add(i64::try_from(stat.st_ctime_nsec).unwrap_or(0))
+}
+
+pub fn modified(stat: &Stat) -> i64 {
+    stat.st_mtime.wrapping_mul(1_000_000_000).wrapping_add(i64::try_from(stat.st_mtime_nsec).unwrap_or(0))
+}
+
+impl Hot {
+    /// Opens a folder and makes our corner in it; `known`: it was enabled before, so the corner must be
+    /// there. Gives the marker's text, empty if it was made just now.
+    pub fn open(path: &Path, known: bool) -> Result<Self, Away> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let dir = fs::openat(CWD, path, flags, Mode::empty()).map_err(|error| Away::Closed(error.into()))?;
+        if known && fs::statat(&dir, OURS, AtFlags::SYMLINK_NOFOLLOW).is_err() {
+            return Err(Away::NotOurs);
+        }
+        let ours = our_dir(&dir, OURS).map_err(Away::NoRight)?;
+        let claims = our_dir(&ours, CLAIM).map_err(Away::NoRight)?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let lock = fs::openat(&ours, "lock", flags, Mode::RUSR | Mode::WUSR)
+            .map_err(|error| Away::NoRight(error.into()))?;
+        // Some shares know no locks; the claims have one winner all the same.
+        let locked = fs::flock(&lock, FlockOperation::NonBlockingLockExclusive);
+        if locked == Err(rustix::io::Errno::WOULDBLOCK) {
+            return Err(Away::Taken);
+        }
+        fs::fsync(&dir).map_err(|error| Away::NoRight(error.into()))?;
+        let remote = fs::fstatfs(&dir).is_ok_and(|disk| is_remote(disk.f_type));
+        Ok(Self { path: path.to_owned(), dir, ours, claims, remote, _lock: lock.into() })
+    }
+
+    /// Whether other machines can write here without our hearing of it.
+    pub fn is_remote(&self) -> bool {
+        self.remote
+    }
+
+    /// Whether the path still leads to the directory that was opened.
+    pub fn is_still_there(&self) -> bool {
+        let (Ok(here), Ok(there)) = (fs::fstat(&self.dir), fs::stat(&self.path)) else { return false };
+        let ours = fs::statat(&self.dir, OURS, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        ours && (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
+    }
+
+    /// The folder's id and its filesystem's time of when that was written.
+    pub fn marker(&self) -> io::Result<Option<(String, i64)>> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        match fs::openat(&self.ours, MARKER, flags, Mode::empty()) {
+            Ok(fd) => {
+                let mut file = File::from(fd).take(100);
+                let mut text = String::new();
+                file.read_to_string(&mut text)?;
+                let stat = fs::statat(&self.ours, MARKER, AtFlags::SYMLINK_NOFOLLOW)?;
+                Ok(Some((text.trim().to_owned(), changed(&stat))))
+            }
+            Err(rustix::io::Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes the marker anew; gives its filesystem's time.
+    pub fn mark(&self, id: &str) -> io::Result<i64> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let mut file = File::from(fs::openat(&self.ours, MARKER, flags, Mode::RUSR | Mode::WUSR)?);
+        file.write_all(id.as_bytes())?;
+        file.sync_all()?;
+        fs::fsync(&self.ours)?;
+        Ok(changed(&fs::fstat(&file)?))
+    }
+
+    /// Everything in the folder itself, or in a subfolder of it.
+    pub fn list(&self, subfolder: Option<&str>) -> io::Result<Vec<Seen>> {
+        match subfolder {
+            None => list(&self.dir),
+            Some(name) => match open_dir(&self.dir, name.as_bytes()) {
+                Ok(dir) => list(&dir),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// What lies in a directory of the folder, one level deep.
+    pub fn inside(&self, name: &[u8]) -> io::Result<Vec<Seen>> {
+        list(&open_dir(&self.dir, name)?)
+    }
+
+    pub fn claims(&self) -> io::Result<Vec<String>> {
+        let names =
+            list(&self.claims)?.into_iter().map(|seen| String::from_utf8_lossy(&seen.name).into_owned());
+        Ok(names.collect())
+    }
+}
+
+fn list(dir: &OwnedFd) -> io::Result<Vec<Seen>> {
+    let mut found = Vec::new();
+    for entry in fs::Dir::read_from(dir)? {
+        let name = entry?.file_name().to_owned();
+        if matches!(name.as_bytes(), b"." | b"..") {
+            continue;
+        }
+        match fs::statat(dir, &name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => {
+                let readable = fs::accessat(dir, &name, fs::Access::READ_OK, AtFlags::EACCESS).is_ok();
+                found.push(Seen { name: name.into_bytes(), stat, readable });
+            }
+            // It was there a moment ago.
+            Err(rustix::io::Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,221 @@
+//! Moving things about in a hot folder: into the claims, onto the shelves, back.
+
+use std::ffi::{CString, OsStr};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
+
+use super::{CLAIM, Hot, OURS, Seen, c, list, open_dir, our_dir};
+
+impl Hot {
+    /// Takes things out of people's reach under a claim's name: from the folder itself, or from a
+    /// subfolder of it. Once this returns they are there for good.
+    pub fn claim(&self, claim: &str, subfolder: Option<&str>, names: &[impl AsRef<[u8]>]) -> io::Result<()> {
+        let place = self.claim_dir(claim, true)?;
+        let from = match subfolder {
+            None => self.dir.try_clone()?,
+            Some(name) => open_dir(&self.dir, name.as_bytes())?,
+        };
+        for name in names {
+            rename_new(&from, name.as_ref(), &place, name.as_ref())?;
+        }
+        fs::fsync(&place)?;
+        fs::fsync(&from)?;
+        Ok(fs::fsync(&self.claims)?)
+    }
+
+    /// Takes something back into a claim from a directory of the folder.
+    pub fn claim_from(&self, claim: &str, dir: &Path, name: &[u8]) -> io::Result<()> {
+        let place = self.claim_dir(claim, true)?;
+        let (from, _) = self.parent(&dir.join("x"), false)?;
+        rename_new(&from, name, &place, name)?;
+        fs::fsync(&place)?;
+        fs::fsync(&from)?;
+        Ok(fs::fsync(&self.claims)?)
+    }
+
+    /// Where the claims are, as a path in the folder.
+    pub fn claims_path(&self) -> PathBuf {
+        Path::new(OURS).join(CLAIM)
+    }
+
+    /// The path of what was claimed under a name, by the claim's ULID, whatever its ending.
+    pub fn find_claimed(&self, ulid: &str, name: &[u8]) -> io::Result<Option<PathBuf>> {
+        for claim in self.claims_of(ulid)? {
+            if self.claimed(&claim)?.iter().any(|seen| seen.name == name) {
+                return Ok(Some(self.claims_path().join(claim).join(OsStr::from_bytes(name))));
+            }
+        }
+        Ok(None)
+    }
+
+    fn claims_of(&self, ulid: &str) -> io::Result<Vec<String>> {
+        let mut found = Vec::new();
+        for claim in [ulid.to_owned(), format!("{ulid}.there")] {
+            match fs::statat(&self.claims, claim.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(_) => found.push(claim),
+                Err(rustix::io::Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(found)
+    }
+
+    /// What is left in a claim (a sidecar) is laid beside its original, and the claim is over.
+    pub fn shelve_rest(&self, ulid: &str, dir: &Path) -> io::Result<()> {
+        for claim in self.claims_of(ulid)? {
+            for seen in self.claimed(&claim)? {
+                let from = self.claims_path().join(&claim).join(OsStr::from_bytes(&seen.name));
+                let to = dir.join(OsStr::from_bytes(&seen.name));
+                match self.shelve(&from, &to) {
+                    // An older one lies there; this one is kept under a name of its own.
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                        let other = [ulid.as_bytes(), b"-", &seen.name].concat();
+                        self.shelve(&from, &dir.join(OsStr::from_bytes(&other)))?;
+                    }
+                    moved => moved?,
+                }
+            }
+            self.unclaim(&claim)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn claim_dir(&self, claim: &str, make: bool) -> io::Result<OwnedFd> {
+        if make { our_dir(&self.claims, claim) } else { open_dir(&self.claims, claim.as_bytes()) }
+    }
+
+    pub fn rename_claim(&self, from: &str, to: &str) -> io::Result<()> {
+        rename_new(&self.claims, from.as_bytes(), &self.claims, to.as_bytes())?;
+        Ok(fs::fsync(&self.claims)?)
+    }
+
+    /// What a claim holds; nothing, if it is not there.
+    pub fn claimed(&self, claim: &str) -> io::Result<Vec<Seen>> {
+        match self.claim_dir(claim, false) {
+            Ok(dir) => list(&dir),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What a claimed directory holds.
+    pub fn claimed_inside(&self, claim: &str, name: &[u8]) -> io::Result<Vec<Seen>> {
+        list(&open_dir(self.claim_dir(claim, false)?, name)?)
+    }
+
+    /// Removes a claim that holds nothing any more.
+    pub fn unclaim(&self, claim: &str) -> io::Result<()> {
+        match fs::unlinkat(&self.claims, claim, AtFlags::REMOVEDIR) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Puts something back from a claim into the folder itself.
+    pub fn put_back(&self, claim: &str, name: &[u8]) -> io::Result<()> {
+        let from = self.claim_dir(claim, false)?;
+        rename_new(&from, name, &self.dir, name)?;
+        fs::fsync(&self.dir)?;
+        Ok(fs::fsync(&from)?)
+    }
+
+    /// Moves something between the folder's own directories; `to` must be free. Directories on the way
+    /// are made. Both ends are durable once this returns.
+    pub fn shelve(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let (from_dir, from_name) = self.parent(from, false)?;
+        let (to_dir, to_name) = self.parent(to, true)?;
+        rename_new(&from_dir, &from_name, &to_dir, &to_name)?;
+        fs::fsync(&to_dir)?;
+        Ok(fs::fsync(&from_dir)?)
+    }
+
+    pub fn is_there(&self, path: &Path) -> io::Result<bool> {
+        let (dir, name) = match self.parent(path, false) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        match fs::statat(&dir, c(&name)?, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => Ok(true),
+            Err(rustix::io::Errno::NOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes a text where people read it: the old one or the new one is there, never half of one.
+    pub fn write_text(&self, path: &Path, text: &str) -> io::Result<()> {
+        let (dir, name) = self.parent(path, true)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let rights = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH;
+        let mut file = File::from(fs::openat(&self.ours, "text.part", flags, rights)?);
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::renameat(&self.ours, "text.part", &dir, c(&name)?)?;
+        Ok(fs::fsync(&dir)?)
+    }
+
+    pub fn remove_text(&self, path: &Path) -> io::Result<()> {
+        let (dir, name) = match self.parent(path, false) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        match fs::unlinkat(&dir, c(&name)?, AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The directory of a path within the folder, and its last part.
+    fn parent(&self, path: &Path, make: bool) -> io::Result<(OwnedFd, Vec<u8>)> {
+        let mut parts: Vec<&[u8]> = path.iter().map(OsStrExt::as_bytes).collect();
+        let name = parts.pop().ok_or_else(|| io::Error::other("a path without a name"))?;
+        let mut dir = self.dir.try_clone()?;
+        for part in parts {
+            if make {
+                let rights = Mode::RWXU | Mode::RWXG | Mode::ROTH | Mode::XOTH;
+                match fs::mkdirat(&dir, c(part)?, rights) {
+                    Ok(()) => fs::fsync(&dir)?,
+                    Err(rustix::io::Errno::EXIST) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            dir = open_dir(&dir, part)?;
+        }
+        Ok((dir, name.to_vec()))
+    }
+
+    /// Makes the subfolders people see.
+    pub fn furnish(&self, names: &[&str]) -> io::Result<()> {
+        for name in names {
+            drop(self.parent(&Path::new(name).join("x"), true)?);
+        }
+        Ok(())
+    }
+}
+
+/// Renames, and never replaces anything. A rename over a network may report an error and have worked.
+fn rename_new(from: &OwnedFd, name: &[u8], to: &OwnedFd, as_name: &[u8]) -> io::Result<()> {
+    let (name, as_name) = (c(name)?, c(as_name)?);
+    let there = |dir: &OwnedFd, name: &CString| fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    let renamed = match fs::renameat_with(from, &name, to, &as_name, RenameFlags::NOREPLACE) {
+        // Not every network filesystem knows the flag.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) if !there(to, &as_name) => {
+            fs::renameat(from, &name, to, &as_name)
+        }
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => Err(rustix::io::Errno::EXIST),
+        renamed => renamed,
+    };
+    match renamed {
+        Ok(()) => Ok(()),
+        Err(error) if error != rustix::io::Errno::EXIST && !there(from, &name) && there(to, &as_name) => {
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}

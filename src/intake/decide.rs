@@ -1,0 +1,258 @@
+//! A claim from what it holds to what becomes of it: read, inspected, copied, decided, recorded.
+//!
+//! The claim's ULID is the drop's name for life. Whatever was done of this before a crash is found
+//! again under it, so that it is simply done once more.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::litter::is_litter;
+use super::shared::{Shared, settle_time};
+use crate::config::{Folder, LetterKind};
+use crate::drop::{
+    INSIDE, Kind, Origin, Refusal, Undecided, Waiting, is_pdf, natural_order, pdf_of, showable, shown,
+    sidecars_of,
+};
+use crate::hot::{Content, Hot, Seen, kind};
+use crate::journal;
+use crate::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT};
+use crate::rules::{Facts, Found, Sidecar, Verdict};
+use crate::spool::{Draft, Dropped, EntryError, Ulid, sha256_of};
+use crate::store::{RecordError, StoreError};
+
+/// A claim with this ending lay there when the folder was enabled.
+pub(super) const WAS_THERE: &str = ".there";
+const LARGEST_SIDECAR: u64 = 1 << 20;
+
+/// What became of a claim.
+#[derive(Debug)]
+pub(super) enum Done {
+    Decided,
+    /// There is nothing to decide (any more).
+    Nothing,
+    /// To be looked at once more after this long.
+    Later(Duration),
+    /// It needs a sidecar and has none; nothing was claimed.
+    Lacks(Vec<u8>),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TakeError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Spool(#[from] EntryError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// One claim in the hands of a worker.
+pub(super) struct Claim {
+    pub(super) shared: Arc<Shared>,
+    pub(super) folder: Arc<Folder>,
+    pub(super) hot: Arc<Hot>,
+    /// Its directory: the ULID, perhaps with [`WAS_THERE`].
+    pub(super) dir: String,
+    pub(super) ulid: Ulid,
+}
+
+/// What is found in a claim, or why nothing can be made of it.
+enum Opened {
+    Documents(Vec<Found>),
+    Refused(Refusal),
+    Changing,
+}
+
+impl Claim {
+    /// Whether a drop that is not claimed yet needs a sidecar. What is said here decides nothing else.
+    pub(super) async fn needs_sidecar(&self, name: &[u8]) -> Result<bool, TakeError> {
+        let Content::Whole { bytes, .. } = self.hot.peek(name, LARGEST_DOCUMENT)? else { return Ok(false) };
+        let Ok(pages) = self.shared.inspector.pages(&bytes).await? else { return Ok(false) };
+        let name = shown(name);
+        let found = Found { name: name.clone(), size: bytes.len() as u64, pages, sha256: String::new() };
+        let verdict = self.verdict(&name, &[found], None).await;
+        Ok(matches!(verdict, Verdict::Hold(Waiting::Sidecar)))
+    }
+
+    pub(super) async fn decide(self) -> Result<Done, TakeError> {
+        let held = self.hot.claimed(&self.dir)?;
+        let Some(main) = main_of(&held) else { return self.nothing_in(&held) };
+        if self.shared.store.original(&self.ulid)?.is_some() || self.shared.spool.has(&self.ulid) {
+            // Decided before a crash: what is left is the shelf's.
+            return Ok(Done::Nothing);
+        }
+        let origin = Origin { folder: self.folder.name.clone(), name: main.name.clone() };
+        if self.dir.ends_with(WAS_THERE) {
+            return self.record(origin, Undecided::Waits(Waiting::WasThere)).await;
+        }
+        let mut draft = self.shared.spool.begin(&self.ulid)?;
+        let opened = match kind(&main.stat) {
+            Some(Kind::Directory) if self.folder.letter == LetterKind::Subfolder => {
+                self.open_subfolder(main, &mut draft).await
+            }
+            Some(kind) => Ok(Opened::Refused(Refusal::NotAFile(kind))),
+            None if self.folder.letter == LetterKind::Subfolder => {
+                Ok(Opened::Refused(Refusal::NotInSubfolder))
+            }
+            None => self.open_file(main, &mut draft).await,
+        };
+        let decided = match opened {
+            Ok(Opened::Documents(documents)) => self.judge(main, &documents).await,
+            Ok(Opened::Refused(refusal)) => Ok(Verdict::Refuse(refusal)),
+            Ok(Opened::Changing) => {
+                draft.discard();
+                return Ok(Done::Later(settle_time(&self.folder, &self.hot)));
+            }
+            Err(error) => Err(error),
+        };
+        let undecided = match decided {
+            Ok(Verdict::Send(order, _warnings)) => {
+                let terms = self.folder.terms(self.shared.clock.now());
+                draft.finish(&order, Some(&Dropped { origin, terms }))?;
+                self.shared.taken.notify_one();
+                return Ok(Done::Decided);
+            }
+            Ok(Verdict::Refuse(refusal)) => Undecided::Refused(refusal),
+            Ok(Verdict::Hold(waiting)) => Undecided::Waits(waiting),
+            Err(error) => {
+                draft.discard();
+                return Err(error);
+            }
+        };
+        draft.discard();
+        self.record(origin, undecided).await
+    }
+
+    async fn record(&self, origin: Origin, undecided: Undecided) -> Result<Done, TakeError> {
+        journal::not_taken(&self.folder.name, &self.ulid, &undecided);
+        let at = self.shared.clock.now();
+        self.shared.store.undecide(self.ulid.clone(), origin, undecided, at).await?;
+        self.shared.owed.notify_one();
+        Ok(Done::Decided)
+    }
+
+    /// A crash came between a sidecar and its PDF, or after everything was put away.
+    fn nothing_in(&self, held: &[Seen]) -> Result<Done, TakeError> {
+        for seen in held {
+            self.hot.put_back(&self.dir, &seen.name)?;
+        }
+        self.hot.unclaim(&self.dir)?;
+        Ok(Done::Nothing)
+    }
+
+    async fn open_file(&self, main: &Seen, draft: &mut Draft) -> Result<Opened, TakeError> {
+        if !is_pdf(&main.name) {
+            return Ok(Opened::Refused(Refusal::NotPdf));
+        }
+        Ok(match self.open_document(None, &main.name, draft).await? {
+            Ok(found) => Opened::Documents(vec![found]),
+            Err(other) => other,
+        })
+    }
+
+    async fn open_subfolder(&self, main: &Seen, draft: &mut Draft) -> Result<Opened, TakeError> {
+        let mut inside = self.hot.claimed_inside(&self.dir, &main.name)?;
+        inside.retain(|seen| !is_litter(&self.folder, &seen.name) && !is_inner_sidecar(&seen.name));
+        if let Some(unfit) = inside.iter().find(|seen| !is_pdf(&seen.name) || kind(&seen.stat).is_some()) {
+            return Ok(Opened::Refused(Refusal::Unfit { name: shown(&unfit.name) }));
+        }
+        if inside.is_empty() {
+            return Ok(Opened::Refused(Refusal::NoDocuments));
+        }
+        if inside.len() > DOCUMENTS_PER_LETTER {
+            return Ok(Opened::Refused(Refusal::TooManyDocuments { found: inside.len() }));
+        }
+        inside.sort_by(|a, b| natural_order(&shown(&a.name), &shown(&b.name)));
+        let mut documents = Vec::new();
+        for seen in inside {
+            match self.open_document(Some(&main.name), &seen.name, draft).await? {
+                Ok(found) => documents.push(found),
+                Err(other) => return Ok(other),
+            }
+        }
+        Ok(Opened::Documents(documents))
+    }
+
+    /// One document, read, inspected and copied into the spool: the very same bytes.
+    async fn open_document(
+        &self,
+        inside: Option<&[u8]>,
+        name: &[u8],
+        draft: &mut Draft,
+    ) -> Result<Result<Found, Opened>, TakeError> {
+        let bytes = match self.read(inside, name, LARGEST_DOCUMENT)? {
+            Ok(bytes) => bytes,
+            Err(other) => return Ok(Err(other)),
+        };
+        let pages = match self.shared.inspector.pages(&bytes).await? {
+            Ok(pages) => pages,
+            Err(doubt) => return Ok(Err(Opened::Refused(Refusal::Pdf(doubt)))),
+        };
+        draft.add(&bytes)?;
+        let name = showable(&shown(name));
+        Ok(Ok(Found { name, size: bytes.len() as u64, pages, sha256: sha256_of(&bytes) }))
+    }
+
+    fn read(&self, inside: Option<&[u8]>, name: &[u8], largest: u64) -> io::Result<Result<Vec<u8>, Opened>> {
+        Ok(match self.hot.read(&self.dir, inside, name, largest)? {
+            Content::Whole { bytes, .. } if bytes.is_empty() => Err(Opened::Refused(Refusal::Empty)),
+            Content::Whole { bytes, .. } => Ok(bytes),
+            Content::TooLarge(size) => Err(Opened::Refused(Refusal::TooLarge { size })),
+            Content::NotAFile(kind) => Err(Opened::Refused(Refusal::NotAFile(kind))),
+            Content::Linked => Err(Opened::Refused(Refusal::LinkedElsewhere)),
+            Content::NoRight => Err(Opened::Refused(Refusal::NoRight)),
+            Content::Changing => Err(Opened::Changing),
+        })
+    }
+
+    async fn judge(&self, main: &Seen, documents: &[Found]) -> Result<Verdict, TakeError> {
+        let sidecar = match self.sidecar(main)? {
+            Some(Err(why)) => return Ok(Verdict::Refuse(Refusal::Sidecar(why))),
+            Some(Ok(sidecar)) => Some(sidecar),
+            None => None,
+        };
+        Ok(self.verdict(&shown(&main.name), documents, sidecar.as_ref()).await)
+    }
+
+    async fn verdict(&self, name: &str, documents: &[Found], sidecar: Option<&Sidecar>) -> Verdict {
+        let book = self.shared.book(&self.folder).await;
+        let book = match &*book {
+            Ok(book) => Ok(book.as_ref()),
+            Err(why) => Err(why.as_str()),
+        };
+        let arrived = self.ulid.time().with_timezone(&self.folder.zone).naive_local();
+        self.folder.rules.decide(&Facts { name, documents, arrived, sidecar, book })
+    }
+
+    /// What lies in the claim beside the drop, or in it.
+    fn sidecar(&self, main: &Seen) -> Result<Option<Result<Sidecar, String>>, TakeError> {
+        let (held, inside) = match kind(&main.stat) {
+            Some(_) => (self.hot.claimed_inside(&self.dir, &main.name)?, Some(main.name.as_slice())),
+            None => (self.hot.claimed(&self.dir)?, None),
+        };
+        let is_one = |seen: &&Seen| match inside {
+            Some(_) => is_inner_sidecar(&seen.name),
+            None => sidecars_of(&main.name).any(|name| name == seen.name),
+        };
+        let Some(seen) = held.iter().find(is_one) else { return Ok(None) };
+        Ok(Some(match self.read(inside, &seen.name, LARGEST_SIDECAR)? {
+            Ok(bytes) => self.folder.sidecar(&shown(&seen.name), bytes),
+            Err(_) => Err(format!("{} can't be read", shown(&seen.name))),
+        }))
+    }
+}
+
+fn is_inner_sidecar(name: &[u8]) -> bool {
+    INSIDE.iter().any(|known| known.as_bytes() == name)
+}
+
+/// The drop itself among what a claim holds.
+pub(super) fn main_of(held: &[Seen]) -> Option<&Seen> {
+    let is_sidecar =
+        |seen: &Seen| pdf_of(&seen.name).is_some_and(|pdf| held.iter().any(|other| other.name == pdf));
+    let only_sidecar = held.len() == 1 && pdf_of(&held[0].name).is_some();
+    held.iter().find(|seen| !is_sidecar(seen) && !only_sidecar)
+}

@@ -1,0 +1,19 @@
+//! What programs leave behind or write on the way: never a drop.
+
+use crate::config::Folder;
+use crate::drop::shown;
+
+/// Names of no drop: of programs, of our own shelves, and what the folder's own file leaves alone.
+pub(super) fn is_litter(folder: &Folder, name: &[u8]) -> bool {
+    let text = shown(name);
+    let lower = text.to_lowercase();
+    let endings =
+        [".part", ".partial", ".tmp", ".temp", ".crdownload", ".download", ".filepart", "~", ".swp"];
+    let whole =
+        ["thumbs.db", "desktop.ini", "@eadir", "$recycle.bin", "system volume information", "lost+found"];
+    lower.starts_with(['.', '~', '#'])
+        || endings.iter().any(|ending| lower.ends_with(ending))
+        || whole.contains(&lower.as_str())
+        || folder.names.all().contains(&text.as_str())
+        || folder.ignore.iter().any(|pattern| pattern.is_match(&text))
+}

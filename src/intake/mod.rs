@@ -1,0 +1,191 @@
+//! Drops from the hot folders to the spool.
+//!
+//! Hints wake, scans decide: a look at what is there finds what has settled, and each finished drop is
+//! claimed, copied, inspected and decided by a worker. One slow or bad drop keeps no other waiting. A
+//! folder that can't be worked on is away, visibly, and is tried again.
+
+mod decide;
+mod hands;
+mod hints;
+mod litter;
+mod open;
+mod settle;
+mod shared;
+mod take;
+mod watched;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, PoisonError};
+
+use chrono::TimeDelta;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+use decide::{Claim, Done, TakeError};
+use hints::Hints;
+pub use settle::{Look, Settling, Stamp};
+use shared::Shared;
+use watched::Watched;
+
+use crate::clock::{Clock, Time};
+use crate::hot::Registry;
+use crate::journal;
+use crate::pdf::Inspector;
+use crate::spool::Spool;
+use crate::store::{RecordError, Store, StoreError};
+
+/// Each inspects with a process of its own.
+const AT_ONCE: usize = 4;
+/// With so many entries before the dispatcher, it is waited for.
+const MOST_WAITING: usize = 400;
+/// After a drop could not be taken in.
+const REST: TimeDelta = TimeDelta::seconds(10);
+
+#[derive(Debug, thiserror::Error)]
+pub enum IntakeError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error("a drop's task ended in a panic")]
+    Panic,
+}
+
+#[derive(Debug)]
+pub struct Intake {
+    shared: Arc<Shared>,
+    watched: BTreeMap<String, Watched>,
+    hints: Hints,
+    workers: JoinSet<(String, String, Result<Done, TakeError>)>,
+    busy: HashSet<(String, String)>,
+}
+
+impl Intake {
+    /// `taken` is told when there is something for the dispatcher, `owed` when there is a move,
+    /// `wake` when there is a hint.
+    pub fn new(
+        store: Arc<Store>,
+        spool: Spool,
+        registry: Arc<Registry>,
+        inspector: Inspector,
+        clock: Clock,
+        bells: &Bells,
+    ) -> Self {
+        let shared = Shared::new(store, spool, registry, inspector, clock, bells);
+        Self {
+            shared: Arc::new(shared),
+            watched: BTreeMap::new(),
+            hints: Hints::new(Arc::clone(&bells.hint)),
+            workers: JoinSet::new(),
+            busy: HashSet::new(),
+        }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.workers.is_empty()
+    }
+
+    /// One look at every folder that is due; gives work to whoever is free, and says when to look again.
+    pub async fn tick(&mut self) -> Result<Option<Time>, IntakeError> {
+        let hinted = self.hints.take();
+        let folders = self.shared.registry.all();
+        self.watched.retain(|name, _| folders.iter().any(|known| known.folder.name == *name));
+        let mut next: Option<TimeDelta> = None;
+        for known in folders {
+            let name = known.folder.name.clone();
+            let mut watched = self.watched.remove(&name).unwrap_or_default();
+            if hinted.contains(&name) {
+                watched.hinted();
+            }
+            let looked = watched.look(&self.shared, &known, &mut self.hints).await;
+            self.watched.insert(name, watched);
+            let due = looked?;
+            next = Some(next.map_or(due, |next| next.min(due)));
+        }
+        let now = self.shared.clock.steady();
+        let again = std::mem::take(&mut *self.shared.again.lock().unwrap_or_else(PoisonError::into_inner));
+        for (name, claim) in again {
+            if let Some(watched) = self.watched.get_mut(&name) {
+                watched.resume(claim, now);
+            }
+        }
+        self.hand_out();
+        let steady = self.shared.clock.steady();
+        Ok(next.map(|next| self.shared.clock.now() + (next - steady).max(TimeDelta::zero())))
+    }
+
+    /// Gives each folder in turn a worker, as long as one is free.
+    fn hand_out(&mut self) {
+        if self.workers.len() >= AT_ONCE || self.watched.values().all(Watched::has_no_work) {
+            return;
+        }
+        if self.shared.spool.arrived().is_ok_and(|waiting| waiting.len() > MOST_WAITING) {
+            self.shared.taken.notify_one();
+            return;
+        }
+        let mut given = true;
+        while given && self.workers.len() < AT_ONCE {
+            given = false;
+            for (name, watched) in &mut self.watched {
+                let Some(known) = self.shared.registry.get(name) else { continue };
+                let (Some(hot), true) = (known.hot, self.workers.len() < AT_ONCE) else { continue };
+                let Some(work) = watched.work(self.shared.clock.steady()) else { continue };
+                given = true;
+                let Some((dir, ulid)) = work.claim(&self.shared) else { continue };
+                if !self.busy.insert((name.clone(), dir.clone())) {
+                    continue;
+                }
+                let claim = Claim { shared: Arc::clone(&self.shared), folder: known.folder, hot, dir, ulid };
+                let name = name.clone();
+                self.workers.spawn(async move {
+                    let dir = claim.dir.clone();
+                    (name, dir, claim.take(&work).await)
+                });
+            }
+        }
+    }
+
+    /// Waits for a worker; never, if there is none.
+    pub async fn joined(&mut self) -> Result<(), IntakeError> {
+        let Some(joined) = self.workers.join_next().await else { return std::future::pending().await };
+        let (name, dir, done) = joined.map_err(|_| IntakeError::Panic)?;
+        self.busy.remove(&(name.clone(), dir.clone()));
+        let Some(watched) = self.watched.get_mut(&name) else { return Ok(()) };
+        let now = self.shared.clock.steady();
+        match done {
+            Ok(Done::Decided | Done::Nothing) => {}
+            Ok(Done::Lacks(drop)) => watched.lacks(drop, now),
+            Ok(Done::Later(wait)) => {
+                watched.resume(dir, now + TimeDelta::from_std(wait).unwrap_or(REST));
+            }
+            Err(TakeError::Record(error @ RecordError::Halted(_))) => return Err(error.into()),
+            Err(error) => {
+                journal::not_claimed(&name, &error);
+                watched.resume(dir, now + REST);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ticks until nothing can be done before some later time: for tests, whose clock stands still.
+    pub async fn settle(&mut self) -> Result<Option<Time>, IntakeError> {
+        loop {
+            let next = self.tick().await?;
+            let now = self.shared.clock.now();
+            if self.workers.is_empty() && next.is_none_or(|next| next > now) {
+                return Ok(next);
+            }
+            if !self.workers.is_empty() {
+                self.joined().await?;
+            }
+        }
+    }
+}
+
+/// What the loops tell one another: that there is something to look at.
+#[derive(Debug, Clone, Default)]
+pub struct Bells {
+    pub taken: Arc<Notify>,
+    pub owed: Arc<Notify>,
+    pub hint: Arc<Notify>,
+}

@@ -1,0 +1,109 @@
+//! A folder opened: ours alone, known or new, there or away.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+
+use super::IntakeError;
+use super::shared::{Shared, settle_time};
+use super::watched::{TRY_AGAIN, Watched};
+use crate::config::Folder;
+use crate::hot::{Away, Hot, Known};
+use crate::journal;
+use crate::store::KnownFolder;
+
+impl Watched {
+    /// The handle of the folder; opened, and its claims taken up, if it was not.
+    pub(super) async fn opened(
+        &mut self,
+        shared: &Shared,
+        known: &Known,
+    ) -> Result<Result<Arc<Hot>, Away>, IntakeError> {
+        let folder = &known.folder;
+        if let Some(hot) = known.hot.as_ref().filter(|_| self.opened) {
+            if hot.is_still_there() {
+                return Ok(Ok(Arc::clone(hot)));
+            }
+            shared.registry.set(&folder.name, None);
+            self.opened = false;
+            journal::folder_away(&folder.name, "it is not the directory it was");
+        }
+        let path = folder.path.display().to_string();
+        let before = shared.store.known_folder(&folder.name)?.filter(|before| before.path == path);
+        let hot = match Hot::open(&folder.path, before.is_some()) {
+            Ok(hot) => Arc::new(hot),
+            Err(away) => return Ok(Err(away)),
+        };
+        if let Err(error) = self.enable(shared, folder, &hot, before).await? {
+            return Ok(Err(Away::NoRight(error)));
+        }
+        let names = [folder.names.approve.as_str(), folder.names.cancel.as_str()];
+        if let Err(error) = hot.furnish(&names) {
+            return Ok(Err(Away::NoRight(error)));
+        }
+        // Whatever a crash left in the claims is looked at again, when it has been still here too.
+        let later =
+            shared.clock.steady() + TimeDelta::from_std(settle_time(folder, &hot)).unwrap_or(TRY_AGAIN);
+        match hot.claims() {
+            Ok(claims) => self.claims.extend(claims.into_iter().map(|dir| (dir, later))),
+            Err(error) => return Ok(Err(Away::Closed(error))),
+        }
+        self.opened = true;
+        shared.registry.set(&folder.name, Some(Arc::clone(&hot)));
+        Ok(Ok(hot))
+    }
+
+    /// Says since when drops count as new here.
+    async fn enable(
+        &mut self,
+        shared: &Shared,
+        folder: &Folder,
+        hot: &Hot,
+        before: Option<KnownFolder>,
+    ) -> Result<io::Result<()>, IntakeError> {
+        let marker = match hot.marker() {
+            Ok(marker) => marker,
+            Err(error) => return Ok(Err(error)),
+        };
+        let came_back = self.trouble.is_some() && before.is_some();
+        match (&before, marker) {
+            (Some(before), Some((id, _))) if before.id == id && !came_back => self.since = before.since,
+            (_, marker) => {
+                // New to us, or back: what is there now was not dropped under our eyes.
+                let id = marker.map(|(id, _)| id).or_else(|| shared.new_ulid().map(|id| id.to_string()));
+                let id = id.unwrap_or_default();
+                let since = match hot.mark(&id) {
+                    Ok(since) => since,
+                    Err(error) => return Ok(Err(error)),
+                };
+                let path = folder.path.display().to_string();
+                shared.store.know_folder(&folder.name, KnownFolder { path, id, since }).await?;
+                self.since = since;
+                self.known =
+                    if came_back { self.settling.names().cloned().collect() } else { HashSet::new() };
+                journal::folder_enabled(&folder.name, came_back);
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Remembers what is wrong with the folder, and tells it once.
+    pub(super) async fn tell(
+        &mut self,
+        shared: &Shared,
+        folder: &Folder,
+        trouble: Option<String>,
+    ) -> Result<(), IntakeError> {
+        if trouble == self.trouble {
+            return Ok(());
+        }
+        match &trouble {
+            Some(why) => journal::folder_away(&folder.name, why),
+            None => journal::folder_back(&folder.name),
+        }
+        self.trouble.clone_from(&trouble);
+        Ok(shared.store.folder_trouble(&folder.name, trouble).await?)
+    }
+}

@@ -1,0 +1,281 @@
+//! One folder as it is watched: opened, looked at, and what of it is finished.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use super::decide::WAS_THERE;
+use super::hints::Hints;
+use super::litter::is_litter;
+use super::settle::{Name, Settling, Stamp};
+use super::shared::{Shared, settle_time};
+use super::{IntakeError, hands};
+use crate::config::{FirstStart, Folder, LetterKind, WatchMode};
+use crate::drop::{Kind, is_pdf, pdf_of, shown, sidecars_of};
+use crate::hot::{Away, Hot, Known, Seen, changed, kind, modified};
+use crate::spool::Ulid;
+
+/// How soon after a look hints lead to another: a large copy gives thousands.
+const BREATH: TimeDelta = TimeDelta::milliseconds(100);
+/// An away folder is tried again.
+pub(super) const TRY_AGAIN: TimeDelta = TimeDelta::seconds(5);
+/// Without a hint, in case one was lost.
+const SAFETY_LOOK: Duration = Duration::from_mins(1);
+const POLL: Duration = Duration::from_secs(5);
+
+/// Something to be decided.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// To be claimed: the names that go together, the drop last.
+    Drop {
+        names: Vec<Name>,
+        stamp: Stamp,
+        was_there: bool,
+        /// It has no sidecar and may need one: that is looked at before it is claimed.
+        peek: bool,
+    },
+    /// Claimed already.
+    Claimed(String),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    pub(super) settling: Settling,
+    hands: hands::Hands,
+    ready: VecDeque<Work>,
+    /// Claims that wait, and until when.
+    pub(super) claims: HashMap<String, TimeDelta>,
+    /// By the steady clock.
+    next_look: Option<TimeDelta>,
+    last_look: Option<TimeDelta>,
+    is_hinted: bool,
+    /// Drops that need a sidecar and have none yet.
+    lacking: HashSet<Name>,
+    /// What its filesystem says is not younger than this was there before, unless it is known.
+    pub(super) since: i64,
+    pub(super) known: HashSet<Name>,
+    pub(super) trouble: Option<String>,
+    pub(super) opened: bool,
+}
+
+impl Work {
+    /// The claim's directory, and the ULID in its name.
+    pub(super) fn claim(&self, shared: &Shared) -> Option<(String, Ulid)> {
+        match self {
+            Self::Drop { was_there, .. } => {
+                let ulid = shared.new_ulid()?;
+                let ending = if *was_there { WAS_THERE } else { "" };
+                Some((format!("{ulid}{ending}"), ulid))
+            }
+            Self::Claimed(dir) => Some((dir.clone(), dir.trim_end_matches(WAS_THERE).parse().ok()?)),
+        }
+    }
+}
+
+impl Stamp {
+    pub(super) fn of(seen: &Seen, inside: u64) -> Self {
+        let stat = &seen.stat;
+        Self {
+            kind: kind(stat),
+            inode: stat.st_ino,
+            size: u64::try_from(stat.st_size).unwrap_or_default(),
+            links: stat.st_nlink,
+            readable: seen.readable,
+            times: (modified(stat), changed(stat)),
+            inside,
+        }
+    }
+
+    /// Whether what was claimed is what was seen; a rename changes the time of change.
+    pub(super) fn is_as(&self, claimed: &Seen) -> bool {
+        let other = Self::of(claimed, self.inside);
+        (self.kind, self.inode, self.times.0) == (other.kind, other.inode, other.times.0)
+            && (self.kind.is_some() || self.size == other.size)
+    }
+}
+
+impl Watched {
+    pub(super) fn hinted(&mut self) {
+        self.is_hinted = true;
+    }
+
+    pub(super) fn has_no_work(&self) -> bool {
+        self.ready.is_empty() && self.claims.is_empty()
+    }
+
+    /// A claim is decided (again) then.
+    pub(super) fn resume(&mut self, dir: String, at: TimeDelta) {
+        self.claims.insert(dir, at);
+    }
+
+    /// A drop needs a sidecar: it stays where it is, for a while.
+    pub(super) fn lacks(&mut self, name: Name, now: TimeDelta) {
+        self.lacking.insert(name);
+        self.next_look = Some(now);
+    }
+
+    pub(super) fn work(&mut self, now: TimeDelta) -> Option<Work> {
+        let due = self.claims.iter().find(|(_, at)| **at <= now).map(|(dir, _)| dir.clone());
+        if let Some(dir) = due {
+            self.claims.remove(&dir);
+            return Some(Work::Claimed(dir));
+        }
+        self.ready.pop_front()
+    }
+
+    /// Looks if it is time to; gives when the next look is due, by the steady clock.
+    pub(super) async fn look(
+        &mut self,
+        shared: &Arc<Shared>,
+        known: &Known,
+        hints: &mut Hints,
+    ) -> Result<TimeDelta, IntakeError> {
+        let now = shared.clock.steady();
+        let breath = self.last_look.map_or(now, |last| last + BREATH);
+        let mut due = self.next_look.unwrap_or(now);
+        if self.is_hinted {
+            due = due.min(breath);
+        }
+        // What is finished is taken in before one looks for more.
+        if now < due || !self.ready.is_empty() {
+            return Ok(self.earliest(due.max(now + TimeDelta::milliseconds(1)), now));
+        }
+        self.is_hinted = false;
+        self.last_look = Some(now);
+        let folder = &known.folder;
+        let looked = match self.opened(shared, known).await? {
+            Ok(hot) => match self.scan(shared, folder, &hot) {
+                Ok(next) => {
+                    let heard = self.watch(folder, &hot, hints);
+                    hands::look(&mut self.hands, shared, folder, &hot, now).await?;
+                    Ok(self.after_look(folder, &hot, heard, next, now))
+                }
+                Err(error) => Err(Away::Closed(error)),
+            },
+            Err(away) => Err(away),
+        };
+        let next = match looked {
+            Ok(next) => {
+                self.tell(shared, folder, None).await?;
+                next
+            }
+            Err(away) => {
+                shared.registry.set(&folder.name, None);
+                self.opened = false;
+                self.tell(shared, folder, Some(away.to_string())).await?;
+                now + TRY_AGAIN
+            }
+        };
+        self.next_look = Some(next);
+        Ok(self.earliest(next, now))
+    }
+
+    fn earliest(&self, look: TimeDelta, now: TimeDelta) -> TimeDelta {
+        let claims = self.claims.values().copied().filter(|at| *at > now).min();
+        claims.map_or(look, |claims| claims.min(look))
+    }
+
+    fn after_look(
+        &self,
+        folder: &Folder,
+        hot: &Hot,
+        heard: bool,
+        next: Option<TimeDelta>,
+        now: TimeDelta,
+    ) -> TimeDelta {
+        let usual = if heard && !hot.is_remote() { SAFETY_LOOK } else { POLL };
+        let safety = now + TimeDelta::from_std(folder.poll.unwrap_or(usual)).unwrap_or(TRY_AGAIN);
+        [next, self.hands.next()].into_iter().flatten().fold(safety, TimeDelta::min)
+    }
+
+    fn watch(&self, folder: &Folder, hot: &Hot, hints: &mut Hints) -> bool {
+        let mut dirs = Vec::new();
+        if folder.mode == WatchMode::Events || (folder.mode == WatchMode::Auto && !hot.is_remote()) {
+            dirs.push(hot.path.clone());
+            dirs.extend([&folder.names.approve, &folder.names.cancel].map(|name| hot.path.join(name)));
+            if folder.letter == LetterKind::Subfolder {
+                let names = self.settling.names().map(|name| hot.path.join(shown(name)));
+                dirs.extend(names.filter(|path| path.is_dir()));
+            }
+        }
+        hints.watch(&folder.name, &dirs) && !dirs.is_empty()
+    }
+
+    /// Looks at everything that is there; what is finished becomes work.
+    fn scan(&mut self, shared: &Shared, folder: &Folder, hot: &Hot) -> io::Result<Option<TimeDelta>> {
+        let mut listing = Vec::new();
+        for seen in hot.list(None)? {
+            if is_litter(folder, &seen.name) {
+                continue;
+            }
+            let inside = match kind(&seen.stat) {
+                Some(Kind::Directory) if folder.letter == LetterKind::Subfolder => {
+                    stamp_inside(hot, &seen.name)?
+                }
+                // Directories of people's own are left alone; one that looks like a PDF is not.
+                Some(Kind::Directory) if !is_pdf(&seen.name) => continue,
+                Some(_) | None => 0,
+            };
+            listing.push((seen.name.clone(), Stamp::of(&seen, inside)));
+        }
+        let settle = settle_time(folder, hot);
+        let patience = TimeDelta::from_std(folder.sidecar_within).unwrap_or(TimeDelta::MAX);
+        let waits = |name: &[u8], settling: &Settling| {
+            if let Some(pdf) = pdf_of(name) {
+                // A sidecar goes with its PDF, whenever that comes.
+                return Some(if settling.knows(pdf) { TimeDelta::zero() } else { FOREVER });
+            }
+            let lacks =
+                self.lacking.contains(name) && !sidecars_of(name).any(|sidecar| settling.knows(&sidecar));
+            lacks.then_some(patience)
+        };
+        let now = shared.clock.steady();
+        let look = self.settling.look(now, settle, listing, waits);
+        let finished: HashMap<Name, Stamp> = look.ready.iter().cloned().collect();
+        for (name, stamp) in look.ready {
+            if pdf_of(&name).is_some() {
+                continue;
+            }
+            let sidecar = sidecars_of(&name).find(|sidecar| self.settling.knows(sidecar));
+            if sidecar.as_ref().is_some_and(|sidecar| !finished.contains_key(sidecar)) {
+                continue;
+            }
+            let was_there = folder.first_start == FirstStart::Hold
+                && stamp.times.1 <= self.since
+                && !self.known.contains(&name);
+            self.settling.forget(&name);
+            let peek = !self.lacking.remove(&name)
+                && sidecar.is_none()
+                && !was_there
+                && folder.letter == LetterKind::File
+                && stamp.kind.is_none()
+                && is_pdf(&name)
+                && folder.rules.may_need_sidecar(&shown(&name));
+            let names = sidecar.into_iter().chain([name]).collect();
+            self.ready.push_back(Work::Drop { names, stamp, was_there, peek });
+        }
+        Ok(look.next.filter(|next| *next < now + FOREVER))
+    }
+}
+
+/// Longer than anything waits.
+const FOREVER: TimeDelta = TimeDelta::days(36_500);
+
+/// A number that changes with anything in a directory, two levels deep.
+fn stamp_inside(hot: &Hot, name: &[u8]) -> io::Result<u64> {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut inside = match hot.inside(name) {
+        Ok(inside) => inside,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    inside.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut hasher = DefaultHasher::new();
+    for seen in inside {
+        (&seen.name, Stamp::of(&seen, 0)).hash(&mut hasher);
+    }
+    Ok(hasher.finish())
+}

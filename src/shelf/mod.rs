@@ -1,0 +1,246 @@
+//! What people see in a hot folder: originals where their letters say, each with its text beside it.
+//!
+//! Our facts decide, never the folder: what can't be moved now is owed and tried again, and a letter
+//! is never posted anew because of where a file lies. A move has its intent in the store, so after a
+//! crash it is found at one of two places; found at neither, a person took it, and nothing is owed.
+
+mod place;
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+
+use crate::clock::{Clock, Time};
+use crate::config::Folder;
+use crate::drop::{numbered, shown, sidecars_of, text_name};
+use crate::hot::{Hot, Registry};
+use crate::journal;
+use crate::letter::Letter;
+use crate::spool::sha256_of;
+use crate::store::{Original, Place, RecordError, Store};
+use crate::texts::{Noted, Times, note};
+
+const FIRST_WAIT: TimeDelta = TimeDelta::seconds(2);
+const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
+/// While its folder is away.
+const AWAY: TimeDelta = TimeDelta::seconds(10);
+const MOST_OF_A_NAME: u32 = 10_000;
+
+/// Puts away what is due; gives when there will be more.
+pub async fn tick(
+    store: &Arc<Store>,
+    registry: &Arc<Registry>,
+    clock: &Clock,
+) -> Result<Option<Time>, RecordError> {
+    loop {
+        let now = clock.now();
+        let (due, next) = store.due_originals(now)?;
+        if due.is_empty() {
+            return Ok(next);
+        }
+        let mut written = false;
+        for original in due {
+            let put = Put { store, registry, clock };
+            written |= put.away(original).await?;
+        }
+        if !written {
+            // The disk takes nothing at present.
+            return Ok(Some(now + AWAY));
+        }
+    }
+}
+
+struct Put<'a> {
+    store: &'a Arc<Store>,
+    registry: &'a Arc<Registry>,
+    clock: &'a Clock,
+}
+
+/// Where an original ended up, with what its text was made of.
+struct Shelved {
+    place: Place,
+    path: Option<PathBuf>,
+    told: Option<String>,
+}
+
+impl Put<'_> {
+    /// One original; says whether anything could be recorded.
+    async fn away(&self, original: Original) -> Result<bool, RecordError> {
+        let (ulid, now) = (original.ulid.clone(), self.clock.now());
+        let known = self.registry.get(&original.origin.folder);
+        let recorded = match known.map(|known| (known.folder, known.hot)) {
+            Some((folder, Some(hot))) => match self.shelve(&original, &folder, hot).await? {
+                Ok(Shelved { place, path, told }) => {
+                    if place == Place::Gone {
+                        journal::original_gone(&folder.name, &ulid);
+                    }
+                    let path = path.map(|path| path.into_os_string().into_vec());
+                    self.store.placed(ulid, place, path, told, original.due).await
+                }
+                Err(error) => {
+                    let why = error.to_string();
+                    if original.attempts == 0 {
+                        journal::not_shelved(&folder.name, &ulid, &why);
+                    }
+                    let wait = FIRST_WAIT * (1 << original.attempts.min(8));
+                    self.store.move_later(ulid, now + wait.min(LONGEST_WAIT), why).await
+                }
+            },
+            Some((_, None)) => self.store.move_later(ulid, now + AWAY, "its folder is away".to_owned()).await,
+            None => {
+                let why = "its folder is not in the configuration any more".to_owned();
+                self.store.move_later(ulid, now + LONGEST_WAIT, why).await
+            }
+        };
+        match recorded {
+            Ok(()) => Ok(true),
+            Err(RecordError::NotWritten(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn shelve(
+        &self,
+        original: &Original,
+        folder: &Folder,
+        hot: Arc<Hot>,
+    ) -> Result<io::Result<Shelved>, RecordError> {
+        let letter = match original.letter {
+            Some(number) => self.store.letter(number)?,
+            None => None,
+        };
+        let (taken_in, posted) = match &letter {
+            Some(letter) => self.store.times_of(letter.number)?,
+            None => (None, None),
+        };
+        let place = match (&letter, &original.undecided) {
+            (Some(letter), _) => place::of_letter(letter),
+            (None, Some(undecided)) => place::of_drop(undecided),
+            (None, None) => return Ok(Err(io::Error::other("its letter has no facts"))),
+        };
+        let Some(dir) = place::dir(place, &folder.names, folder.zone, posted) else {
+            return Ok(out_of_sight(original, &hot));
+        };
+        let here = match find(original, &hot) {
+            Ok(Some(here)) => here,
+            Ok(None) => return Ok(Ok(Shelved { place: Place::Gone, path: None, told: None })),
+            Err(error) => return Ok(Err(error)),
+        };
+        let path = if here.parent() == Some(dir.as_path()) && original.place == place {
+            here
+        } else {
+            match self.moved(original, &hot, &here, &dir).await? {
+                Ok(path) => path,
+                Err(error) => return Ok(Err(error)),
+            }
+        };
+        let times = Times { taken_in, posted };
+        Ok(write_note(original, folder, &hot, letter.as_ref(), times, &path).map(|told| Shelved {
+            place,
+            path: Some(path),
+            told: Some(told),
+        }))
+    }
+
+    /// Moves an original to the first free name of a directory.
+    async fn moved(
+        &self,
+        original: &Original,
+        hot: &Hot,
+        here: &Path,
+        dir: &Path,
+    ) -> Result<io::Result<PathBuf>, RecordError> {
+        for n in 1..MOST_OF_A_NAME {
+            let (name, text) = numbered(&original.origin.name, n);
+            let (path, text) = (dir.join(OsStr::from_bytes(&name)), dir.join(OsStr::from_bytes(&text)));
+            match (hot.is_there(&path), hot.is_there(&text)) {
+                (Ok(false), Ok(false)) => {}
+                (Ok(_), Ok(_)) => continue,
+                (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
+            }
+            self.store.moving(original.ulid.clone(), path.as_os_str().as_bytes().to_vec()).await?;
+            match hot.shelve(here, &path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Ok(Err(error)),
+                Ok(()) => return Ok(after_move(original, hot, here, dir).map(|()| path)),
+            }
+        }
+        Ok(Err(io::Error::other("every name is taken")))
+    }
+}
+
+/// From a shelf back into the claims, because its letter goes on.
+fn out_of_sight(original: &Original, hot: &Hot) -> io::Result<Shelved> {
+    let out = Shelved { place: Place::Claim, path: None, told: None };
+    let Some(here) = find(original, hot)? else { return Ok(out) };
+    let (Some(dir), Some(name)) = (here.parent(), here.file_name()) else { return Ok(out) };
+    if !dir.starts_with(hot.claims_path()) {
+        hot.claim_from(original.ulid.as_str(), dir, name.as_bytes())?;
+        after_move(original, hot, &here, &hot.claims_path().join(original.ulid.as_str()))?;
+    }
+    Ok(out)
+}
+
+/// What lay beside it on its shelf: its text goes away, its sidecar along.
+fn after_move(original: &Original, hot: &Hot, from: &Path, to: &Path) -> io::Result<()> {
+    if original.shelved.as_deref() != Some(from.as_os_str().as_bytes()) {
+        return Ok(());
+    }
+    hot.remove_text(&text_of(from))?;
+    for sidecar in sidecars_of(&original.origin.name) {
+        let (old, new) =
+            (from.with_file_name(OsStr::from_bytes(&sidecar)), to.join(OsStr::from_bytes(&sidecar)));
+        if hot.is_there(&old)? && !hot.is_there(&new)? {
+            hot.shelve(&old, &new)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where an original is now, as a path in its folder: where it was being moved to, on its shelf, or in
+/// its claim.
+fn find(original: &Original, hot: &Hot) -> io::Result<Option<PathBuf>> {
+    let known = [&original.moving, &original.shelved];
+    for path in known.into_iter().flatten() {
+        let path = PathBuf::from(OsStr::from_bytes(path));
+        if hot.is_there(&path)? {
+            return Ok(Some(path));
+        }
+    }
+    hot.find_claimed(original.ulid.as_str(), &original.origin.name)
+}
+
+fn text_of(path: &Path) -> PathBuf {
+    let text = text_name(path.file_name().unwrap_or_default().as_bytes());
+    path.with_file_name(OsStr::from_bytes(&text))
+}
+
+/// Writes the text beside an original, if it is another than before; gives what it was made of.
+fn write_note(
+    original: &Original,
+    folder: &Folder,
+    hot: &Hot,
+    letter: Option<&Letter>,
+    times: Times,
+    path: &Path,
+) -> io::Result<String> {
+    let about = match (letter, &original.undecided) {
+        (Some(letter), _) => Noted::Letter(letter),
+        (None, Some(undecided)) => Noted::Drop(undecided),
+        (None, None) => return Ok(String::new()),
+    };
+    let name = shown(&original.origin.name);
+    let text = note(folder.language, &folder.names, folder.zone, &name, &about, times);
+    let made_of = sha256_of(text.as_bytes());
+    let text_path = text_of(path);
+    if original.told.as_ref() != Some(&made_of) || !hot.is_there(&text_path)? {
+        hot.write_text(&text_path, &text)?;
+    }
+    // What else was claimed with it lies beside it too.
+    hot.shelve_rest(original.ulid.as_str(), path.parent().unwrap_or(Path::new("")))?;
+    Ok(made_of)
+}

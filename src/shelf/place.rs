@@ -1,0 +1,51 @@
+//! Where an original belongs. Pure.
+
+use std::path::PathBuf;
+
+use chrono_tz::Tz;
+
+use crate::clock::Time;
+use crate::drop::Undecided;
+use crate::letter::{Letter, State};
+use crate::store::Place;
+use crate::texts::Names;
+
+/// Where the original of a letter belongs.
+pub(super) fn of_letter(letter: &Letter) -> Place {
+    if letter.state.hold().is_some() {
+        return Place::Held;
+    }
+    match &letter.state {
+        // On its way: out of sight, so that nobody drops it again.
+        State::Admitted
+        | State::Created { .. }
+        | State::Uploaded { .. }
+        | State::Confirming { .. }
+        | State::Withdrawing { .. } => Place::Claim,
+        State::Confirmed { .. } | State::Shipped { .. } => Place::Sent,
+        State::Cancelled { .. } | State::Withdrawn | State::Closed => Place::Cancelled,
+        State::Held { .. } => Place::Held,
+    }
+}
+
+pub(super) fn of_drop(undecided: &Undecided) -> Place {
+    match undecided {
+        Undecided::Refused(_) => Place::Rejected,
+        Undecided::Waits(_) => Place::Held,
+        Undecided::Cancelled => Place::Cancelled,
+    }
+}
+
+/// The directory of a place within the folder; none for what is out of sight.
+pub(super) fn dir(place: Place, names: &Names, zone: Tz, posted: Option<Time>) -> Option<PathBuf> {
+    match place {
+        Place::Claim | Place::Gone => None,
+        Place::Held => Some(PathBuf::from(&names.held)),
+        Place::Rejected => Some(PathBuf::from(&names.rejected)),
+        Place::Cancelled => Some(PathBuf::from(&names.cancelled)),
+        Place::Sent => {
+            let month = posted.unwrap_or_default().with_timezone(&zone).format("%Y-%m").to_string();
+            Some(PathBuf::from(&names.sent).join(month))
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! An entry as it is written: beside its place, and there only when it is whole.
+
+use std::io;
+use std::path::PathBuf;
+
+use fs_err as fs;
+
+use super::entry::{DROP, Dropped, EntryError, ORDER, document_name, write};
+use super::private;
+use super::ulid::Ulid;
+use crate::letter::Order;
+
+/// An entry that is being written. One that is not finished never was.
+#[derive(Debug)]
+pub struct Draft {
+    new: PathBuf,
+    ulid: Ulid,
+    documents: usize,
+}
+
+impl Draft {
+    pub(super) fn new(new: PathBuf, ulid: Ulid) -> Self {
+        Self { new, ulid, documents: 0 }
+    }
+
+    pub(super) fn beside(&self) -> PathBuf {
+        self.new.join(format!("{}.part", self.ulid))
+    }
+
+    /// One more document, durable once this returns.
+    pub fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        write(&self.beside().join(document_name(self.documents)), bytes)?;
+        self.documents += 1;
+        Ok(())
+    }
+
+    /// Once this returns the entry is durable and whole under its name.
+    pub fn finish(self, order: &Order, dropped: Option<&Dropped>) -> Result<(), EntryError> {
+        let beside = self.beside();
+        if let Some(dropped) = dropped {
+            write(&beside.join(DROP), &serde_json::to_vec_pretty(dropped)?)?;
+        }
+        write(&beside.join(ORDER), &serde_json::to_vec_pretty(order)?)?;
+        private::sync_directory(&beside)?;
+        fs::rename(&beside, self.new.join(self.ulid.as_str()))?;
+        private::sync_directory(&self.new).map_err(EntryError::PerhapsTaken)
+    }
+
+    /// On a full disk every block counts; whatever can't be removed is swept at the next start.
+    pub fn discard(self) {
+        drop(fs::remove_dir_all(self.beside()));
+    }
+}

@@ -1,0 +1,301 @@
+//! Where the originals of letters lie, what became of drops that are no letter, and the folders that
+//! are known.
+//!
+//! What is owed is a level: an original is due until it lies where its letter says and its text says
+//! so. Moves have an intent, so that a crash in the middle of one is told from a person's hand.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::moves::RecordError;
+use super::read::{self, number};
+use super::{Store, StoreError, millis, signed, time};
+use crate::clock::Time;
+use crate::drop::{Origin, Undecided};
+use crate::letter::{Command, Letter, Number};
+use crate::spool::{Spool, Ulid};
+
+/// Where an original lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Taken in, out of people's sight.
+    Claim,
+    Held,
+    Sent,
+    Rejected,
+    Cancelled,
+    /// A person took it away, or it is lost; nothing is owed any more.
+    Gone,
+}
+
+impl Place {
+    const ALL: [Self; 6] = [Self::Claim, Self::Held, Self::Sent, Self::Rejected, Self::Cancelled, Self::Gone];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Claim => "claim",
+            Self::Held => "held",
+            Self::Sent => "sent",
+            Self::Rejected => "rejected",
+            Self::Cancelled => "cancelled",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+/// A drop's original.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Original {
+    pub ulid: Ulid,
+    pub origin: Origin,
+    pub letter: Option<Number>,
+    /// Why it is no letter.
+    pub undecided: Option<Undecided>,
+    pub place: Place,
+    /// Its path in the folder.
+    pub shelved: Option<Vec<u8>>,
+    /// Where it is being moved to.
+    pub moving: Option<Vec<u8>>,
+    /// What its text was made of, so that it is not written twice.
+    pub told: Option<String>,
+    pub attempts: u32,
+    pub due: Option<Time>,
+}
+
+/// A folder as it was enabled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownFolder {
+    pub path: String,
+    pub id: String,
+    /// What its filesystem says is not younger was there before; in nanoseconds.
+    pub since: i64,
+}
+
+const COLUMNS: &str = "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, due_at";
+
+fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
+    let wrong = |index| rusqlite::Error::InvalidColumnType(index, String::new(), rusqlite::types::Type::Text);
+    let ulid: String = row.get(0)?;
+    let undecided: Option<String> = row.get(4)?;
+    let word: String = row.get(5)?;
+    Ok(Original {
+        ulid: ulid.parse().map_err(|()| wrong(0))?,
+        origin: Origin { folder: row.get(1)?, name: row.get(2)? },
+        letter: row.get::<_, Option<i64>>(3)?.map(|number| Number(number.unsigned_abs())),
+        undecided: undecided.map(|json| serde_json::from_str(&json)).transpose().map_err(|_| wrong(4))?,
+        place: Place::ALL.into_iter().find(|place| place.word() == word).ok_or_else(|| wrong(5))?,
+        shelved: row.get(6)?,
+        moving: row.get(7)?,
+        told: row.get(8)?,
+        attempts: row.get(9)?,
+        due: row.get::<_, Option<i64>>(10)?.map(time),
+    })
+}
+
+impl Store {
+    pub fn original(&self, ulid: &Ulid) -> Result<Option<Original>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM original WHERE ulid = ?1");
+        Ok(self.reader().prepare_cached(&sql)?.query_row([ulid.as_str()], original).optional()?)
+    }
+
+    /// What is owed by now, and when there will be more.
+    pub fn due_originals(&self, now: Time) -> Result<(Vec<Original>, Option<Time>), StoreError> {
+        let db = self.reader();
+        let sql = format!("SELECT {COLUMNS} FROM original WHERE due_at <= ?1 ORDER BY due_at LIMIT 200");
+        let mut statement = db.prepare_cached(&sql)?;
+        let due = statement.query_map([millis(now)], original)?.collect::<Result<_, _>>()?;
+        let sql = "SELECT min(due_at) FROM original WHERE due_at > ?1";
+        let next: Option<i64> = db.prepare_cached(sql)?.query_row([millis(now)], |row| row.get(0))?;
+        Ok((due, next.map(time)))
+    }
+
+    /// The original that lies on a folder's shelf under a name.
+    pub fn original_named(&self, folder: &str, name: &[u8]) -> Result<Option<Original>, StoreError> {
+        let db = self.reader();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM original WHERE folder = ?1 AND shelved IS NOT NULL
+             AND substr(shelved, -length(?2)) = ?2 ORDER BY ulid DESC"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
+        let found = statement.query_map(params![folder, name], original)?;
+        for original in found {
+            let original = original?;
+            let last = original.shelved.as_deref().and_then(|path| path.rsplit(|byte| *byte == b'/').next());
+            if last == Some(name) {
+                return Ok(Some(original));
+            }
+        }
+        Ok(None)
+    }
+
+    pub fn known_folder(&self, name: &str) -> Result<Option<KnownFolder>, StoreError> {
+        let sql = "SELECT path, id, since FROM folder WHERE name = ?1";
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok(KnownFolder { path: row.get(0)?, id: row.get(1)?, since: row.get(2)? })
+        };
+        Ok(self.reader().prepare_cached(sql)?.query_row([name], row).optional()?)
+    }
+
+    /// A letter with its history's times of admission and confirmation.
+    pub fn times_of(&self, number: Number) -> Result<(Option<Time>, Option<Time>), StoreError> {
+        let history = read::history(&self.reader(), number)?;
+        let when = |word: &str| history.iter().find(|(_, fact)| fact.word() == word).map(|(at, _)| *at);
+        Ok((when("admitted"), when("confirmed")))
+    }
+
+    pub async fn know_folder(&self, name: &str, known: KnownFolder) -> Result<(), RecordError> {
+        let name = name.to_owned();
+        self.write(move |batch| {
+            let sql = "INSERT INTO folder (name, path, id, since) VALUES (?1, ?2, ?3, ?4)
+                       ON CONFLICT (name) DO UPDATE SET path = ?2, id = ?3, since = ?4";
+            let values = params![name, known.path, known.id, known.since];
+            Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
+        })
+        .await
+    }
+
+    /// What is wrong with a folder at present, if anything.
+    pub async fn folder_trouble(&self, name: &str, trouble: Option<String>) -> Result<(), RecordError> {
+        let name = name.to_owned();
+        self.write(move |batch| {
+            let sql = "UPDATE folder SET trouble = ?2 WHERE name = ?1";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![name, trouble]).map(drop)?)
+        })
+        .await
+    }
+
+    /// A drop that is no letter; its original is to be put where people see it.
+    pub async fn undecide(
+        &self,
+        ulid: Ulid,
+        origin: Origin,
+        undecided: Undecided,
+        at: Time,
+    ) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "INSERT INTO original (ulid, folder, name, undecided, arrived_at, place, due_at)
+                       VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?5)
+                       ON CONFLICT (ulid) DO UPDATE SET undecided = ?4, due_at = ?5 WHERE letter IS NULL";
+            let undecided = serde_json::to_string(&undecided)?;
+            let values = params![ulid.as_str(), origin.folder, origin.name, undecided, millis(at)];
+            Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
+        })
+        .await
+    }
+
+    /// A drop that waited is decided anew.
+    pub async fn forget_undecided(&self, ulid: Ulid) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "DELETE FROM original WHERE ulid = ?1 AND letter IS NULL";
+            Ok(batch.db.prepare_cached(sql)?.execute([ulid.as_str()]).map(drop)?)
+        })
+        .await
+    }
+
+    /// A person moved an original to say something; it is claimed, and what was said is ordered.
+    pub async fn said_in_folder(
+        &self,
+        letter: Number,
+        command: Command,
+        at: Time,
+    ) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let open = "SELECT 1 FROM orders WHERE letter = ?1 AND command = ?2 AND done_at IS NULL";
+            if batch.db.prepare_cached(open)?.exists(params![signed(letter.0), command.word()])? {
+                return Ok(());
+            }
+            let sql = "INSERT INTO orders (letter, command, asked_at) VALUES (?1, ?2, ?3)";
+            let values = params![signed(letter.0), command.word(), millis(at)];
+            Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
+        })
+        .await
+    }
+
+    /// Where an original is about to be moved.
+    pub async fn moving(&self, ulid: Ulid, to: Vec<u8>) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "UPDATE original SET moving = ?2 WHERE ulid = ?1";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), to]).map(drop)?)
+        })
+        .await
+    }
+
+    /// Where an original lies now. It stays due if that has changed since `seen`.
+    pub async fn placed(
+        &self,
+        ulid: Ulid,
+        place: Place,
+        shelved: Option<Vec<u8>>,
+        told: Option<String>,
+        seen: Option<Time>,
+    ) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "UPDATE original SET place = ?2, shelved = ?3, moving = NULL, told = ?4, attempts = 0,
+                       trouble = NULL, due_at = CASE WHEN due_at IS ?5 THEN NULL ELSE due_at END
+                       WHERE ulid = ?1";
+            let values = params![ulid.as_str(), place.word(), shelved, told, seen.map(millis)];
+            Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
+        })
+        .await
+    }
+
+    /// An original is back in the claims, and will be put away again then at the latest.
+    pub async fn reclaimed(&self, ulid: Ulid, due: Time) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "UPDATE original SET place = 'claim', shelved = NULL, moving = NULL, told = NULL,
+                       due_at = ?2 WHERE ulid = ?1";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), millis(due)]).map(drop)?)
+        })
+        .await
+    }
+
+    /// A move failed; it is owed until then.
+    pub async fn move_later(&self, ulid: Ulid, until: Time, why: String) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql =
+                "UPDATE original SET due_at = ?2, attempts = attempts + 1, trouble = ?3 WHERE ulid = ?1";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), millis(until), why]).map(drop)?)
+        })
+        .await
+    }
+}
+
+/// A letter came from a drop.
+pub(super) fn insert(
+    db: &Connection,
+    ulid: &str,
+    origin: &Origin,
+    letter: Number,
+    at: Time,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO original (ulid, folder, name, letter, arrived_at, place, due_at)
+               VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?5)
+               ON CONFLICT (ulid) DO UPDATE SET letter = ?4, undecided = NULL, due_at = ?5";
+    let values = params![ulid, origin.folder, origin.name, signed(letter.0), millis(at)];
+    db.prepare_cached(sql)?.execute(values).map(drop)
+}
+
+/// Something happened to a letter, so its original may lie in the wrong place.
+pub(super) fn letter_changed(db: &Connection, letter: &Letter, at: Time) -> rusqlite::Result<()> {
+    let sql = "UPDATE original SET due_at = ?2 WHERE letter = ?1 AND place <> 'gone'";
+    db.prepare_cached(sql)?.execute(params![signed(letter.number.0), millis(at)]).map(drop)
+}
+
+/// Letters whose original no record knows.
+fn missing(db: &Connection) -> Result<Vec<(Number, String)>, StoreError> {
+    let sql = "SELECT number, ulid FROM letter
+               WHERE NOT EXISTS (SELECT 1 FROM original WHERE original.letter = letter.number)";
+    let mut statement = db.prepare(sql)?;
+    let rows = statement.query_map([], |row| Ok((number(row, 0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Letters from a folder whose original's row is lost: it lies in the claims, or the shelf looks for it.
+pub(super) fn known_again(db: &Connection, spool: &Spool, now: Time) -> Result<(), StoreError> {
+    for (number, entry) in missing(db)? {
+        let Ok(ulid) = entry.parse::<Ulid>() else { continue };
+        if let Some(dropped) = spool.entry(&ulid).ok().and_then(|entry| entry.dropped) {
+            insert(db, ulid.as_str(), &dropped.origin, number, now)?;
+        }
+    }
+    Ok(())
+}
