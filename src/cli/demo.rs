@@ -1,21 +1,27 @@
 //! `mailchute demo`.
 
 use super::stop::Stop;
-use crate::demo;
+use crate::demo::{self, Demo};
+use crate::pdf::Inspector;
 
-/// Watch a letter go through the sandbox, then try it yourself
+/// Watch letters go from a folder to their tracking numbers, then drop one yourself
+///
+/// Everything is in a temporary directory and goes to the embedded sandbox: nothing is posted.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// End when the letter has shipped, instead of serving until Ctrl-C
+    /// End when its letters have shipped, instead of serving until Ctrl-C
     #[arg(long)]
     once: bool,
 }
 
 pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    use std::io::IsTerminal as _;
+
     let stop = Stop::on_signals()?;
-    let asked = stop.clone();
-    tokio::select! {
-        outcome = demo::run(arguments.once, stop.asked(), super::say) => outcome,
-        () = asked.asked() => Ok(()),
-    }
+    let demo = Demo {
+        once: arguments.once,
+        live: std::io::stdout().is_terminal(),
+        inspector: Inspector::of_this_program()?,
+    };
+    demo::run(demo, stop.asked(), &super::say).await
 }

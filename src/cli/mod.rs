@@ -71,7 +71,16 @@ pub fn run() -> ExitCode {
         // Before anything else is started: it has to give up what it could use.
         return if crate::pdf::answer().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    journal(matches!(arguments.command, Command::Run(_)));
+    let (runs, shows) =
+        (matches!(arguments.command, Command::Run(_)), matches!(arguments.command, Command::Demo(_)));
+    // The daemon tells what it does, the demo shows it on its own; commands tell only what goes wrong.
+    journal(if runs {
+        "info"
+    } else if shows {
+        "error"
+    } else {
+        "warn"
+    });
     let outcome = runtime().and_then(|runtime| {
         let outcome = runtime.block_on(obey(arguments.command));
         // Whatever still hangs on a caller's slow connection must not hold up the end.
@@ -146,10 +155,9 @@ fn say(line: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-/// The daemon tells what it does; commands only what goes wrong.
-fn journal(daemon: bool) {
+fn journal(level: &str) {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(if daemon { "info" } else { "warn" }));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
     let colour = is_coloured(&std::io::stderr());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour).init();
 }

@@ -40,12 +40,20 @@ impl<'a> Reader<'a> {
 
 /// Whether some reader of YAML takes it for a number, a truth, a date or nothing.
 fn is_ambiguous(text: &str) -> bool {
-    let words = ["", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", ".nan", ".inf"];
+    let words =
+        ["", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", ".nan", ".inf", "-.inf"];
     let lower = text.to_ascii_lowercase();
-    let digits = lower.trim_start_matches(['+', '-', '.']);
-    let number = digits.starts_with(|c: char| c.is_ascii_digit())
-        && digits.chars().all(|c| c.is_ascii_hexdigit() || "._:+-xob".contains(c));
-    words.contains(&lower.as_str()) || number
+    let plain = lower.replace('_', "");
+    let digits = plain.trim_start_matches(['+', '-']);
+    let based = ["0x", "0o", "0b"].iter().find_map(|base| digits.strip_prefix(base));
+    let number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') && plain.parse::<f64>().is_ok();
+    // 12:30 is a number to old readers, and 2026-11-20 a date.
+    let time = digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | '-'));
+    words.contains(&lower.as_str())
+        || based.is_some_and(|digits| digits.chars().all(|c| c.is_ascii_hexdigit()))
+        || number
+        || time
 }
 
 macro_rules! numbers {

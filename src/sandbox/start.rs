@@ -94,6 +94,11 @@ pub struct Running {
 }
 
 impl Running {
+    /// The clock it goes by, for whoever shall go by the same.
+    pub fn clock(&self) -> Clock {
+        self.service.clock.clone()
+    }
+
     /// Returns when the sandbox has stopped; with an error if it could not go on.
     pub async fn wait(self) -> Result<(), Halted> {
         let outcome = tokio::select! {

@@ -48,12 +48,10 @@ pub struct Original {
     pub ulid: Ulid,
     pub origin: Origin,
     pub letter: Option<Number>,
-    /// Why it is no letter.
     pub undecided: Option<Undecided>,
     pub place: Place,
     /// Its path in the folder.
     pub shelved: Option<Vec<u8>>,
-    /// Where it is being moved to.
     pub moving: Option<Vec<u8>>,
     /// What its text was made of, so that it is not written twice.
     pub told: Option<String>,

@@ -51,7 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("sandbox", &["api", "clock", "secret"]),
-    ("demo", &["api", "sandbox"]),
+    ("demo", &["clock", "config", "daemon", "pdf", "sandbox", "store"]),
     (
         "cli",
         &[

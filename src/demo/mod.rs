@@ -1,0 +1,239 @@
+//! The main job on an embedded default: what `mailchute demo` shows.
+//!
+//! In a temporary directory: a sandbox, the daemon with a configuration of its own, sample PDFs dropped
+//! into its folder. All of it is what a user would have; only the clock runs fast, and jumps over the
+//! days until letters ship.
+
+mod samples;
+mod show;
+
+use std::future::Future;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use fs_err as fs;
+use serde_json::json;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep};
+
+use crate::clock::Pace;
+use crate::config::Config;
+use crate::daemon::{self, Run};
+use crate::pdf::Inspector;
+use crate::sandbox::{self, Options, Running};
+use crate::store::{Bell, Desk, DropRow};
+use samples::{Place, letter};
+use show::Show;
+
+/// Sixty seconds in one.
+const FAST: Pace = Pace::Times(60);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Longer than any part of it takes on a slow machine.
+const LONGEST: Duration = Duration::from_mins(2);
+/// How long what is posted is left alone before the clock jumps to the day it ships.
+const QUIET: Duration = Duration::from_secs(8);
+
+/// How the demo is to be run.
+#[derive(Debug)]
+pub struct Demo {
+    /// It ends when its letters are done, instead of going on until it is stopped.
+    pub once: bool,
+    /// The output is a terminal.
+    pub live: bool,
+    pub inspector: Inspector,
+}
+
+/// Runs the demo; an error if a letter did not end as it should.
+pub async fn run(
+    demo: Demo,
+    stop: impl Future<Output = ()>,
+    say: &dyn Fn(&str) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    let dir = tempfile::Builder::new().prefix("mailchute-demo-").tempdir()?;
+    let (ending, ended) = watch::channel(false);
+    let end = |mut ended: watch::Receiver<bool>| async move {
+        // Whoever holds the other end is gone: the same.
+        let _ = ended.wait_for(|ended| *ended).await;
+    };
+    let options = Options { pace: FAST, ..Options::default() };
+    let sandbox = sandbox::start(options, end(ended.clone())).await.context("the sandbox can't start")?;
+    let place = samples::configure(dir.path(), &sandbox.welcome)?;
+    let config = Config::read(&place.config)?;
+    let run = Run {
+        clock: sandbox.clock(),
+        after_restore: false,
+        inspector: demo.inspector.clone(),
+        reload: Arc::new(Notify::new()),
+    };
+    let state = config.state.clone();
+    let daemon = tokio::spawn(daemon::run(config, run, end(ended)));
+    let stage = Stage { sandbox: &sandbox, place, state: &state };
+    let outcome = tokio::select! {
+        outcome = stage.play(&demo, say) => outcome,
+        () = stop => Ok(()),
+    };
+    ending.send_replace(true);
+    daemon.await??;
+    sandbox.wait().await?;
+    outcome
+}
+
+struct Stage<'a> {
+    sandbox: &'a Running,
+    place: Place,
+    state: &'a Path,
+}
+
+impl Stage<'_> {
+    async fn play(&self, demo: &Demo, say: &dyn Fn(&str) -> io::Result<()>) -> anyhow::Result<()> {
+        let mut show = Show::new(demo.live, say);
+        show.say("A rehearsal of print-and-post: nothing is printed, posted or charged.\n")?;
+        let letters = self.place.letters.display();
+        show.say(&format!("The folder is {letters}. Dropped into it:"))?;
+        let desk = self.desk().await?;
+        self.drop_samples()?;
+        wait_for(&desk, &mut show, "the samples to be posted or rejected", |drops| {
+            count(drops, "confirmed") == 2 && count(drops, "rejected") == 1
+        })
+        .await?;
+        self.tell_note(&show, "Rejected", "damaged.txt")?;
+        show.say("\nThe same invoice once more, as it happens in every office:")?;
+        let again = "INV-000123 again.pdf";
+        fs::write(self.place.letters.join(again), letter("Invoice 1", 2)?)?;
+        wait_for(&desk, &mut show, "the second copy to be held", |drops| count(drops, "held") == 1).await?;
+        self.tell_note(&show, "Held", "INV-000123 again.txt")?;
+        show.say("\nSomebody moves it from Held/ into Approve/, since it is meant:")?;
+        fs::rename(
+            self.place.letters.join("Held").join(again),
+            self.place.letters.join("Approve").join(again),
+        )?;
+        wait_for(&desk, &mut show, "the held letter to be posted", |drops| count(drops, "confirmed") == 3)
+            .await?;
+        show.say("\nThe days until they ship go by in a moment:")?;
+        self.to_ship_date().await?;
+        wait_for(&desk, &mut show, "the letters to ship", |drops| {
+            drops.iter().filter(|drop| drop.state == "shipped" && drop.tracking.is_some()).count() == 3
+        })
+        .await?;
+        self.tell_note(&show, "Sent", "INV-000123.txt")?;
+        let charged = self.charged().await?;
+        ensure!(charged == 3, "{charged} letters were charged, not 3");
+        show.say("\n3 letters posted, each once; 1 rejected.")?;
+        if demo.once {
+            return Ok(());
+        }
+        self.invite(&show)?;
+        self.go_on(&desk, &mut show).await
+    }
+
+    /// The daemon makes its records at its start.
+    async fn desk(&self) -> anyhow::Result<Desk> {
+        let begun = Instant::now();
+        loop {
+            match Desk::open(self.state) {
+                Ok(desk) if self.place.letters.join("Approve").is_dir() => return Ok(desk),
+                Err(error) if begun.elapsed() > LONGEST => return Err(error.into()),
+                Ok(_) | Err(_) => sleep(LOOK_EVERY).await,
+            }
+        }
+    }
+
+    fn drop_samples(&self) -> anyhow::Result<()> {
+        let invoice = letter("Invoice 1", 2)?;
+        let drop = |name: &str, bytes: &[u8]| fs::write(self.place.letters.join(name), bytes);
+        drop("INV-000123.pdf", &invoice)?;
+        drop("INV-000456.pdf", &letter("Invoice 2", 3)?)?;
+        drop("damaged.pdf", &invoice[..invoice.len() / 2])?;
+        Ok(())
+    }
+
+    /// What the folder says about a drop.
+    fn tell_note(&self, show: &Show<'_>, shelf: &str, name: &str) -> anyhow::Result<()> {
+        let mut dir = self.place.letters.join(shelf);
+        if !dir.join(name).exists() {
+            // A shelf by months.
+            let month = fs::read_dir(&dir)?.next().context("nothing was sent")??;
+            dir = month.path();
+        }
+        let text = fs::read_to_string(dir.join(name))?;
+        let inside = dir.strip_prefix(&self.place.letters)?.display();
+        show.say(&format!("\n{inside}/{name} says:"))?;
+        for line in text.trim_start_matches('\u{feff}').lines().filter(|line| !line.is_empty()) {
+            show.say(&format!("  | {line}"))?;
+        }
+        Ok(())
+    }
+
+    async fn to_ship_date(&self) -> anyhow::Result<()> {
+        let url = format!("{}/clock", self.sandbox.welcome.places.control_url);
+        let body = json!({"advance": "4days"});
+        reqwest::Client::new().post(url).json(&body).send().await?.error_for_status()?;
+        // The daemon's clock is the same; it looks at once.
+        self.knock();
+        Ok(())
+    }
+
+    fn knock(&self) {
+        if let Ok(home) = crate::store::Home::existing(self.state) {
+            Bell::ring(&home);
+        }
+    }
+
+    async fn charged(&self) -> anyhow::Result<usize> {
+        let url = format!("{}/ledger?event=charged", self.sandbox.welcome.places.control_url);
+        let ledger: serde_json::Value = reqwest::get(url).await?.json().await?;
+        Ok(ledger["entries"].as_array().map_or(0, Vec::len))
+    }
+
+    fn invite(&self, show: &Show<'_>) -> io::Result<()> {
+        let places = &self.sandbox.welcome.places;
+        show.say(&format!("\nYour turn. Drop a PDF of your own into   {}", self.place.letters.display()))?;
+        show.say(&format!("See the letters as they would be posted  {}", places.inbox_url))?;
+        show.say(&format!(
+            "Its rules, which you may edit            {}",
+            self.place.config.with_file_name("folders").join("letters.yaml").display()
+        ))?;
+        show.say("Ctrl-C ends it, and removes all of it.\n")
+    }
+
+    /// Shows what the user drops; what is posted ships after a while.
+    async fn go_on(&self, desk: &Desk, show: &mut Show<'_>) -> anyhow::Result<()> {
+        let mut since: Option<Instant> = None;
+        loop {
+            let drops = desk.drops(1000)?;
+            show.update(&drops)?;
+            let waiting = count(&drops, "confirmed") > 0 && drops.iter().all(DropRow::is_still_or_posted);
+            since = since.filter(|_| waiting).or_else(|| waiting.then(Instant::now));
+            if since.is_some_and(|since| since.elapsed() > QUIET) {
+                self.to_ship_date().await?;
+                since = None;
+            }
+            sleep(LOOK_EVERY).await;
+        }
+    }
+}
+
+async fn wait_for(
+    desk: &Desk,
+    show: &mut Show<'_>,
+    what: &str,
+    done: impl Fn(&[DropRow]) -> bool,
+) -> anyhow::Result<()> {
+    let begun = Instant::now();
+    loop {
+        let drops = desk.drops(1000)?;
+        show.update(&drops)?;
+        if done(&drops) {
+            return Ok(());
+        }
+        ensure!(begun.elapsed() < LONGEST, "waited in vain for {what}");
+        sleep(LOOK_EVERY).await;
+    }
+}
+
+fn count(drops: &[DropRow], state: &str) -> usize {
+    drops.iter().filter(|drop| drop.state == state && drop.is_shelved()).count()
+}

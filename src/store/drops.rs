@@ -1,0 +1,110 @@
+//! For commands: drops as they are listed, and the folders they come from.
+
+use rusqlite::params;
+use serde::Serialize;
+
+use super::{Desk, StoreError, read, signed};
+use crate::drop::{Undecided, Waiting, showable, shown};
+use crate::letter::Number;
+
+/// A drop as it is listed, whether it became a letter or not.
+#[derive(Debug, Clone, Serialize)]
+pub struct DropRow {
+    #[serde(rename = "drop")]
+    pub ulid: String,
+    pub folder: String,
+    pub name: String,
+    pub letter: Option<Number>,
+    /// The letter's, or `rejected`, `held`, `cancelled`.
+    pub state: String,
+    pub tracking: Option<String>,
+    /// Why it is held or rejected, without what only the folder says.
+    pub why: Option<String>,
+    /// Whether its original is being moved, or will be.
+    pub moving: bool,
+}
+
+/// A folder that was enabled.
+#[derive(Debug, Clone, Serialize)]
+pub struct FolderRow {
+    pub folder: String,
+    pub path: String,
+    /// Why nothing is taken from it at present.
+    pub trouble: Option<String>,
+}
+
+impl DropRow {
+    /// Whether nothing more happens to it by itself.
+    pub fn is_still(&self) -> bool {
+        let ended = ["shipped", "rejected", "held", "cancelled", "withdrawn", "closed"];
+        ended.contains(&self.state.as_str()) && !(self.state == "shipped" && self.tracking.is_none())
+    }
+
+    pub fn is_still_or_posted(&self) -> bool {
+        self.is_still() || self.state == "confirmed"
+    }
+
+    /// Whether its original lies where people see it.
+    pub fn is_shelved(&self) -> bool {
+        !self.moving
+    }
+}
+
+impl Desk {
+    /// The newest drops, in their order.
+    pub fn drops(&self, limit: u64) -> Result<Vec<DropRow>, StoreError> {
+        let sql =
+            "SELECT original.ulid, folder, name, original.letter, undecided, state, tracking, letter.trouble,
+                          original.due_at IS NOT NULL
+                   FROM original LEFT JOIN letter ON letter.number = original.letter
+                   ORDER BY original.ulid DESC LIMIT ?1";
+        let mut statement = self.db().prepare_cached(sql)?;
+        let rows = statement.query_map(params![signed(limit)], |row| {
+            let undecided: Option<String> = row.get(4)?;
+            let (state, why) = match undecided.and_then(|json| serde_json::from_str(&json).ok()) {
+                None => (row.get::<_, Option<String>>(5)?.unwrap_or_default(), row.get(7)?),
+                Some(undecided) => word(&undecided),
+            };
+            Ok(DropRow {
+                ulid: row.get(0)?,
+                folder: row.get(1)?,
+                name: showable(&shown(&row.get::<_, Vec<u8>>(2)?)),
+                letter: row.get::<_, Option<i64>>(3)?.map(|number| Number(number.unsigned_abs())),
+                why: why.filter(|_| state == "held" || state == "rejected"),
+                state,
+                tracking: row.get(6)?,
+                moving: row.get(8)?,
+            })
+        })?;
+        let mut rows: Vec<DropRow> = rows.collect::<Result<_, _>>()?;
+        rows.reverse();
+        Ok(rows)
+    }
+
+    pub fn folders(&self) -> Result<Vec<FolderRow>, StoreError> {
+        let mut statement =
+            self.db().prepare_cached("SELECT name, path, trouble FROM folder ORDER BY name")?;
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok(FolderRow { folder: row.get(0)?, path: row.get(1)?, trouble: row.get(2)? })
+        };
+        Ok(statement.query_map([], row)?.collect::<Result<_, _>>()?)
+    }
+
+    /// How many drops were rejected, and how many wait without being a letter.
+    pub fn undecided(&self) -> Result<(u64, u64), StoreError> {
+        let sql = "SELECT count(*) FILTER (WHERE place = 'rejected'), count(*) FILTER (WHERE place = 'held')
+                   FROM original WHERE letter IS NULL";
+        Ok(self.db().query_row(sql, [], |row| Ok((read::count(row, 0)?, read::count(row, 1)?)))?)
+    }
+}
+
+fn word(undecided: &Undecided) -> (String, Option<String>) {
+    let (state, why) = match undecided {
+        Undecided::Refused(refusal) => ("rejected", Some(refusal.word())),
+        Undecided::Waits(Waiting::Sidecar) => ("held", Some("no sidecar came")),
+        Undecided::Waits(Waiting::WasThere) => ("held", Some("it was there before")),
+        Undecided::Waits(Waiting::Book(_)) => ("held", Some("the address book can't be used")),
+        Undecided::Cancelled => ("cancelled", None),
+    };
+    (state.to_owned(), why.map(str::to_owned))
+}
