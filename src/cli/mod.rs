@@ -5,6 +5,7 @@ mod audit;
 mod check;
 mod config;
 mod demo;
+mod drop_in;
 mod explain;
 mod init;
 mod inspect;

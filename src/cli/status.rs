@@ -23,6 +23,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let runs = Bell::ring(desk.home());
     let totals = desk.totals(Clock::system().now())?;
     let paused = desk.paused()?;
+    let folders = desk.folders()?;
+    let (rejected, held) = desk.undecided()?;
     let submitted = Spool::open(&desk.home().spool())?.arrived()?.len() as u64;
     if arguments.json {
         let paused: Vec<_> = paused
@@ -30,7 +32,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             .map(|row| json!({"account": row.account, "cause": row.pause.cause.to_string(), "since": row.pause.since}))
             .collect();
         return table::json(
-            &json!({"runs": runs, "totals": totals, "submitted": submitted, "paused": paused}),
+            &json!({"runs": runs, "totals": totals, "submitted": submitted, "paused": paused,
+                    "folders": folders, "drops_rejected": rejected, "drops_held": held}),
         );
     }
     super::say(if runs { "the daemon runs" } else { "the daemon does not run: `mailchute run` starts it" })?;
@@ -41,7 +44,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let since = table::time(row.pause.since);
         super::say(&format!("account {} is paused since {since}: {}", row.account, row.pause.cause))?;
     }
+    for row in folders {
+        let how = row.trouble.map_or_else(|| "watched".to_owned(), |why| format!("AWAY: {why}"));
+        super::say(&format!("folder {}: {how}", row.folder))?;
+    }
     let waiting = [
+        (rejected, "drop(s) rejected"),
+        (held, "drop(s) held that are no letter yet"),
         (submitted, "submitted, not taken in yet"),
         (totals.due, "letter(s) due now"),
         (totals.owed, "message(s) owed"),

@@ -1,4 +1,4 @@
-//! `mailchute submit`: straight into the spool, by the road every letter takes.
+//! `mailchute submit`: straight into the spool, by the road every letter takes; with `--folder` a drop.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,7 +24,7 @@ const NUMBER_WITHIN: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 const LONGEST_NAME: usize = 200;
 
-/// Post PDFs as one letter
+/// Post PDFs as one letter, or drop them into a folder
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -32,12 +32,15 @@ pub(super) struct Arguments {
     /// The documents of the letter, in their order: 1 to 10
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
+    /// Drop them into this folder, by whose rules they are posted; with --to as their sidecar
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["from", "account", "options", "color", "staple", "bind"])]
+    folder: Option<String>,
     /// The receiver's address
-    #[arg(long, value_name = "ADDRESS.yaml")]
-    to: PathBuf,
+    #[arg(long, value_name = "ADDRESS.yaml", required_unless_present = "folder")]
+    to: Option<PathBuf>,
     /// The sender's address
-    #[arg(long, value_name = "ADDRESS.yaml")]
-    from: PathBuf,
+    #[arg(long, value_name = "ADDRESS.yaml", required_unless_present = "folder")]
+    from: Option<PathBuf>,
     /// The account that pays (default: the only one)
     #[arg(long)]
     account: Option<String>,
@@ -122,6 +125,12 @@ impl Arguments {
 
 pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let config = arguments.place.config()?;
+    if let Some(folder) = &arguments.folder {
+        return super::drop_in::run(&config, folder, &arguments.files, arguments.to.as_deref());
+    }
+    let (Some(to), Some(from)) = (&arguments.to, &arguments.from) else {
+        return Err(WrongWords("--to and --from are needed".to_owned()).into());
+    };
     let inspector = Inspector::of_this_program()?;
     let mut bytes = Vec::new();
     let mut documents = Vec::new();
@@ -134,8 +143,8 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         account: arguments.account(&config)?,
         source: "submit".to_owned(),
         shipping: arguments.shipping(),
-        sender: config::read_address(&arguments.from)?,
-        receiver: config::read_receiver(&arguments.to)?,
+        sender: config::read_address(from)?,
+        receiver: config::read_receiver(to)?,
         reply_letterpack: None,
         documents,
     };

@@ -47,9 +47,10 @@ fn is_ambiguous(text: &str) -> bool {
     let digits = plain.trim_start_matches(['+', '-']);
     let based = ["0x", "0o", "0b"].iter().find_map(|base| digits.strip_prefix(base));
     let number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') && plain.parse::<f64>().is_ok();
-    // 12:30 is a number to old readers, and 2026-11-20 a date.
-    let time = digits.starts_with(|c: char| c.is_ascii_digit())
-        && digits.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | '-'));
+    // 12:30 is a number to old readers, and 2026-11-20 a date; 1-2-3 is a text to all.
+    let all = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+    let time = digits.contains(':') && digits.split(':').all(all)
+        || lower.len() == 10 && lower.split('-').map(str::len).eq([4, 2, 2]) && lower.split('-').all(all);
     words.contains(&lower.as_str())
         || based.is_some_and(|digits| digits.chars().all(|c| c.is_ascii_hexdigit()))
         || number

@@ -70,9 +70,9 @@ pub async fn run(
     };
     let state = config.state.clone();
     let daemon = tokio::spawn(daemon::run(config, run, end(ended)));
-    let stage = Stage { sandbox: &sandbox, place, state: &state };
+    let scene = Stage { sandbox: &sandbox, place, state: &state };
     let outcome = tokio::select! {
-        outcome = stage.play(&demo, say) => outcome,
+        outcome = scene.play(&demo, say) => outcome,
         () = stop => Ok(()),
     };
     ending.send_replace(true);
@@ -151,8 +151,8 @@ impl Stage<'_> {
     }
 
     /// What the folder says about a drop.
-    fn tell_note(&self, show: &Show<'_>, shelf: &str, name: &str) -> anyhow::Result<()> {
-        let mut dir = self.place.letters.join(shelf);
+    fn tell_note(&self, show: &Show<'_>, place: &str, name: &str) -> anyhow::Result<()> {
+        let mut dir = self.place.letters.join(place);
         if !dir.join(name).exists() {
             // A shelf by months.
             let month = fs::read_dir(&dir)?.next().context("nothing was sent")??;

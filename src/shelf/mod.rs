@@ -79,7 +79,7 @@ impl Put<'_> {
                         journal::original_gone(&folder.name, &ulid);
                     }
                     let path = path.map(|path| path.into_os_string().into_vec());
-                    self.store.placed(ulid, place, path, told, original.due).await
+                    self.store.placed(ulid, place, path, told, original.changes).await
                 }
                 Err(error) => {
                     let why = error.to_string();
@@ -130,7 +130,7 @@ impl Put<'_> {
             Ok(None) => return Ok(Ok(Shelved { place: Place::Gone, path: None, told: None })),
             Err(error) => return Ok(Err(error)),
         };
-        let path = if here.parent() == Some(dir.as_path()) && original.place == place {
+        let path = if here.parent() == Some(dir.as_path()) {
             here
         } else {
             match self.moved(original, &hot, &here, &dir).await? {

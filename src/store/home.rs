@@ -19,6 +19,8 @@ const NETWORK: [(u64, &str); 6] = [
     (0x00c3_6400, "Ceph"),
 ];
 
+const LOCK_PATIENCE: std::time::Duration = std::time::Duration::from_millis(500);
+
 /// The name of a kind of filesystem that is over a network.
 fn network(kind: u64) -> Option<&'static str> {
     NETWORK.iter().find(|(magic, _)| *magic == kind).map(|(_, name)| *name)
@@ -78,10 +80,17 @@ impl Home {
             .open(self.dir.join("lock"))?
             .into_parts()
             .0;
-        match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(StoreError::InUse(self.dir.clone())),
-            Err(TryLockError::Error(error)) => Err(error.into()),
+        // One that is just ending, or a child it was starting when it was killed, has it for a moment.
+        let patience = std::time::Instant::now() + LOCK_PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) if std::time::Instant::now() > patience => {
+                    return Err(StoreError::InUse(self.dir.clone()));
+                }
+                Err(TryLockError::WouldBlock) => std::thread::park_timeout(LOCK_PATIENCE / 20),
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+            }
         }
     }
 

@@ -56,7 +56,8 @@ pub struct Original {
     /// What its text was made of, so that it is not written twice.
     pub told: Option<String>,
     pub attempts: u32,
-    pub due: Option<Time>,
+    /// How often something became owed of it: what is done is done for so many.
+    pub changes: i64,
 }
 
 /// A folder as it was enabled.
@@ -68,7 +69,8 @@ pub struct KnownFolder {
     pub since: i64,
 }
 
-const COLUMNS: &str = "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, due_at";
+const COLUMNS: &str =
+    "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, changes";
 
 fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
     let wrong = |index| rusqlite::Error::InvalidColumnType(index, String::new(), rusqlite::types::Type::Text);
@@ -85,7 +87,7 @@ fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
         moving: row.get(7)?,
         told: row.get(8)?,
         attempts: row.get(9)?,
-        due: row.get::<_, Option<i64>>(10)?.map(time),
+        changes: row.get(10)?,
     })
 }
 
@@ -172,7 +174,8 @@ impl Store {
         self.write(move |batch| {
             let sql = "INSERT INTO original (ulid, folder, name, undecided, arrived_at, place, due_at)
                        VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?5)
-                       ON CONFLICT (ulid) DO UPDATE SET undecided = ?4, due_at = ?5 WHERE letter IS NULL";
+                       ON CONFLICT (ulid) DO UPDATE SET undecided = ?4, due_at = ?5, changes = changes + 1
+                       WHERE letter IS NULL";
             let undecided = serde_json::to_string(&undecided)?;
             let values = params![ulid.as_str(), origin.folder, origin.name, undecided, millis(at)];
             Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
@@ -217,20 +220,20 @@ impl Store {
         .await
     }
 
-    /// Where an original lies now. It stays due if that has changed since `seen`.
+    /// Where an original lies now. It stays due if more became owed since `seen`.
     pub async fn placed(
         &self,
         ulid: Ulid,
         place: Place,
         shelved: Option<Vec<u8>>,
         told: Option<String>,
-        seen: Option<Time>,
+        seen: i64,
     ) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "UPDATE original SET place = ?2, shelved = ?3, moving = NULL, told = ?4, attempts = 0,
-                       trouble = NULL, due_at = CASE WHEN due_at IS ?5 THEN NULL ELSE due_at END
+                       trouble = NULL, due_at = CASE changes WHEN ?5 THEN NULL ELSE due_at END
                        WHERE ulid = ?1";
-            let values = params![ulid.as_str(), place.word(), shelved, told, seen.map(millis)];
+            let values = params![ulid.as_str(), place.word(), shelved, told, seen];
             Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
         })
         .await
@@ -240,7 +243,7 @@ impl Store {
     pub async fn reclaimed(&self, ulid: Ulid, due: Time) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "UPDATE original SET place = 'claim', shelved = NULL, moving = NULL, told = NULL,
-                       due_at = ?2 WHERE ulid = ?1";
+                       due_at = ?2, changes = changes + 1 WHERE ulid = ?1";
             Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), millis(due)]).map(drop)?)
         })
         .await
@@ -267,14 +270,14 @@ pub(super) fn insert(
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO original (ulid, folder, name, letter, arrived_at, place, due_at)
                VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?5)
-               ON CONFLICT (ulid) DO UPDATE SET letter = ?4, undecided = NULL, due_at = ?5";
+               ON CONFLICT (ulid) DO UPDATE SET letter = ?4, undecided = NULL, due_at = ?5, changes = changes + 1";
     let values = params![ulid, origin.folder, origin.name, signed(letter.0), millis(at)];
     db.prepare_cached(sql)?.execute(values).map(drop)
 }
 
 /// Something happened to a letter, so its original may lie in the wrong place.
 pub(super) fn letter_changed(db: &Connection, letter: &Letter, at: Time) -> rusqlite::Result<()> {
-    let sql = "UPDATE original SET due_at = ?2 WHERE letter = ?1 AND place <> 'gone'";
+    let sql = "UPDATE original SET due_at = ?2, changes = changes + 1 WHERE letter = ?1 AND place <> 'gone'";
     db.prepare_cached(sql)?.execute(params![signed(letter.number.0), millis(at)]).map(drop)
 }
 

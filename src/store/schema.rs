@@ -111,6 +111,7 @@ const ORIGINALS: &str = "
             CHECK (place IN ('claim', 'held', 'sent', 'rejected', 'cancelled', 'gone')),
         shelved BLOB, moving BLOB, told TEXT,
         due_at INTEGER,
+        changes INTEGER NOT NULL DEFAULT 0,
         attempts INTEGER NOT NULL DEFAULT 0,
         trouble TEXT,
         CHECK ((letter IS NULL) <> (undecided IS NULL))

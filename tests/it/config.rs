@@ -135,7 +135,7 @@ fn a_secret_is_never_repeated_however_it_is_written() {
         std::fs::write(&file, MAIN.replace(from, to)).unwrap();
         let wrong = Config::read(&file).unwrap_err();
         let all = format!("{wrong} {wrong:?}");
-        let lines: Vec<String> = wrong.problems.iter().map(|problem| problem.in_a_line()).collect();
+        let lines: Vec<String> = wrong.problems.iter().map(mailchute::config::Problem::in_a_line).collect();
         assert!(
             !wrong.to_string().contains("hunter2") && !lines.join("").contains("hunter2"),
             "{to}: {wrong}"

@@ -9,6 +9,7 @@ mod architecture;
 mod config;
 mod golden;
 mod invariants;
+mod mailroom;
 #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
 mod model;
 mod model_check;
@@ -18,6 +19,14 @@ mod rows;
 mod service;
 mod spool;
 mod tidy;
+
+mod folders {
+    mod arrivals;
+    mod away;
+    mod kill;
+    mod not_files;
+    mod people;
+}
 
 mod posting {
     mod answers;

@@ -9,6 +9,7 @@
 #[path = "../it/model/mod.rs"]
 mod model;
 
+mod flood;
 mod mutants;
 
 use model::sizes::{NOTHING, ONE, Size};

@@ -27,7 +27,7 @@ impl Desk {
         let dir = tempfile::tempdir().unwrap();
         let places = &office.service.welcome.places;
         let config = format!(
-            "state: state\naccounts:\n  main:\n    base_url: {}\n    auth_url: {}\n    client_id: {}\n    \
+            "state: state\naccounts:\n  main:\n    base_url: {}\n    auth_url: {}\n    client_id: \"{}\"\n    \
              client_secret: {{file: {}/secret}}\nnetwork: {{quickest_retry: 20ms, slowest_retry: 100ms}}\n",
             places.base_url,
             places.auth_url,

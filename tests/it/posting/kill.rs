@@ -75,7 +75,7 @@ impl Gate {
 fn configure(office: &Office, dir: &Path) {
     let places = &office.service.welcome.places;
     let text = format!(
-        "state: {}\naccounts:\n  main:\n    base_url: {}\n    auth_url: {}\n    client_id: {}\n    \
+        "state: {}\naccounts:\n  main:\n    base_url: {}\n    auth_url: {}\n    client_id: \"{}\"\n    \
          client_secret: {{env: TEST_SECRET}}\nnetwork: {{quickest_retry: 20ms, slowest_retry: 100ms}}\n",
         office.dir.path().display(),
         places.base_url,

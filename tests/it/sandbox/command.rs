@@ -67,16 +67,16 @@ fn what_cannot_be_done_ends_with_1_and_says_the_remedy() {
 }
 
 #[test]
-fn the_demo_shows_a_letter_from_creation_to_shipment() {
+fn the_demo_takes_letters_from_a_folder_to_their_tracking_numbers() {
     let output = output(&["demo", "--once"]);
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     for word in [
-        "create ",
-        "upload ",
-        "mail_already_confirmed",
-        "shipped   tracking number",
-        "1 created, 1 authorized, 1 charged",
+        "It was not copied to its end",
+        "had the same documents and the same receiver",
+        "shipped, tracking number ",
+        "| Tracking number: ",
+        "3 letters posted, each once; 1 rejected.",
     ] {
         assert!(said.contains(word), "{word} is not in {said}");
     }
@@ -86,9 +86,15 @@ fn the_demo_shows_a_letter_from_creation_to_shipment() {
 fn without_once_the_demo_serves_until_it_is_stopped() {
     let mut program = Program::start(&["demo"]);
     let mut lines = program.output.by_ref().lines().map(Result::unwrap);
-    let inbox = lines.find_map(|line| Some(line.strip_prefix("See the letter:")?.trim().to_owned())).unwrap();
+    let mut after =
+        |label: &str| lines.find_map(|line| Some(line.strip_prefix(label)?.trim().to_owned())).unwrap();
+    let folder = after("Your turn. Drop a PDF of your own into");
+    let inbox = after("See the letters as they would be posted");
     assert!(lines.any(|line| line.starts_with("Ctrl-C")));
     std::net::TcpStream::connect(inbox.trim_start_matches("http://").trim_end_matches("/inbox")).unwrap();
+    std::fs::write(std::path::Path::new(&folder).join("mine.pdf"), crate::service::pdf(2)).unwrap();
+    assert!(lines.any(|line| line.contains("mine.pdf") && line.contains("shipped, tracking number")));
     program.signal("INT");
     assert!(program.wait().success());
+    assert!(!std::path::Path::new(&folder).exists(), "nothing is left behind");
 }

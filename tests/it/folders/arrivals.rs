@@ -1,0 +1,192 @@
+//! How files really arrive: each whole drop is taken in once and never early, each torn one never.
+//! The system calls are those of the programs named.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+
+use crate::mailroom::Mailroom;
+use crate::service::pdf;
+
+fn append(room: &Mailroom, name: &str, bytes: &[u8]) {
+    OpenOptions::new().append(true).create(true).open(room.path(name)).unwrap().write_all(bytes).unwrap();
+}
+
+/// It is posted, once, and lies where what was sent lies.
+async fn posted(room: &mut Mailroom, name: &str) {
+    room.settled().await;
+    assert_eq!(room.state(name), "confirmed", "{:?}", room.drops());
+    assert!(room.tree().contains(&format!("{}/{name}", room.sent())), "{:?}", room.tree());
+    assert_eq!(room.desk().letters(None, None, 10).unwrap().len(), 1);
+    room.check().await;
+}
+
+#[tokio::test]
+async fn a_copy_a_move_and_a_download_are_taken_in_once_they_are_still() {
+    // cp: created and written in one go.
+    let mut room = Mailroom::open().await;
+    room.drop("x.pdf", 2);
+    room.pass(1).await;
+    room.pass(4).await;
+    assert_eq!(room.state("x.pdf"), "not taken", "too early");
+    posted(&mut room, "x.pdf").await;
+    // mv on the same disk: there at once, with an old time.
+    let mut room = Mailroom::open().await;
+    let elsewhere = room.dir.path().join("x.pdf");
+    std::fs::write(&elsewhere, pdf(1)).unwrap();
+    let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_hours(240_000);
+    File::options().write(true).open(&elsewhere).unwrap().set_modified(old).unwrap();
+    std::fs::rename(&elsewhere, room.path("x.pdf")).unwrap();
+    posted(&mut room, "x.pdf").await;
+    // Chromium: a hidden file, then `.crdownload`, renamed at the end.
+    let mut room = Mailroom::open().await;
+    std::fs::write(room.path(".org.chromium.Chromium.LRabVb"), b"%PDF").unwrap();
+    room.settled().await;
+    std::fs::rename(room.path(".org.chromium.Chromium.LRabVb"), room.path("x.pdf.crdownload")).unwrap();
+    room.settled().await;
+    assert!(room.drops().is_empty(), "{:?}", room.drops());
+    std::fs::write(room.path("x.pdf.crdownload"), pdf(1)).unwrap();
+    std::fs::rename(room.path("x.pdf.crdownload"), room.path("x.pdf")).unwrap();
+    posted(&mut room, "x.pdf").await;
+}
+
+#[tokio::test]
+async fn a_slow_writer_is_waited_for_however_it_opens_the_file() {
+    for pieces in [2, 5] {
+        let mut room = Mailroom::open().await;
+        let whole = pdf(3);
+        for piece in whole.chunks(whole.len().div_ceil(pieces)) {
+            append(&room, "x.pdf", piece);
+            // Pauses of 3 s, again and again.
+            room.pass(3).await;
+            assert_eq!(room.state("x.pdf"), "not taken");
+        }
+        posted(&mut room, "x.pdf").await;
+    }
+}
+
+#[tokio::test]
+async fn the_full_size_from_the_beginning_does_not_mislead() {
+    // Explorer over SMB and fallocate: the size first, the bytes later, the old time at the end.
+    let mut room = Mailroom::open().await;
+    let whole = pdf(2);
+    let file = File::create(room.path("x.pdf")).unwrap();
+    file.set_len(whole.len() as u64).unwrap();
+    room.pass(3).await;
+    for (index, piece) in whole.chunks(100).enumerate() {
+        file.write_all_at(piece, index as u64 * 100).unwrap();
+        room.pass(3).await;
+        assert_eq!(room.state("x.pdf"), "not taken");
+    }
+    drop(file);
+    posted(&mut room, "x.pdf").await;
+}
+
+#[tokio::test]
+async fn a_placeholder_of_no_bytes_is_waited_for_and_then_refused() {
+    let mut room = Mailroom::open().await;
+    File::create(room.path("x.pdf")).unwrap();
+    room.pass(60).await;
+    room.pass(60).await;
+    append(&room, "x.pdf", &pdf(1));
+    posted(&mut room, "x.pdf").await;
+    File::create(room.path("x2.pdf")).unwrap();
+    room.pass(1).await;
+    room.pass(599).await;
+    assert_eq!(room.state("x2.pdf"), "not taken");
+    room.pass(2).await;
+    room.pass(1).await;
+    assert_eq!((room.state("x2.pdf").as_str(), room.why("x2.pdf").as_str()), ("rejected", "empty"));
+}
+
+#[tokio::test]
+async fn a_link_counts_when_its_other_name_is_gone() {
+    let mut room = Mailroom::open().await;
+    let first = room.dir.path().join("tmp.pdf");
+    std::fs::write(&first, pdf(1)).unwrap();
+    std::fs::hard_link(&first, room.path("x.pdf")).unwrap();
+    room.settled().await;
+    assert_eq!(room.state("x.pdf"), "not taken");
+    std::fs::remove_file(&first).unwrap();
+    posted(&mut room, "x.pdf").await;
+}
+
+#[tokio::test]
+async fn torn_copies_are_rejected_with_a_word_and_never_posted() {
+    let whole = pdf(40);
+    let half = whole.len() / 2;
+    let zeros = [&whole[..half], &vec![0; whole.len() - half]].concat();
+    for (how, bytes) in [
+        ("sftp killed half-way, rsync --partial killed half-way", &whole[..half]),
+        ("an SMB copy cut: full size, second half zeros", zeros.as_slice()),
+        ("all but the last byte of the end mark", &whole[..whole.trim_ascii_end().len() - 1]),
+    ] {
+        let mut room = Mailroom::open().await;
+        // rsync renames its hidden file; sftp writes under the name itself. What is left is the same.
+        std::fs::write(room.path(".x.pdf.wmBdI3"), bytes).unwrap();
+        std::fs::rename(room.path(".x.pdf.wmBdI3"), room.path("x.pdf")).unwrap();
+        room.settled().await;
+        assert_eq!(
+            (room.state("x.pdf").as_str(), room.why("x.pdf").as_str()),
+            ("rejected", "a PDF in doubt"),
+            "{how}"
+        );
+        assert_eq!(room.tree(), ["Rejected/x.pdf", "Rejected/x.txt"], "{how}");
+        assert!(room.note("Rejected/x.txt").contains("not copied to its end"), "{how}");
+        assert!(room.desk().letters(None, None, 10).unwrap().is_empty());
+        // The remedy works: copied once more, whole.
+        std::fs::write(room.path("x.pdf"), &whole).unwrap();
+        room.settled().await;
+        assert!(room.tree().contains(&format!("{}/x.pdf", room.sent())), "{:?}", room.tree());
+    }
+}
+
+#[tokio::test]
+async fn one_that_is_written_to_while_it_is_claimed_is_not_taken_early() {
+    // A writer with an open handle goes on after the rename.
+    let mut room = Mailroom::open().await;
+    let whole = pdf(2);
+    let mut file = File::create(room.path("x.pdf")).unwrap();
+    file.write_all(&whole[..100]).unwrap();
+    room.settled().await;
+    // It was torn, so it was rejected; the rest comes through the handle and changes nothing.
+    file.write_all(&whole[100..]).unwrap();
+    room.settled().await;
+    assert_eq!(room.state("x.pdf"), "rejected");
+    // Put back into the folder it is whole now.
+    std::fs::rename(room.path("Rejected/x.pdf"), room.path("x.pdf")).unwrap();
+    room.settled().await;
+    let letters = room.desk().letters(None, None, 10).unwrap();
+    assert_eq!(letters.len(), 1);
+    room.check().await;
+}
+
+#[tokio::test]
+async fn litter_and_people_s_own_directories_are_left_alone() {
+    let mut room = Mailroom::open().await;
+    let litter = [
+        ".~lock.doc.pdf#",
+        "~$x.docx",
+        "._x.pdf",
+        "#10870787",
+        "x.pdf.part",
+        "x.pdf.partial",
+        "lu1283.tmp",
+        "x.pdf~",
+        "Thumbs.db",
+        "desktop.ini",
+        ".DS_Store",
+        "x.pdf.filepart",
+    ];
+    for name in litter {
+        std::fs::write(room.path(name), pdf(1)).unwrap();
+    }
+    for name in ["@eaDir", "old letters", ".stfolder"] {
+        std::fs::create_dir(room.path(name)).unwrap();
+        std::fs::write(room.path(name).join("x.pdf"), pdf(1)).unwrap();
+    }
+    let before = room.tree();
+    room.settled().await;
+    assert!(room.drops().is_empty(), "{:?}", room.drops());
+    assert_eq!(room.tree(), before);
+}

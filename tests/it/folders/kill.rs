@@ -1,0 +1,92 @@
+//! The real daemon, killed with SIGKILL at every moment between a drop and its shelf: each drop is one
+//! letter, each original lies in one place.
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::mailroom::{Mailroom, RULES};
+use crate::program::mailchute;
+use crate::service::pdf;
+
+fn start(room: &Mailroom) -> Child {
+    let config = room.dir.path().join("mailchute.yaml");
+    let mut command = mailchute(&["run", "--config", config.to_str().unwrap()]);
+    command.env("RUST_LOG", "error").stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap()
+}
+
+/// Looks until it is so; a minute is more than it ever needs.
+fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !so() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "waited in vain: {what}");
+        std::thread::yield_now();
+    }
+}
+
+fn busy_wait(time: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+fn is_in_folder(hot: &Path, name: &str) -> bool {
+    hot.join(name).exists()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_daemon_killed_anywhere_between_drop_and_shelf_makes_each_drop_one_letter() {
+    let kills: usize = std::env::var("MAILCHUTE_KILLS").map_or(110, |kills| kills.parse().unwrap());
+    let rules =
+        RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}").replace("path:", "first_start: take\npath:");
+    let room = Mailroom::closed(&rules).await;
+    let hot = room.hot();
+    let mut alive = start(&room);
+    until("the folder is watched", || hot.join("Approve").is_dir());
+    for round in 0..kills {
+        // One is dropped as it is seen to be claimed by the time, and one is torn.
+        let name = format!("x{round}.pdf");
+        std::fs::write(hot.join(format!(".{name}")), pdf(1 + round)).unwrap();
+        std::fs::rename(hot.join(format!(".{name}")), hot.join(&name)).unwrap();
+        if round % 5 == 0 {
+            std::fs::write(hot.join(format!("torn{round}.pdf")), &pdf(1)[..200]).unwrap();
+        }
+        until("it is claimed", || !is_in_folder(&hot, &name));
+        // Further on each time: from the claim over copy, admission and posting to the shelf and its text.
+        busy_wait(Duration::from_micros(250) * u32::try_from(round % 110).unwrap());
+        alive.kill().unwrap();
+        alive.wait().unwrap();
+        alive = start(&room);
+    }
+    let torn = kills.div_ceil(5);
+    let done = || {
+        let drops = room.desk().drops(1000).unwrap();
+        drops.len() == kills + torn && drops.iter().all(|drop| !drop.moving && drop.is_still_or_posted())
+    };
+    until("everything is put away", || {
+        std::thread::yield_now();
+        done()
+    });
+    let id = alive.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert!(alive.wait().unwrap().success());
+
+    let drops = room.drops();
+    for round in 0..kills {
+        assert_eq!(drops[&format!("x{round}.pdf")].state, "confirmed", "round {round}");
+    }
+    let tree = room.tree();
+    let originals = tree.iter().filter(|path| Path::new(path).extension() != Some("txt".as_ref())).count();
+    assert_eq!(originals, kills + torn, "each original in one place: {tree:?}");
+    let odd: Vec<_> =
+        tree.iter().filter(|path| !path.starts_with("Sent/") && !path.starts_with("Rejected/")).collect();
+    assert!(
+        odd.is_empty() && tree.len() == 2 * originals,
+        "each with its text, and nothing else: {odd:?} {tree:?}"
+    );
+    room.check().await;
+    println!(
+        "{kills} daemons killed between drop and shelf; {kills} letters posted once each, {torn} torn ones handed back"
+    );
+}

@@ -1,0 +1,248 @@
+//! A whole mailchute in this process, with hot folders: intake, dispatcher and shelf over real files and
+//! a sandbox of its own; the clock of both by hand. `check` asserts what must be true at every end.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use mailchute::api::{Client, Patience};
+use mailchute::clock::{Clock, Pace};
+use mailchute::config::Config;
+use mailchute::dispatch::{Account, Dispatch};
+use mailchute::hot::Registry;
+use mailchute::intake::{Bells, Intake};
+use mailchute::pdf::Inspector;
+use mailchute::shelf;
+use mailchute::spool::Spool;
+use mailchute::store::{Desk, DropRow, Store};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::service::{Service, pdf};
+
+/// Folder `letters`: a book of two customers, else the sidecar.
+pub const RULES: &str = "path: ../letters
+watch: {poll: 1s}
+sender: {postal_code: '1000001', state: 東京都, city: 千代田区, address1: 千代田1-1, name: 株式会社サンプル}
+address_book: {file: customers.csv, key: customer}
+rules:
+  - name: invoices
+    when: {file_name: '^INV-(?<customer>\\d{6})', pages: ..8}
+    receiver: {book: '{customer}'}
+    shipping: {method: normal, options: [trackable]}
+  - name: for everybody
+    when: {file_name: '^x'}
+    receiver: {book: '000123'}
+    shipping: {method: normal}
+  - name: sidecars
+    when: {file_name: '^side'}
+    receiver: sidecar
+    shipping: {method: normal}
+";
+
+const BOOK: &str = "customer,name,honorific,postal_code,state,city,address1
+000123,山田 太郎,様,060-0001,北海道,札幌市中央区,北一条西1-1
+000456,株式会社見本,御中,530-0001,大阪府,大阪市北区,梅田1-1-1
+";
+
+pub const SIDECAR: &str =
+    "receiver: {postal_code: '0600001', state: 北海道, city: 札幌市, address1: 1-1, name: 佐藤}\n";
+
+pub struct Mailroom {
+    pub service: Service,
+    pub dir: TempDir,
+    pub clock: Clock,
+    up: Option<Up>,
+}
+
+struct Up {
+    store: Arc<Store>,
+    registry: Arc<Registry>,
+    dispatch: Dispatch,
+    intake: Intake,
+}
+
+impl Mailroom {
+    /// With one folder by [`RULES`], enabled and empty.
+    pub async fn open() -> Self {
+        Self::with(RULES).await
+    }
+
+    pub async fn with(rules: &str) -> Self {
+        let mut room = Self::closed(rules).await;
+        room.start();
+        room.settle().await;
+        room
+    }
+
+    /// Not started yet.
+    pub async fn closed(rules: &str) -> Self {
+        let service = Service::start().await;
+        let answer = service.control(Method::GET, "clock", json!({})).await;
+        let now: Value = answer.json().await.unwrap();
+        let clock = Clock::starting_at(now["now"].as_str().unwrap().parse().unwrap(), Pace::ByHand);
+        let dir = tempfile::tempdir().unwrap();
+        let places = &service.welcome.places;
+        let main = format!(
+            "state: state\naccounts:\n  main:\n    base_url: {}\n    auth_url: {}\n    client_id: \"{}\"\n    \
+             client_secret: {{file: main.secret}}\n",
+            places.base_url,
+            places.auth_url,
+            service.welcome.client_id.as_str()
+        );
+        std::fs::write(dir.path().join("mailchute.yaml"), main).unwrap();
+        let secret = dir.path().join("main.secret");
+        std::fs::write(&secret, service.secret()).unwrap();
+        std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        for name in ["folders", "letters"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        std::fs::write(dir.path().join("folders/customers.csv"), BOOK).unwrap();
+        std::fs::write(dir.path().join("folders/letters.yaml"), rules).unwrap();
+        Self { service, dir, clock, up: None }
+    }
+
+    pub fn config(&self) -> Config {
+        Config::read(&self.dir.path().join("mailchute.yaml")).unwrap()
+    }
+
+    pub fn start(&mut self) {
+        let config = self.config();
+        let account = &config.accounts[0];
+        let call = std::time::Duration::from_secs(5);
+        let patience = Patience { call, transfer: call, ..Patience::default() };
+        let client =
+            Client::new(account.places.clone(), account.credentials().unwrap(), patience, self.clock.clone());
+        let accounts = vec![Account::new(account.name.clone(), client.unwrap())];
+        let (store, _) = Store::open(&config.state, self.clock.now(), false).unwrap();
+        let store = Arc::new(store);
+        let spool = Spool::open(&store.home().spool()).unwrap();
+        let clock = self.clock.clone();
+        let dispatch =
+            Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), config.retry, 8);
+        let registry = Arc::new(Registry::new(config.folders));
+        let inspector = Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute")));
+        let bells = Bells::default();
+        let intake = Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, clock, &bells);
+        self.up = Some(Up { store, registry, dispatch, intake });
+    }
+
+    pub fn stop(&mut self) {
+        let Up { store, registry, dispatch, intake } = self.up.take().unwrap();
+        drop((dispatch, intake, registry));
+        store.close();
+    }
+
+    /// A new configuration is in force.
+    pub fn reload(&mut self) {
+        let folders = self.config().folders;
+        self.up.as_ref().unwrap().registry.replace(folders);
+    }
+
+    /// Lets everything happen that can happen now.
+    pub async fn settle(&mut self) {
+        for _ in 0..4 {
+            let Up { store, registry, dispatch, intake } = self.up.as_mut().unwrap();
+            intake.settle().await.unwrap();
+            dispatch.settle().await.unwrap();
+            shelf::tick(store, registry, &self.clock).await.unwrap();
+        }
+    }
+
+    pub async fn pass(&mut self, seconds: i64) {
+        self.clock.move_by(TimeDelta::seconds(seconds)).unwrap();
+        self.service.advance(&format!("{seconds}s")).await;
+        self.settle().await;
+    }
+
+    /// As long as a drop must be still, seen once before.
+    pub async fn settled(&mut self) {
+        self.pass(1).await;
+        self.pass(5).await;
+        self.pass(1).await;
+    }
+
+    pub fn hot(&self) -> PathBuf {
+        self.dir.path().join("letters")
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.hot().join(name)
+    }
+
+    pub fn drop(&self, name: &str, pages: usize) {
+        std::fs::write(self.path(name), pdf(pages)).unwrap();
+    }
+
+    pub fn desk(&self) -> Desk {
+        Desk::open(&self.dir.path().join("state")).unwrap()
+    }
+
+    /// Names of drops and how they stand.
+    pub fn drops(&self) -> BTreeMap<String, DropRow> {
+        let rows = self.desk().drops(1000).unwrap();
+        rows.into_iter().map(|row| (row.name.clone(), row)).collect()
+    }
+
+    pub fn state(&self, name: &str) -> String {
+        self.drops().get(name).map_or_else(|| "not taken".to_owned(), |row| row.state.clone())
+    }
+
+    pub fn why(&self, name: &str) -> String {
+        self.drops()[name].why.clone().unwrap_or_default()
+    }
+
+    /// Every path people see in the folder, and what is hidden in the claims.
+    pub fn tree(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut waiting = vec![self.hot()];
+        while let Some(path) = waiting.pop() {
+            let meta = std::fs::symlink_metadata(&path).unwrap();
+            let name = path.strip_prefix(self.hot()).unwrap().to_string_lossy().into_owned();
+            if meta.is_dir() {
+                waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            } else if name != ".mailchute/folder" && name != ".mailchute/lock" {
+                found.push(name);
+            }
+        }
+        found.sort();
+        found
+    }
+
+    pub fn note(&self, path: &str) -> String {
+        let text = std::fs::read_to_string(self.path(path)).unwrap();
+        assert!(text.starts_with('\u{feff}') && text.contains("\r\n"), "as Notepad wants it: {text:?}");
+        text
+    }
+
+    /// The directory under `Sent/` of this month.
+    pub fn sent(&self) -> String {
+        let now = self.clock.now().with_timezone(&chrono_tz::Asia::Tokyo);
+        format!("Sent/{}", now.format("%Y-%m"))
+    }
+
+    /// Every letter is posted at most once, each drop is one thing, and each original in one place.
+    pub async fn check(&self) {
+        let findings = self.desk().audit().unwrap();
+        assert_eq!(findings.problems, Vec::<String>::new());
+        let url = format!("{}/ledger?event=authorized", self.service.welcome.places.control_url);
+        let ledger: Value = self.service.http.get(url).send().await.unwrap().json().await.unwrap();
+        let mut authorized: BTreeMap<String, usize> = BTreeMap::new();
+        for entry in ledger["entries"].as_array().unwrap() {
+            *authorized.entry(entry["mail"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+        assert!(authorized.values().all(|times| *times == 1), "{authorized:?}");
+        let letters = self.desk().letters(None, None, 1000).unwrap();
+        let posted = letters.iter().filter(|row| row.state == "confirmed" || row.state == "shipped").count();
+        let cancelled = letters.iter().filter(|row| row.state == "cancelled").count();
+        assert_eq!(authorized.len(), posted + cancelled, "as many were authorized as are posted");
+        let mut inodes = BTreeMap::new();
+        for name in self.tree() {
+            let inode = std::fs::symlink_metadata(self.path(&name)).unwrap().ino();
+            assert_eq!(inodes.insert(inode, name.clone()), None, "{name} lies in two places");
+        }
+    }
+}

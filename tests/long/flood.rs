@@ -1,0 +1,145 @@
+//! Very many drops at once, and one on an idle daemon: how long, and how much memory.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use mailchute::store::Desk;
+
+const PDF: &[u8] = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
+    2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
+    3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>endobj\nxref\n0 4\n\
+    0000000000 65535 f \n0000000009 00000 n \n0000000052 00000 n \n0000000101 00000 n \n\
+    trailer<</Size 4/Root 1 0 R>>\nstartxref\n164\n%%EOF\n";
+
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+fn mailchute(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mailchute"));
+    command.args(arguments).env("RUST_LOG", "error");
+    command
+}
+
+/// A sandbox and a daemon on the configuration that `init` writes, changed a little.
+fn office(dir: &Path, change: &[(&str, &str)]) -> (Running, Running) {
+    assert!(mailchute(&["init", dir.to_str().unwrap()]).output().unwrap().status.success());
+    let secret = std::fs::read_to_string(dir.join("main.secret")).unwrap();
+    let client = format!("trial:{}", secret.trim());
+    let mut sandbox = mailchute(&["sandbox", "--listen", "127.0.0.1:0", "--client", &client]);
+    let mut sandbox = sandbox.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(sandbox.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let welcome: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let edit = |file: &str, changes: &[(&str, &str)]| {
+        let path = dir.join(file);
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        for (from, to) in changes {
+            assert!(text.contains(from), "{from}");
+            text = text.replace(from, to);
+        }
+        std::fs::write(path, text).unwrap();
+    };
+    edit("mailchute.yaml", &[("http://127.0.0.1:8460", welcome["base_url"].as_str().unwrap())]);
+    edit("folders/invoices.yaml", change);
+    let config = dir.join("mailchute.yaml");
+    let daemon = mailchute(&["run", "--config", config.to_str().unwrap()]).spawn().unwrap();
+    let running = (Running(sandbox), Running(daemon));
+    until(|| dir.join("hot/invoices/Approve").is_dir());
+    running
+}
+
+fn until(mut so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !so() {
+        assert!(begun.elapsed() < Duration::from_hours(1), "an hour is more than it ever needs");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+}
+
+/// The most memory it ever had, in megabytes.
+fn peak(process: &Running) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.0.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+}
+
+#[test]
+fn flood() {
+    let drops: usize = std::env::var("MAILCHUTE_DROPS").map_or(100_000, |drops| drops.parse().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let change = [("release: automatic  ", "release: approval   "), ("  # settle: 5s", "  settle: 1s")];
+    let (_sandbox, daemon) = office(dir.path(), &change);
+    let hot = dir.path().join("hot/invoices");
+    let begun = Instant::now();
+    for n in 0..drops {
+        std::fs::write(hot.join(format!("INV-000123-{n}.pdf")), PDF).unwrap();
+    }
+    let written = begun.elapsed();
+    let count = || {
+        let desk = Desk::open(&dir.path().join("state")).unwrap();
+        let letters: u64 =
+            desk.totals(chrono::Utc::now()).unwrap().letters.iter().map(|(_, count)| count).sum();
+        usize::try_from(letters).unwrap()
+    };
+    let mut shown = Instant::now();
+    until(|| {
+        let taken = count();
+        if shown.elapsed() > Duration::from_secs(20) {
+            shown = Instant::now();
+            println!("{taken} of {drops} after {:.0?}, {} MB at most", begun.elapsed(), peak(&daemon));
+        }
+        taken == drops
+    });
+    let taken = begun.elapsed();
+    until(|| {
+        Desk::open(&dir.path().join("state"))
+            .unwrap()
+            .drops(u64::MAX >> 1)
+            .unwrap()
+            .iter()
+            .all(|drop| !drop.moving)
+    });
+    println!(
+        "{drops} drops: written in {written:.1?}, all taken in after {taken:.0?}, all on their shelf after {:.0?}, \
+         {} MB at most",
+        begun.elapsed(),
+        peak(&daemon)
+    );
+    assert!(peak(&daemon) < 150);
+}
+
+#[test]
+fn one_drop_on_an_idle_daemon() {
+    let dir = tempfile::tempdir().unwrap();
+    let change = [
+        ("  # settle: 5s", "  settle: 5s"),
+        ("burst: 50 in 10m", "burst: 500 in 10m"),
+        ("action: hold ", "action: allow"),
+    ];
+    let (_sandbox, _daemon) = office(dir.path(), &change);
+    let hot = dir.path().join("hot/invoices");
+    let mut over = Vec::new();
+    for n in 0..10 {
+        let begun = Instant::now();
+        std::fs::write(hot.join(format!("INV-000123-{n}.pdf")), PDF).unwrap();
+        let confirmed = || {
+            let desk = Desk::open(&dir.path().join("state")).unwrap();
+            desk.letters(Some("confirmed"), None, 100).unwrap().len() > n
+        };
+        while !confirmed() {
+            std::thread::park_timeout(Duration::from_millis(2));
+        }
+        over.push(begun.elapsed().saturating_sub(Duration::from_secs(5)));
+    }
+    over.sort();
+    println!("from drop to Confirmed, beyond the settle time of 5 s: {over:.0?}");
+    assert!(over[over.len() / 2] < Duration::from_millis(300));
+}
