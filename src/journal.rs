@@ -159,6 +159,10 @@ pub fn not_claimed(folder: &str, error: Cause<'_>) {
     tracing::error!(folder, error, "a drop can't be taken in; it is tried again");
 }
 
+pub fn drop_panicked() {
+    tracing::error!("taking in a drop ended in a panic; its claim is taken up at the next start");
+}
+
 pub fn not_obeyed(folder: &str, error: &std::io::Error) {
     tracing::error!(
         folder,

@@ -12,7 +12,7 @@ use super::{WrongWords, table};
 use crate::api::create_body;
 use crate::clock::Clock;
 use crate::config::{Config, Folder};
-use crate::drop::{Refusal, natural_order};
+use crate::drop::{INSIDE, Refusal, natural_order};
 use crate::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
 use crate::pdf::Inspector;
 use crate::rules::{Explanation, Facts, Found, Verdict};
@@ -130,10 +130,11 @@ async fn document(inspector: &Inspector, path: &Path) -> anyhow::Result<Result<F
 type ReadSidecar = Result<crate::rules::Sidecar, String>;
 
 fn sidecar_of(folder: &Folder, file: &Path) -> anyhow::Result<Option<ReadSidecar>> {
-    for ending in ["yaml", "yml", "json"] {
-        let name = format!("{}.{ending}", file.display());
-        if Path::new(&name).is_file() {
-            return Ok(Some(folder.sidecar(&name, fs::read(&name)?)));
+    let beside = ["yaml", "yml", "json"].map(|ending| PathBuf::from(format!("{}.{ending}", file.display())));
+    let inside = INSIDE.map(|name| file.join(name));
+    for path in if file.is_dir() { inside } else { beside } {
+        if path.is_file() {
+            return Ok(Some(folder.sidecar(&path.display().to_string(), fs::read(&path)?)));
         }
     }
     Ok(None)

@@ -161,8 +161,17 @@ fn rule_files(beside: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
 
 /// No two folders in one place or one inside the other, and nothing of ours in any.
 fn apart(folders: &[Folder], ours: &[(&str, &Path)], problems: &mut Vec<Problem>) {
+    let books =
+        folders.iter().filter_map(|folder| Some(("an address book", folder.book.as_ref()?.file.as_path())));
+    let ours: Vec<(&str, &Path)> = ours.iter().copied().chain(books).collect();
     for (index, folder) in folders.iter().enumerate() {
         for other in &folders[..index] {
+            if folder.name == other.name {
+                let what = format!("two rules files are called `{}`", folder.name);
+                problems.push(
+                    folder.path_at.saying(what, "a folder is called as its file is; give one another name"),
+                );
+            }
             let (a, b) = (&folder.path, &other.path);
             if a == b || a.starts_with(b) || b.starts_with(a) {
                 let relation = if a == b { "the same as" } else { "inside or around" };
@@ -170,7 +179,7 @@ fn apart(folders: &[Folder], ours: &[(&str, &Path)], problems: &mut Vec<Problem>
                 problems.push(folder.path_at.saying(what, "give each folder a place of its own"));
             }
         }
-        for (what, path) in ours {
+        for (what, path) in &ours {
             if real(path).starts_with(&folder.path) {
                 let what = format!("{what} lies inside the folder of `{}`", folder.name);
                 problems.push(folder.path_at.saying(what, "whoever can drop files could change it"));

@@ -41,13 +41,18 @@ pub fn numbered(name: &[u8], n: u32) -> (Vec<u8>, Vec<u8>) {
     let (stem, ending) = name.split_at(dot.unwrap_or(name.len()));
     let number = if n < 2 { String::new() } else { format!(" ({n})") };
     // A file's name has at most 255 bytes; characters are not cut in two.
-    let room = 255 - number.len() - ending.len().max(4);
+    let is_text = ending.eq_ignore_ascii_case(b".txt");
+    let room = 255 - number.len() - if is_text { ending.len() + 4 } else { ending.len().max(4) };
     let mut end = stem.len().min(room);
     while end > 0 && end < stem.len() && stem[end] & 0xc0 == 0x80 {
         end -= 1;
     }
     let stem = [&stem[..end], number.as_bytes()].concat();
-    ([stem.as_slice(), ending].concat(), [stem.as_slice(), b".txt"].concat())
+    let name = [stem.as_slice(), ending].concat();
+    // The text of a text must not be that text.
+    let before = if is_text { &name } else { &stem };
+    let text = [before.as_slice(), b".txt"].concat();
+    (name, text)
 }
 
 /// The name of the text beside an original.
@@ -75,6 +80,7 @@ mod tests {
             (String::from_utf8(name).unwrap(), String::from_utf8(note).unwrap())
         };
         assert_eq!(text(numbered(b"a.pdf", 1)), ("a.pdf".to_owned(), "a.txt".to_owned()));
+        assert_eq!(text(numbered(b"a.TXT", 1)), ("a.TXT".to_owned(), "a.TXT.txt".to_owned()));
         assert_eq!(text(numbered(b"a.pdf", 2)), ("a (2).pdf".to_owned(), "a (2).txt".to_owned()));
         assert_eq!(text(numbered("第1回".as_bytes(), 3)).0, "第1回 (3)");
         assert_eq!(text(numbered(b".pdf", 1)), (".pdf".to_owned(), ".pdf.txt".to_owned()));

@@ -35,6 +35,11 @@ impl Hot {
         whole(&dir, name, largest)
     }
 
+    /// Reads a file in a subfolder of the folder.
+    pub fn peek_in(&self, subfolder: &str, name: &[u8], largest: u64) -> io::Result<Content> {
+        whole(&open_dir(&self.dir, subfolder.as_bytes())?, name, largest)
+    }
+
     /// Reads a file where it was dropped; what is decided by that is decided again once it is claimed.
     pub fn peek(&self, name: &[u8], largest: u64) -> io::Result<Content> {
         whole(&self.dir, name, largest)

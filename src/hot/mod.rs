@@ -196,14 +196,10 @@ fn list(dir: &OwnedFd) -> io::Result<Vec<Seen>> {
         if matches!(name.as_bytes(), b"." | b"..") {
             continue;
         }
-        match fs::statat(dir, &name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => {
-                let readable = fs::accessat(dir, &name, fs::Access::READ_OK, AtFlags::EACCESS).is_ok();
-                found.push(Seen { name: name.into_bytes(), stat, readable });
-            }
-            // It was there a moment ago.
-            Err(rustix::io::Errno::NOENT) => {}
-            Err(error) => return Err(error.into()),
+        // If it is gone by now, or can't be looked at, it keeps no other waiting.
+        if let Ok(stat) = fs::statat(dir, &name, AtFlags::SYMLINK_NOFOLLOW) {
+            let readable = fs::accessat(dir, &name, fs::Access::READ_OK, AtFlags::EACCESS).is_ok();
+            found.push(Seen { name: name.into_bytes(), stat, readable });
         }
     }
     Ok(found)

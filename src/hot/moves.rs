@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 
 use super::{CLAIM, Hot, OURS, Seen, c, list, open_dir, our_dir};
+use crate::drop::pdf_of;
 
 impl Hot {
     /// Takes things out of people's reach under a claim's name: from the folder itself, or from a
@@ -38,6 +39,16 @@ impl Hot {
         Ok(fs::fsync(&self.claims)?)
     }
 
+    /// Gives what is claimed the name it was dropped with.
+    pub fn rename_claimed(&self, claim: &str, name: &[u8], to: &[u8]) -> io::Result<()> {
+        if name == to {
+            return Ok(());
+        }
+        let place = self.claim_dir(claim, false)?;
+        rename_new(&place, name, &place, to)?;
+        Ok(fs::fsync(&place)?)
+    }
+
     /// Where the claims are, as a path in the folder.
     pub fn claims_path(&self) -> PathBuf {
         Path::new(OURS).join(CLAIM)
@@ -46,8 +57,11 @@ impl Hot {
     /// The path of what was claimed under a name, by the claim's ULID, whatever its ending.
     pub fn find_claimed(&self, ulid: &str, name: &[u8]) -> io::Result<Option<PathBuf>> {
         for claim in self.claims_of(ulid)? {
-            if self.claimed(&claim)?.iter().any(|seen| seen.name == name) {
-                return Ok(Some(self.claims_path().join(claim).join(OsStr::from_bytes(name))));
+            let held = self.claimed(&claim)?;
+            // On a shelf it may have got another name.
+            let other = || held.iter().find(|seen| pdf_of(&seen.name).is_none());
+            if let Some(seen) = held.iter().find(|seen| seen.name == name).or_else(other) {
+                return Ok(Some(self.claims_path().join(claim).join(OsStr::from_bytes(&seen.name))));
             }
         }
         Ok(None)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::litter::is_litter;
-use super::shared::{Shared, settle_time};
+use super::shared::Shared;
 use crate::config::{Folder, LetterKind};
 use crate::drop::{
     INSIDE, Kind, Origin, Refusal, Undecided, Waiting, is_pdf, natural_order, pdf_of, showable, shown,
@@ -19,7 +19,7 @@ use crate::journal;
 use crate::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT};
 use crate::rules::{Facts, Found, Sidecar, Verdict};
 use crate::spool::{Draft, Dropped, EntryError, Ulid, sha256_of};
-use crate::store::{RecordError, StoreError};
+use crate::store::{Place, RecordError, StoreError};
 
 /// A claim with this ending lay there when the folder was enabled.
 pub(super) const WAS_THERE: &str = ".there";
@@ -31,8 +31,8 @@ pub(super) enum Done {
     Decided,
     /// There is nothing to decide (any more).
     Nothing,
-    /// To be looked at once more after this long.
-    Later(Duration),
+    /// To be looked at once more after this long, and decided if it looks the same then.
+    Later(Duration, u64),
     /// It needs a sidecar and has none; nothing was claimed.
     Lacks(Vec<u8>),
 }
@@ -80,8 +80,16 @@ impl Claim {
     pub(super) async fn decide(self) -> Result<Done, TakeError> {
         let held = self.hot.claimed(&self.dir)?;
         let Some(main) = main_of(&held) else { return self.nothing_in(&held) };
-        if self.shared.store.original(&self.ulid)?.is_some() || self.shared.spool.has(&self.ulid) {
-            // Decided before a crash: what is left is the shelf's.
+        if let Some(original) = self.shared.store.original(&self.ulid)? {
+            if original.place != Place::Claim {
+                // A crash came after a person had moved it and before that was recorded: back to its shelf.
+                self.shared.store.reclaimed(self.ulid, self.shared.clock.now()).await?;
+                self.shared.owed.notify_one();
+            }
+            return Ok(Done::Nothing);
+        }
+        if self.shared.spool.has(&self.ulid) {
+            // Decided before a crash: it is about to be admitted.
             return Ok(Done::Nothing);
         }
         let origin = Origin { folder: self.folder.name.clone(), name: main.name.clone() };
@@ -104,7 +112,7 @@ impl Claim {
             Ok(Opened::Refused(refusal)) => Ok(Verdict::Refuse(refusal)),
             Ok(Opened::Changing) => {
                 draft.discard();
-                return Ok(Done::Later(settle_time(&self.folder, &self.hot)));
+                return self.later();
             }
             Err(error) => Err(error),
         };

@@ -17,9 +17,10 @@ use super::settle::Settling;
 use super::shared::Shared;
 use crate::config::Folder;
 use crate::drop::{Origin, Refusal, Undecided, pdf_of, sidecars_of, text_name};
-use crate::hot::Hot;
+use crate::hot::{Content, Hot};
 use crate::journal;
-use crate::letter::Command;
+use crate::letter::{Command, LARGEST_DOCUMENT};
+use crate::spool::sha256_of;
 use crate::store::{Original, Place};
 
 /// A move is at once, a copy over a network is not.
@@ -108,14 +109,10 @@ async fn said(
     place: &str,
     name: &[u8],
 ) -> Result<(), Failed> {
-    let original = match name.strip_suffix(b".txt") {
-        // The text was moved along with its original, or alone: it says nothing by itself.
-        Some(_) if shared.store.original_named(&folder.name, name)?.is_none() => {
+    let Some(original) = meant(shared, folder, hot, place, name)? else {
+        if is_left_over(shared, folder, hot, name)? {
             return Ok(hot.remove_text(&std::path::Path::new(place).join(shown_path(name)))?);
         }
-        Some(_) | None => shared.store.original_named(&folder.name, name)?,
-    };
-    let Some(original) = original.filter(|original| is_away(hot, original)) else {
         return nothing_waits(shared, folder, hot, place, name).await;
     };
     let now = shared.clock.now();
@@ -127,19 +124,19 @@ async fn said(
             };
             shared.store.said_in_folder(letter, command, now).await?;
             journal::said_in_folder(letter, command.word());
-            hot.claim(original.ulid.as_str(), Some(place), &together(hot, place, name)?)?;
+            take_back(hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), now + BACK).await?;
             shared.taken.notify_one();
         }
         (None, Hand::Approve) if original.place == Place::Held => {
-            hot.claim(original.ulid.as_str(), Some(place), &together(hot, place, name)?)?;
-            bring_sidecar(hot, &original, name)?;
+            take_back(hot, &original, place, name)?;
+            bring_sidecar(hot, &original)?;
             shared.store.forget_undecided(original.ulid.clone()).await?;
             shared.rest(&folder.name, original.ulid.as_str());
         }
         (None, Hand::Approve) => return nothing_waits(shared, folder, hot, place, name).await,
         (None, Hand::Cancel) => {
-            hot.claim(original.ulid.as_str(), Some(place), &together(hot, place, name)?)?;
+            take_back(hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), now).await?;
             let origin = original.origin.clone();
             shared.store.undecide(original.ulid.clone(), origin, Undecided::Cancelled, now).await?;
@@ -178,16 +175,71 @@ fn together<'a>(hot: &Hot, place: &str, name: &'a [u8]) -> io::Result<Vec<std::b
     Ok(names)
 }
 
-/// Its address may have been put into the folder in the meantime.
-fn bring_sidecar(hot: &Hot, original: &Original, name: &[u8]) -> io::Result<()> {
-    for sidecar in sidecars_of(name) {
-        match hot.claim(original.ulid.as_str(), None, &[sidecar]) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-            Ok(()) => return Ok(()),
+/// From a person's hand into its claim, under the name it was dropped with.
+fn take_back(hot: &Hot, original: &Original, place: &str, name: &[u8]) -> io::Result<()> {
+    let claim = original.ulid.as_str();
+    hot.claim(claim, Some(place), &together(hot, place, name)?)?;
+    hot.rename_claimed(claim, name, &original.origin.name)
+}
+
+/// Its address lies beside where it lay, or was put into the folder in the meantime.
+fn bring_sidecar(hot: &Hot, original: &Original) -> io::Result<()> {
+    let claim = original.ulid.as_str();
+    let shelf = original.shelved.as_deref().map(shown_path);
+    let beside = shelf.as_deref().and_then(std::path::Path::parent);
+    for sidecar in sidecars_of(&original.origin.name) {
+        for dir in beside.into_iter().chain([std::path::Path::new("")]) {
+            match hot.claim_from(claim, dir, &sidecar) {
+                // It is not there, or one came along already.
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {}
+                brought => brought?,
+            }
         }
     }
     Ok(())
+}
+
+/// The original that was moved here: of this name, no more where it lay, and of these very bytes.
+fn meant(
+    shared: &Arc<Shared>,
+    folder: &Folder,
+    hot: &Hot,
+    place: &str,
+    name: &[u8],
+) -> Result<Option<Original>, Failed> {
+    let named = shared.store.originals_named(&folder.name, name)?;
+    let content = match hot.peek_in(place, name, LARGEST_DOCUMENT) {
+        Ok(Content::Whole { bytes, .. }) => Some(sha256_of(&bytes)),
+        Ok(_) => None,
+        Err(error) => return Err(error.into()),
+    };
+    for original in named.into_iter().filter(|original| is_away(hot, original)) {
+        let Some(number) = original.letter else { return Ok(Some(original)) };
+        let Some(letter) = shared.store.letter(number)? else { continue };
+        let same = match (letter.order.documents.as_slice(), &content) {
+            ([only], Some(content)) => only.sha256 == *content,
+            // A subfolder is known by its name.
+            (_, None) => true,
+            (_, Some(_)) => false,
+        };
+        if same {
+            return Ok(Some(original));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether it is only the text that lay beside an original which was moved.
+fn is_left_over(shared: &Arc<Shared>, folder: &Folder, hot: &Hot, name: &[u8]) -> Result<bool, Failed> {
+    let Some(stem) = name.strip_suffix(b".txt") else { return Ok(false) };
+    for original in [b".pdf".as_slice(), b".PDF", b""].map(|ending| [stem, ending].concat()) {
+        let named = shared.store.originals_named(&folder.name, &original)?;
+        if named.iter().any(|original| is_away(hot, original) || original.place == Place::Claim) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 async fn nothing_waits(

@@ -2,6 +2,7 @@
 
 use crate::config::Folder;
 use crate::drop::shown;
+use crate::texts::{Language, Names};
 
 /// Names of no drop: of programs, of our own shelves, and what the folder's own file leaves alone.
 pub(super) fn is_litter(folder: &Folder, name: &[u8]) -> bool {
@@ -15,5 +16,7 @@ pub(super) fn is_litter(folder: &Folder, name: &[u8]) -> bool {
         || endings.iter().any(|ending| lower.ends_with(ending))
         || whole.contains(&lower.as_str())
         || folder.names.all().contains(&text.as_str())
+        // The shelves of before, if names or language were changed.
+        || [Language::En, Language::Ja].iter().any(|language| Names::usual(*language).all().contains(&text.as_str()))
         || folder.ignore.iter().any(|pattern| pattern.is_match(&text))
 }

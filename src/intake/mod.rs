@@ -47,8 +47,6 @@ pub enum IntakeError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Record(#[from] RecordError),
-    #[error("a drop's task ended in a panic")]
-    Panic,
 }
 
 #[derive(Debug)]
@@ -99,14 +97,19 @@ impl Intake {
             }
             let looked = watched.look(&self.shared, &known, &mut self.hints).await;
             self.watched.insert(name, watched);
-            let due = looked?;
+            let due = match looked {
+                Ok(due) => due,
+                // The disk takes nothing at present.
+                Err(IntakeError::Record(RecordError::NotWritten(_))) => self.shared.clock.steady() + REST,
+                Err(error) => return Err(error),
+            };
             next = Some(next.map_or(due, |next| next.min(due)));
         }
         let now = self.shared.clock.steady();
         let again = std::mem::take(&mut *self.shared.again.lock().unwrap_or_else(PoisonError::into_inner));
         for (name, claim) in again {
             if let Some(watched) = self.watched.get_mut(&name) {
-                watched.resume(claim, now);
+                watched.resume(claim, now, None);
             }
         }
         self.hand_out();
@@ -148,20 +151,24 @@ impl Intake {
     /// Waits for a worker; never, if there is none.
     pub async fn joined(&mut self) -> Result<(), IntakeError> {
         let Some(joined) = self.workers.join_next().await else { return std::future::pending().await };
-        let (name, dir, done) = joined.map_err(|_| IntakeError::Panic)?;
+        let Ok((name, dir, done)) = joined else {
+            // Its claim is taken up again at the next start; nobody else waits for it.
+            journal::drop_panicked();
+            return Ok(());
+        };
         self.busy.remove(&(name.clone(), dir.clone()));
         let Some(watched) = self.watched.get_mut(&name) else { return Ok(()) };
         let now = self.shared.clock.steady();
         match done {
             Ok(Done::Decided | Done::Nothing) => {}
             Ok(Done::Lacks(drop)) => watched.lacks(drop, now),
-            Ok(Done::Later(wait)) => {
-                watched.resume(dir, now + TimeDelta::from_std(wait).unwrap_or(REST));
+            Ok(Done::Later(wait, looks)) => {
+                watched.resume(dir, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
             }
             Err(TakeError::Record(error @ RecordError::Halted(_))) => return Err(error.into()),
             Err(error) => {
                 journal::not_claimed(&name, &error);
-                watched.resume(dir, now + REST);
+                watched.resume(dir, now + REST, None);
             }
         }
         Ok(())

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
-use chrono::TimeDelta;
-
 use super::IntakeError;
-use super::shared::{Shared, settle_time};
-use super::watched::{TRY_AGAIN, Watched};
+use super::decide::WAS_THERE;
+use super::shared::Shared;
+use super::watched::Watched;
 use crate::config::Folder;
 use crate::hot::{Away, Hot, Known};
 use crate::journal;
+use crate::spool::Ulid;
 use crate::store::KnownFolder;
 
 impl Watched {
@@ -32,7 +32,12 @@ impl Watched {
         }
         let path = folder.path.display().to_string();
         let before = shared.store.known_folder(&folder.name)?.filter(|before| before.path == path);
-        let hot = match Hot::open(&folder.path, before.is_some()) {
+        let is_new = before.is_none();
+        if self.trouble.is_none() {
+            // It was away when the daemon ended, so it comes back now.
+            self.trouble = before.as_ref().and_then(|before| before.trouble.clone());
+        }
+        let hot = match Hot::open(&folder.path, !is_new) {
             Ok(hot) => Arc::new(hot),
             Err(away) => return Ok(Err(away)),
         };
@@ -44,11 +49,16 @@ impl Watched {
             return Ok(Err(Away::NoRight(error)));
         }
         // Whatever a crash left in the claims is looked at again, when it has been still here too.
-        let later =
-            shared.clock.steady() + TimeDelta::from_std(settle_time(folder, &hot)).unwrap_or(TRY_AGAIN);
-        match hot.claims() {
-            Ok(claims) => self.claims.extend(claims.into_iter().map(|dir| (dir, later))),
+        let claims = match hot.claims() {
+            Ok(claims) => claims,
             Err(error) => return Ok(Err(Away::Closed(error))),
+        };
+        let now = shared.clock.steady();
+        for dir in claims {
+            match distrusted(shared, &hot, dir, is_new)? {
+                Ok(dir) => self.resume(dir, now, None),
+                Err(error) => return Ok(Err(Away::NoRight(error))),
+            }
         }
         self.opened = true;
         shared.registry.set(&folder.name, Some(Arc::clone(&hot)));
@@ -79,7 +89,10 @@ impl Watched {
                     Err(error) => return Ok(Err(error)),
                 };
                 let path = folder.path.display().to_string();
-                shared.store.know_folder(&folder.name, KnownFolder { path, id, since }).await?;
+                shared
+                    .store
+                    .know_folder(&folder.name, KnownFolder { path, id, since, trouble: None })
+                    .await?;
                 self.since = since;
                 self.known =
                     if came_back { self.settling.names().cloned().collect() } else { HashSet::new() };
@@ -106,4 +119,20 @@ impl Watched {
         self.trouble.clone_from(&trouble);
         Ok(shared.store.folder_trouble(&folder.name, trouble).await?)
     }
+}
+
+/// A claim in a folder of which there are no records may have been posted already: whatever no
+/// record knows is held.
+fn distrusted(
+    shared: &Shared,
+    hot: &Hot,
+    dir: String,
+    is_new: bool,
+) -> Result<io::Result<String>, IntakeError> {
+    let Ok(ulid) = dir.parse::<Ulid>() else { return Ok(Ok(dir)) };
+    if !is_new || shared.store.original(&ulid)?.is_some() || shared.spool.has(&ulid) {
+        return Ok(Ok(dir));
+    }
+    let held = format!("{dir}{WAS_THERE}");
+    Ok(hot.rename_claim(&dir, &held).map(|()| held))
 }

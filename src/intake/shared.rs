@@ -1,13 +1,15 @@
 //! What every worker of intake uses.
 
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use super::Bells;
-use crate::address_book::AddressBook;
+use crate::address_book::{AddressBook, Columns};
 use crate::clock::Clock;
 use crate::config::{Book, Folder};
 use crate::hot::{Hot, Registry};
@@ -15,6 +17,25 @@ use crate::journal;
 use crate::pdf::Inspector;
 use crate::spool::{Spool, Ulid};
 use crate::store::Store;
+
+/// By what a book is known to be as it was read: how it is read, and what its file looked like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BookStamp {
+    file: PathBuf,
+    columns: Columns,
+    /// Inode, size and times.
+    looks: (u64, u64, i64, i64),
+}
+
+impl BookStamp {
+    fn of(book: &Book) -> Option<Self> {
+        let meta = std::fs::metadata(&book.file).ok()?;
+        let time = |seconds: i64, nanos: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos);
+        let times = (time(meta.mtime(), meta.mtime_nsec()), time(meta.ctime(), meta.ctime_nsec()));
+        let looks = (meta.ino(), meta.len(), times.0, times.1);
+        Some(Self { file: book.file.clone(), columns: book.columns.clone(), looks })
+    }
+}
 
 /// An address book as it was read last, or that there is none, or why it can't be used.
 type ReadBook = Arc<Result<Option<AddressBook>, String>>;
@@ -29,7 +50,7 @@ pub(super) struct Shared {
     pub(super) clock: Clock,
     /// Claims that are to be decided anew.
     pub(super) again: Mutex<Vec<(String, String)>>,
-    books: Mutex<HashMap<String, (Option<SystemTime>, ReadBook)>>,
+    books: Mutex<HashMap<String, (BookStamp, ReadBook)>>,
     /// An entry waits in the spool.
     pub(super) taken: Arc<Notify>,
     /// A move may be owed.
@@ -67,9 +88,9 @@ impl Shared {
     /// A folder's address book as it stands now; read anew when its file has changed.
     pub(super) async fn book(&self, folder: &Arc<Folder>) -> ReadBook {
         let Some(book) = &folder.book else { return Arc::new(Ok(None)) };
-        let time = std::fs::metadata(&book.file).and_then(|file| file.modified()).ok();
+        let stamp = BookStamp::of(book);
         let known = self.books.lock().unwrap_or_else(PoisonError::into_inner).get(&folder.name).cloned();
-        if let Some((_, book)) = known.filter(|(read, _)| *read == time && time.is_some()) {
+        if let Some((_, book)) = known.filter(|(read, _)| stamp.as_ref() == Some(read)) {
             return book;
         }
         let again = Arc::clone(folder);
@@ -88,7 +109,11 @@ impl Shared {
         };
         let read = Arc::new(read);
         let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
-        books.insert(folder.name.clone(), (time, Arc::clone(&read)));
+        books.remove(&folder.name);
+        // One that was written to while it was read is read again.
+        if let Some(stamp) = stamp.filter(|stamp| BookStamp::of(book).as_ref() == Some(stamp)) {
+            books.insert(folder.name.clone(), (stamp, Arc::clone(&read)));
+        }
         read
     }
 

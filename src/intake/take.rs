@@ -1,49 +1,93 @@
-//! A drop from where it lies into the claims.
+//! A drop from where it lies into the claims, and looked at there until it is still.
 
 use std::io;
 
 use super::decide::{Claim, Done, TakeError, main_of};
+use super::settle::{Name, Stamp};
 use super::shared::settle_time;
-use super::watched::Work;
+use super::watched::{Work, stamp_inside};
+use crate::config::LetterKind;
+use crate::drop::Kind;
+use crate::hot::kind;
 
 impl Claim {
     /// Claims what is to be claimed, and decides it.
     pub(super) async fn take(self, work: &Work) -> Result<Done, TakeError> {
-        if let Work::Drop { names, stamp, peek, .. } = work {
-            if let Some(name) = names.last().filter(|_| *peek) {
-                match self.needs_sidecar(name).await {
-                    Ok(true) => return Ok(Done::Lacks(name.clone())),
-                    Ok(false) => {}
-                    Err(TakeError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
-                        return Ok(Done::Nothing);
+        match work {
+            Work::Drop { names, stamp, peek, .. } => {
+                if let Some(name) = names.last().filter(|_| *peek) {
+                    match self.needs_sidecar(name).await {
+                        Ok(true) => return Ok(Done::Lacks(name.clone())),
+                        Ok(false) => {}
+                        Err(TakeError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+                            return Ok(Done::Nothing);
+                        }
+                        Err(error) => return Err(error),
                     }
-                    Err(error) => return Err(error),
                 }
-            }
-            match self.hot.claim(&self.dir, None, names) {
-                Ok(()) => {}
-                // Somebody took it away again.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    let held = self.hot.claimed(&self.dir)?;
-                    for seen in &held {
-                        self.hot.put_back(&self.dir, &seen.name)?;
-                    }
-                    self.hot.unclaim(&self.dir)?;
+                if !self.claim(names)? {
                     return Ok(Done::Nothing);
                 }
-                Err(error) => {
-                    // Nothing was moved; without right to move, nothing is posted.
-                    drop(self.hot.unclaim(&self.dir));
-                    return Err(error.into());
+                if !self.is_as_seen(stamp)? {
+                    return self.later();
                 }
             }
-            let held = self.hot.claimed(&self.dir)?;
-            let same = main_of(&held).is_some_and(|main| stamp.is_as(main));
-            if !same {
-                return Ok(Done::Later(settle_time(&self.folder, &self.hot)));
-            }
+            // What is not claimed under our eyes may still be written to.
+            Work::Claimed(_, looks) if *looks != Some(self.looks()?) => return self.later(),
+            Work::Claimed(..) => {}
         }
         self.decide().await
+    }
+
+    /// Says whether there was still something to claim.
+    fn claim(&self, names: &[Name]) -> Result<bool, TakeError> {
+        match self.hot.claim(&self.dir, None, names) {
+            Ok(()) => Ok(true),
+            // Somebody took it away again.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                for seen in &self.hot.claimed(&self.dir)? {
+                    self.hot.put_back(&self.dir, &seen.name)?;
+                }
+                self.hot.unclaim(&self.dir)?;
+                Ok(false)
+            }
+            Err(error) => {
+                // Nothing was moved; without right to move, nothing is posted.
+                drop(self.hot.unclaim(&self.dir));
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Whether what was claimed is what was seen to be still.
+    fn is_as_seen(&self, stamp: &Stamp) -> Result<bool, TakeError> {
+        let held = self.hot.claimed(&self.dir)?;
+        let Some(main) = main_of(&held) else { return Ok(false) };
+        let is_letter =
+            self.folder.letter == LetterKind::Subfolder && kind(&main.stat) == Some(Kind::Directory);
+        let inside = if is_letter {
+            stamp_inside(self.hot.claimed_inside(&self.dir, &main.name)?)
+        } else {
+            stamp.inside
+        };
+        Ok(stamp.is_as(main, inside))
+    }
+
+    /// To be looked at again: it is decided when it still looks like this then.
+    pub(super) fn later(&self) -> Result<Done, TakeError> {
+        Ok(Done::Later(settle_time(&self.folder, &self.hot), self.looks()?))
+    }
+
+    /// A number that changes with anything in the claim.
+    fn looks(&self) -> io::Result<u64> {
+        let held = self.hot.claimed(&self.dir)?;
+        let mut looks = 0;
+        for seen in &held {
+            if kind(&seen.stat) == Some(Kind::Directory) {
+                looks ^= stamp_inside(self.hot.claimed_inside(&self.dir, &seen.name)?);
+            }
+        }
+        Ok(looks ^ stamp_inside(held))
     }
 }
 

@@ -1,7 +1,9 @@
 //! One folder as it is watched: opened, looked at, and what of it is finished.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +40,8 @@ pub(super) enum Work {
         peek: bool,
     },
     /// Claimed already.
-    Claimed(String),
+    /// Claimed already; what it looked like when it was seen last.
+    Claimed(String, Option<u64>),
 }
 
 #[derive(Debug, Default)]
@@ -46,8 +49,8 @@ pub(super) struct Watched {
     pub(super) settling: Settling,
     hands: hands::Hands,
     ready: VecDeque<Work>,
-    /// Claims that wait, and until when.
-    pub(super) claims: HashMap<String, TimeDelta>,
+    /// Claims that wait, until when, and what they looked like.
+    pub(super) claims: HashMap<String, (TimeDelta, Option<u64>)>,
     /// By the steady clock.
     next_look: Option<TimeDelta>,
     last_look: Option<TimeDelta>,
@@ -57,6 +60,9 @@ pub(super) struct Watched {
     /// What its filesystem says is not younger than this was there before, unless it is known.
     pub(super) since: i64,
     pub(super) known: HashSet<Name>,
+    /// What was there before, by name and inode: it stays so whatever is changed of it later.
+    was_there: HashSet<(Name, u64)>,
+    path: PathBuf,
     pub(super) trouble: Option<String>,
     pub(super) opened: bool,
 }
@@ -70,7 +76,7 @@ impl Work {
                 let ending = if *was_there { WAS_THERE } else { "" };
                 Some((format!("{ulid}{ending}"), ulid))
             }
-            Self::Claimed(dir) => Some((dir.clone(), dir.trim_end_matches(WAS_THERE).parse().ok()?)),
+            Self::Claimed(dir, _) => Some((dir.clone(), dir.trim_end_matches(WAS_THERE).parse().ok()?)),
         }
     }
 }
@@ -90,9 +96,10 @@ impl Stamp {
     }
 
     /// Whether what was claimed is what was seen; a rename changes the time of change.
-    pub(super) fn is_as(&self, claimed: &Seen) -> bool {
-        let other = Self::of(claimed, self.inside);
-        (self.kind, self.inode, self.times.0) == (other.kind, other.inode, other.times.0)
+    pub(super) fn is_as(&self, claimed: &Seen, inside: u64) -> bool {
+        let other = Self::of(claimed, inside);
+        (self.kind, self.inode, self.times.0, self.inside)
+            == (other.kind, other.inode, other.times.0, other.inside)
             && (self.kind.is_some() || self.size == other.size)
     }
 }
@@ -107,8 +114,8 @@ impl Watched {
     }
 
     /// A claim is decided (again) then.
-    pub(super) fn resume(&mut self, dir: String, at: TimeDelta) {
-        self.claims.insert(dir, at);
+    pub(super) fn resume(&mut self, dir: String, at: TimeDelta, looks: Option<u64>) {
+        self.claims.insert(dir, (at, looks));
     }
 
     /// A drop needs a sidecar: it stays where it is, for a while.
@@ -118,10 +125,10 @@ impl Watched {
     }
 
     pub(super) fn work(&mut self, now: TimeDelta) -> Option<Work> {
-        let due = self.claims.iter().find(|(_, at)| **at <= now).map(|(dir, _)| dir.clone());
+        let due = self.claims.iter().find(|(_, (at, _))| *at <= now).map(|(dir, _)| dir.clone());
         if let Some(dir) = due {
-            self.claims.remove(&dir);
-            return Some(Work::Claimed(dir));
+            let looks = self.claims.remove(&dir).and_then(|(_, looks)| looks);
+            return Some(Work::Claimed(dir, looks));
         }
         self.ready.pop_front()
     }
@@ -134,6 +141,13 @@ impl Watched {
         hints: &mut Hints,
     ) -> Result<TimeDelta, IntakeError> {
         let now = shared.clock.steady();
+        if known.folder.path != self.path {
+            // Nothing of what was seen elsewhere counts here.
+            *self = Self { path: known.folder.path.clone(), trouble: self.trouble.take(), ..Self::default() };
+        }
+        if known.hot.is_none() {
+            self.ready.clear();
+        }
         let breath = self.last_look.map_or(now, |last| last + BREATH);
         let mut due = self.next_look.unwrap_or(now);
         if self.is_hinted {
@@ -149,7 +163,9 @@ impl Watched {
         let looked = match self.opened(shared, known).await? {
             Ok(hot) => match self.scan(shared, folder, &hot) {
                 Ok(next) => {
-                    let heard = self.watch(folder, &hot, hints);
+                    // People may have removed them.
+                    let furnished = hot.furnish(&[&folder.names.approve, &folder.names.cancel]);
+                    let heard = furnished.is_ok() && self.watch(folder, &hot, hints);
                     hands::look(&mut self.hands, shared, folder, &hot, now).await?;
                     Ok(self.after_look(folder, &hot, heard, next, now))
                 }
@@ -165,6 +181,8 @@ impl Watched {
             Err(away) => {
                 shared.registry.set(&folder.name, None);
                 self.opened = false;
+                // What comes back is another directory, and must be watched anew.
+                hints.watch(&folder.name, &[]);
                 self.tell(shared, folder, Some(away.to_string())).await?;
                 now + TRY_AGAIN
             }
@@ -174,7 +192,7 @@ impl Watched {
     }
 
     fn earliest(&self, look: TimeDelta, now: TimeDelta) -> TimeDelta {
-        let claims = self.claims.values().copied().filter(|at| *at > now).min();
+        let claims = self.claims.values().map(|(at, _)| *at).filter(|at| *at > now).min();
         claims.map_or(look, |claims| claims.min(look))
     }
 
@@ -213,13 +231,19 @@ impl Watched {
             }
             let inside = match kind(&seen.stat) {
                 Some(Kind::Directory) if folder.letter == LetterKind::Subfolder => {
-                    stamp_inside(hot, &seen.name)?
+                    // It may be gone or something else by now; others do not wait for it.
+                    let Ok(inside) = hot.inside(&seen.name) else { continue };
+                    stamp_inside(inside)
                 }
                 // Directories of people's own are left alone; one that looks like a PDF is not.
                 Some(Kind::Directory) if !is_pdf(&seen.name) => continue,
                 Some(_) | None => 0,
             };
-            listing.push((seen.name.clone(), Stamp::of(&seen, inside)));
+            let stamp = Stamp::of(&seen, inside);
+            if stamp.times.1 <= self.since && !self.known.contains(&seen.name) {
+                self.was_there.insert((seen.name.clone(), stamp.inode));
+            }
+            listing.push((seen.name, stamp));
         }
         let settle = settle_time(folder, hot);
         let patience = TimeDelta::from_std(folder.sidecar_within).unwrap_or(TimeDelta::MAX);
@@ -243,9 +267,8 @@ impl Watched {
             if sidecar.as_ref().is_some_and(|sidecar| !finished.contains_key(sidecar)) {
                 continue;
             }
-            let was_there = folder.first_start == FirstStart::Hold
-                && stamp.times.1 <= self.since
-                && !self.known.contains(&name);
+            let was_there =
+                folder.first_start == FirstStart::Hold && self.was_there.remove(&(name.clone(), stamp.inode));
             self.settling.forget(&name);
             let peek = !self.lacking.remove(&name)
                 && sidecar.is_none()
@@ -264,18 +287,12 @@ impl Watched {
 /// Longer than anything waits.
 const FOREVER: TimeDelta = TimeDelta::days(36_500);
 
-/// A number that changes with anything in a directory, two levels deep.
-fn stamp_inside(hot: &Hot, name: &[u8]) -> io::Result<u64> {
-    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-    let mut inside = match hot.inside(name) {
-        Ok(inside) => inside,
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(0),
-        Err(error) => return Err(error),
-    };
+/// A number that changes with anything in a directory.
+pub(super) fn stamp_inside(mut inside: Vec<Seen>) -> u64 {
     inside.sort_by(|a, b| a.name.cmp(&b.name));
     let mut hasher = DefaultHasher::new();
     for seen in inside {
         (&seen.name, Stamp::of(&seen, 0)).hash(&mut hasher);
     }
-    Ok(hasher.finish())
+    hasher.finish()
 }

@@ -45,7 +45,10 @@ pub async fn tick(
         let mut written = false;
         for original in due {
             let put = Put { store, registry, clock };
-            written |= put.away(original).await?;
+            written |= match put.away(original).await {
+                Err(RecordError::NotWritten(_)) => false,
+                put => put?,
+            };
         }
         if !written {
             // The disk takes nothing at present.
@@ -83,7 +86,7 @@ impl Put<'_> {
                 }
                 Err(error) => {
                     let why = error.to_string();
-                    if original.attempts == 0 {
+                    if original.attempts == 0 && error.kind() != io::ErrorKind::WouldBlock {
                         journal::not_shelved(&folder.name, &ulid, &why);
                     }
                     let wait = FIRST_WAIT * (1 << original.attempts.min(8));
@@ -127,7 +130,14 @@ impl Put<'_> {
         };
         let here = match find(original, &hot) {
             Ok(Some(here)) => here,
-            Ok(None) => return Ok(Ok(Shelved { place: Place::Gone, path: None, told: None })),
+            Ok(None) if in_hand(original, folder, &hot) => {
+                return Ok(Err(io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it")));
+            }
+            // Its place is kept: whoever took it may bring it back to say something.
+            Ok(None) => {
+                let path = original.shelved.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
+                return Ok(Ok(Shelved { place: Place::Gone, path, told: None }));
+            }
             Err(error) => return Ok(Err(error)),
         };
         let path = if here.parent() == Some(dir.as_path()) {
@@ -199,6 +209,16 @@ fn after_move(original: &Original, hot: &Hot, from: &Path, to: &Path) -> io::Res
         }
     }
     Ok(())
+}
+
+/// Whether it lies where people approve and cancel, about to be taken up.
+fn in_hand(original: &Original, folder: &Folder, hot: &Hot) -> bool {
+    let Some(path) = original.shelved.as_deref().map(|path| Path::new(OsStr::from_bytes(path))) else {
+        return false;
+    };
+    let Some(name) = path.file_name() else { return false };
+    let places = [&folder.names.approve, &folder.names.cancel];
+    places.iter().any(|place| hot.is_there(&Path::new(place).join(name)).unwrap_or(true))
 }
 
 /// Where an original is now, as a path in its folder: where it was being moved to, on its shelf, or in

@@ -1,5 +1,4 @@
-//! Where the originals of letters lie, what became of drops that are no letter, and the folders that
-//! are known.
+//! Where the originals of letters lie, and what became of drops that are no letter.
 //!
 //! What is owed is a level: an original is due until it lies where its letter says and its text says
 //! so. Moves have an intent, so that a crash in the middle of one is told from a person's hand.
@@ -60,15 +59,6 @@ pub struct Original {
     pub changes: i64,
 }
 
-/// A folder as it was enabled.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownFolder {
-    pub path: String,
-    pub id: String,
-    /// What its filesystem says is not younger was there before; in nanoseconds.
-    pub since: i64,
-}
-
 const COLUMNS: &str =
     "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, changes";
 
@@ -108,31 +98,16 @@ impl Store {
         Ok((due, next.map(time)))
     }
 
-    /// The original that lies on a folder's shelf under a name.
-    pub fn original_named(&self, folder: &str, name: &[u8]) -> Result<Option<Original>, StoreError> {
+    /// The originals that were laid on a folder's shelves under a name, the newest first.
+    pub fn originals_named(&self, folder: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!(
             "SELECT {COLUMNS} FROM original WHERE folder = ?1 AND shelved IS NOT NULL
              AND substr(shelved, -length(?2)) = ?2 ORDER BY ulid DESC"
         );
         let mut statement = db.prepare_cached(&sql)?;
-        let found = statement.query_map(params![folder, name], original)?;
-        for original in found {
-            let original = original?;
-            let last = original.shelved.as_deref().and_then(|path| path.rsplit(|byte| *byte == b'/').next());
-            if last == Some(name) {
-                return Ok(Some(original));
-            }
-        }
-        Ok(None)
-    }
-
-    pub fn known_folder(&self, name: &str) -> Result<Option<KnownFolder>, StoreError> {
-        let sql = "SELECT path, id, since FROM folder WHERE name = ?1";
-        let row = |row: &rusqlite::Row<'_>| {
-            Ok(KnownFolder { path: row.get(0)?, id: row.get(1)?, since: row.get(2)? })
-        };
-        Ok(self.reader().prepare_cached(sql)?.query_row([name], row).optional()?)
+        let found = statement.query_map(params![folder, [b"/", name].concat()], original)?;
+        Ok(found.collect::<Result<_, _>>()?)
     }
 
     /// A letter with its history's times of admission and confirmation.
@@ -140,27 +115,6 @@ impl Store {
         let history = read::history(&self.reader(), number)?;
         let when = |word: &str| history.iter().find(|(_, fact)| fact.word() == word).map(|(at, _)| *at);
         Ok((when("admitted"), when("confirmed")))
-    }
-
-    pub async fn know_folder(&self, name: &str, known: KnownFolder) -> Result<(), RecordError> {
-        let name = name.to_owned();
-        self.write(move |batch| {
-            let sql = "INSERT INTO folder (name, path, id, since) VALUES (?1, ?2, ?3, ?4)
-                       ON CONFLICT (name) DO UPDATE SET path = ?2, id = ?3, since = ?4";
-            let values = params![name, known.path, known.id, known.since];
-            Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
-        })
-        .await
-    }
-
-    /// What is wrong with a folder at present, if anything.
-    pub async fn folder_trouble(&self, name: &str, trouble: Option<String>) -> Result<(), RecordError> {
-        let name = name.to_owned();
-        self.write(move |batch| {
-            let sql = "UPDATE folder SET trouble = ?2 WHERE name = ?1";
-            Ok(batch.db.prepare_cached(sql)?.execute(params![name, trouble]).map(drop)?)
-        })
-        .await
     }
 
     /// A drop that is no letter; its original is to be put where people see it.
@@ -234,6 +188,11 @@ impl Store {
                        trouble = NULL, due_at = CASE changes WHEN ?5 THEN NULL ELSE due_at END
                        WHERE ulid = ?1";
             let values = params![ulid.as_str(), place.word(), shelved, told, seen];
+            batch.db.prepare_cached(sql)?.execute(values)?;
+            // What another row says of this path is no more so.
+            let sql = "UPDATE original SET shelved = NULL WHERE shelved = ?3 AND ulid <> ?1
+                       AND folder = (SELECT folder FROM original WHERE ulid = ?1) AND ?2 <> 'gone'";
+            let values = params![ulid.as_str(), place.word(), shelved];
             Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
         })
         .await

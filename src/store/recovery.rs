@@ -86,6 +86,10 @@ fn make_one(
     let transaction = db.transaction()?;
     let mut doubtful = bring_over(&transaction, &held, !rebuilt, &mut report)?;
     doubtful.extend(rows::check(&transaction, now)?);
+    if distrusted {
+        // What lies in the folders may be what was posted since: all of it is held.
+        transaction.execute("DELETE FROM folder", [])?;
+    }
     if uncovered || distrusted {
         doubtful.extend(rows::unfinished(&transaction)?);
     }

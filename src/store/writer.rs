@@ -157,6 +157,8 @@ impl Store {
             let values = rusqlite::params![by.num_milliseconds(), super::millis(now)];
             let letters = "UPDATE letter SET due_at = max(due_at - ?1, ?2) WHERE due_at > ?2";
             batch.db.prepare_cached(letters)?.execute(values)?;
+            let originals = "UPDATE original SET due_at = max(due_at - ?1, ?2) WHERE due_at > ?2";
+            batch.db.prepare_cached(originals)?.execute(values)?;
             let accounts = "UPDATE account SET probe_at = max(probe_at - ?1, ?2) WHERE probe_at > ?2";
             Ok(batch.db.prepare_cached(accounts)?.execute(values).map(drop)?)
         })

@@ -153,7 +153,9 @@ fn reason_text(reason: &Reason) -> String {
     match reason {
         Reason::ByPerson => "担当者が保留にしました。".to_owned(),
         Reason::Approval => "このフォルダーの郵便は、承認されるまで待ちます。".to_owned(),
-        Reason::Duplicate(earlier) => format!("同じ書類を同じ宛先に送った郵便（{earlier}）があります。"),
+        Reason::Duplicate(earlier) => {
+            format!("同じ書類・同じ宛先の郵便（{earlier}）がすでに受け付けられています。")
+        }
         Reason::Limit(Limit::LettersPerDay(limit)) => format!("一日の上限（{limit}通）に達しました。"),
         Reason::Limit(Limit::SheetsPerDay(limit)) => format!("一日の上限（{limit}枚）に達しました。"),
         Reason::Limit(Limit::Burst { letters, seconds }) => {

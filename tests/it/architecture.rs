@@ -39,6 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "rules",
             "spool",
             "store",
+            "texts",
         ],
     ),
     ("dispatch", &["api", "clock", "guard", "journal", "letter", "spool", "store"]),

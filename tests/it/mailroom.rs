@@ -191,6 +191,11 @@ impl Mailroom {
         self.drops().get(name).map_or_else(|| "not taken".to_owned(), |row| row.state.clone())
     }
 
+    /// How the letters stand, in their order.
+    pub fn row_states(&self) -> Vec<String> {
+        self.desk().letters(None, None, 1000).unwrap().into_iter().map(|row| row.state).collect()
+    }
+
     pub fn why(&self, name: &str) -> String {
         self.drops()[name].why.clone().unwrap_or_default()
     }

@@ -23,6 +23,7 @@ mod tidy;
 mod folders {
     mod arrivals;
     mod away;
+    mod edges;
     mod kill;
     mod not_files;
     mod people;

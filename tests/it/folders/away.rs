@@ -16,6 +16,7 @@ async fn what_lies_in_a_new_folder_is_held_and_what_comes_later_is_not() {
     assert!(room.note("Held/x1.txt").contains("before the folder was watched"));
     std::fs::rename(room.path("Held/x1.pdf"), room.path("Approve/x1.pdf")).unwrap();
     room.settled().await;
+    room.settled().await;
     assert_eq!(room.state("x1.pdf"), "confirmed");
     // While the daemon is down people go on: that is no first start.
     room.stop();

@@ -161,6 +161,7 @@ async fn a_sidecar_comes_before_or_after_its_pdf_and_is_waited_for() {
     std::fs::write(room.path("side3.pdf.yaml"), SIDECAR).unwrap();
     std::fs::rename(room.path("Held/side3.pdf"), room.path("Approve/side3.pdf")).unwrap();
     room.settled().await;
+    room.settled().await;
     assert_eq!(room.state("side3.pdf"), "confirmed", "{:?}", room.tree());
     room.check().await;
 }

@@ -1,0 +1,148 @@
+//! Moments and names that a reviewer found: what lies under a numbered name, waits in a hand, was there
+//! before, or outlived its records.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::mailroom::{Mailroom, RULES};
+use crate::service::pdf;
+
+fn approval() -> String {
+    RULES.replace("path:", "release: approval\npath:")
+}
+
+#[tokio::test]
+async fn a_text_that_was_dropped_is_kept_beside_its_own_text() {
+    let mut room = Mailroom::open().await;
+    std::fs::write(room.path("notes.txt"), b"my own words").unwrap();
+    room.settled().await;
+    assert_eq!(room.tree(), ["Rejected/notes.txt", "Rejected/notes.txt.txt"]);
+    assert_eq!(std::fs::read(room.path("Rejected/notes.txt")).unwrap(), b"my own words");
+    // A stranger's text among the approved is handed back, not thrown away.
+    std::fs::write(room.path("Approve/mine.txt"), b"more of them").unwrap();
+    room.settled().await;
+    assert_eq!(std::fs::read(room.path("Rejected/mine.txt")).unwrap(), b"more of them");
+}
+
+#[tokio::test]
+async fn what_lies_under_a_numbered_name_goes_its_way_too() {
+    let mut room = Mailroom::with(&approval()).await;
+    for pages in 1..=2 {
+        room.drop("x.pdf", pages);
+        room.settled().await;
+    }
+    assert!(room.tree().contains(&"Held/x (2).pdf".to_owned()), "{:?}", room.tree());
+    std::fs::rename(room.path("Held/x (2).pdf"), room.path("Approve/x (2).pdf")).unwrap();
+    room.settled().await;
+    let sent = room.sent();
+    assert!(room.tree().contains(&format!("{sent}/x.pdf")), "{:?}", room.tree());
+    // The other one by the command.
+    room.desk()
+        .order(mailchute::letter::Number(1), mailchute::letter::Command::Release, room.clock.now())
+        .unwrap();
+    room.settled().await;
+    assert!(room.tree().contains(&format!("{sent}/x (2).pdf")), "{:?}", room.tree());
+    assert_eq!(room.tree().len(), 4, "{:?}", room.tree());
+    room.check().await;
+}
+
+#[tokio::test]
+async fn a_wish_waits_in_the_hand_while_its_letter_changes() {
+    let mut room = Mailroom::open().await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    let sent = format!("{}/x.pdf", room.sent());
+    room.stop();
+    std::fs::rename(room.path(&sent), room.path("Cancel/x.pdf")).unwrap();
+    // The letter is read in the meantime, so its original is due before the hand is looked at.
+    room.start();
+    room.pass(61).await;
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!(room.state("x.pdf"), "cancelled", "{:?}", room.tree());
+    assert_eq!(room.tree(), ["Cancelled/x.pdf", "Cancelled/x.txt"]);
+    room.check().await;
+}
+
+#[tokio::test]
+async fn a_hand_says_nothing_about_a_letter_of_the_same_name_or_with_other_bytes() {
+    let mut room = Mailroom::with(&approval()).await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    // The clerk corrects the PDF and approves that: what was taken in is not what lies here.
+    std::fs::remove_file(room.path("Held/x.pdf")).unwrap();
+    std::fs::write(room.path("Approve/x.pdf"), pdf(9)).unwrap();
+    room.settled().await;
+    assert_eq!(room.row_states(), ["held"], "the old bytes are not posted");
+    assert!(room.tree().contains(&"Rejected/x.pdf".to_owned()), "{:?}", room.tree());
+    room.check().await;
+}
+
+#[tokio::test]
+async fn what_was_there_before_stays_so_when_its_rights_are_mended() {
+    let mut room = Mailroom::closed(RULES).await;
+    for n in 1..=3 {
+        room.drop(&format!("x{n}.pdf"), n);
+    }
+    room.start();
+    room.settle().await;
+    for n in 1..=3 {
+        let rights = std::fs::Permissions::from_mode(0o640);
+        std::fs::set_permissions(room.path(&format!("x{n}.pdf")), rights).unwrap();
+    }
+    room.settled().await;
+    assert_eq!(room.row_states(), [""; 0], "{:?}", room.drops());
+    assert_eq!(room.drops().len(), 3);
+    room.check().await;
+}
+
+#[tokio::test]
+async fn claims_that_outlived_their_records_are_held_and_not_posted_again() {
+    let mut room = Mailroom::open().await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    room.stop();
+    // As it was while the letter was on its way: in its claim. Then all records are lost.
+    let claim = room.path(".mailchute/claim/01M7ZVST76BKZVCKECWA2B9HN2");
+    std::fs::create_dir(&claim).unwrap();
+    std::fs::rename(room.path(&format!("{}/x.pdf", room.sent())), claim.join("x.pdf")).unwrap();
+    std::fs::remove_dir_all(room.dir.path().join("state")).unwrap();
+    room.start();
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!((room.state("x.pdf").as_str(), room.why("x.pdf").as_str()), ("held", "it was there before"));
+    assert_eq!(room.row_states(), [""; 0]);
+}
+
+#[tokio::test]
+async fn another_column_of_the_same_book_is_read_anew() {
+    let mut room = Mailroom::open().await;
+    room.drop("INV-000123.pdf", 1);
+    room.settled().await;
+    assert_eq!(room.state("INV-000123.pdf"), "confirmed");
+    let rules = room.dir.path().join("folders/letters.yaml");
+    std::fs::write(&rules, RULES.replace("key: customer", "key: postal_code")).unwrap();
+    room.reload();
+    room.drop("INV-000456.pdf", 2);
+    room.settled().await;
+    assert_eq!(room.why("INV-000456.pdf"), "not in the address book");
+}
+
+#[tokio::test]
+async fn a_folder_that_moves_with_a_backlog_goes_on_at_its_new_place() {
+    let mut room = Mailroom::open().await;
+    for n in 1..=20 {
+        room.drop(&format!("x{n}.pdf"), n);
+    }
+    room.pass(1).await;
+    let elsewhere = room.dir.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let rules = room.dir.path().join("folders/letters.yaml");
+    std::fs::write(&rules, RULES.replace("../letters", "../elsewhere")).unwrap();
+    room.reload();
+    room.pass(5).await;
+    std::fs::write(elsewhere.join("x99.pdf"), pdf(1)).unwrap();
+    room.settled().await;
+    assert_eq!(room.state("x99.pdf"), "confirmed", "{:?}", room.drops());
+}
