@@ -25,12 +25,13 @@ impl<'a> Reader<'a> {
     fn text(&self) -> Result<&'a str, Error> {
         match &self.0.value {
             Value::Scalar { text, plain: true } if is_ambiguous(text) => {
+                // The value itself is not repeated: it may be a part of somebody's address.
                 let what = if text.is_empty() {
-                    "here should be a text".to_owned()
+                    "here should be a text"
                 } else {
-                    format!("`{text}` without quotes is no text to YAML")
+                    "without quotes this is no text to YAML"
                 };
-                Err(de::Error::custom(format!("{what}\nwrite it in quotes: \"{text}\"")))
+                Err(de::Error::custom(format!("{what}\nwrite it in quotes, such as \"0600001\"")))
             }
             Value::Scalar { text, .. } => Ok(text),
             Value::List(_) | Value::Map { .. } => Err(wrong(&"a text")),

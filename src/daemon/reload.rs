@@ -23,7 +23,11 @@ pub(super) struct Reloading {
     saved: Arc<Notify>,
     /// What only a new start can change, as it is in force.
     fixed: String,
+    /// What the files looked like when they were read.
+    before: Vec<FileStamp>,
 }
+
+type FileStamp = (PathBuf, Option<std::time::SystemTime>, u64);
 
 impl Reloading {
     pub(super) fn of(config: &Config, asked: Arc<Notify>) -> Self {
@@ -43,21 +47,27 @@ impl Reloading {
             }
             watcher
         });
-        Self { file: config.file.clone(), asked, _watcher: watcher, saved, fixed: config.fixed() }
+        Self {
+            file: config.file.clone(),
+            asked,
+            _watcher: watcher,
+            saved,
+            fixed: config.fixed(),
+            before: stamps(&config.file),
+        }
     }
 
-    pub(super) async fn run(self, registry: Arc<Registry>, hint: Arc<Notify>) {
-        let mut before = stamps(&self.file);
+    pub(super) async fn run(mut self, registry: Arc<Registry>, hint: Arc<Notify>) {
         loop {
             tokio::select! {
                 () = self.asked.notified() => {}
                 () = self.saved.notified() => {
                     tokio::time::sleep(SAVED).await;
                     let now = stamps(&self.file);
-                    if now == before {
+                    if now == self.before {
                         continue;
                     }
-                    before = now;
+                    self.before = now;
                 }
             }
             self.reload(&registry);
@@ -88,7 +98,7 @@ impl Reloading {
 }
 
 /// What the files looked like, so that our own reading or a state file beside them is no change.
-fn stamps(main: &Path) -> Vec<(PathBuf, Option<std::time::SystemTime>, u64)> {
+fn stamps(main: &Path) -> Vec<FileStamp> {
     let mut files = vec![main.to_owned()];
     files.extend(Config::files_of(main));
     let stamp = |file: PathBuf| {

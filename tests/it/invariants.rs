@@ -20,10 +20,14 @@ const INVARIANTS: &[(&str, &[&str])] = &[
     ("I9", &["model_check::every_small_size_holds", "people::an_intent_without_an_answer_alarms_after_a_quarter_of_an_hour_and_is_held_after_a_day"]),
     ("I10", &["model_check::every_small_size_holds", "people::another_account_s_credentials_decide_nothing_about_an_open_intent"]),
     ("I11", &["model_check::every_small_size_holds", "people::a_cancel_while_nobody_knows_whether_it_is_posted_never_confirms_again"]),
-    // I12, I13: drops; I17, I18: rules. They come with the folders.
+    ("I12", &["kill::a_daemon_killed_anywhere_between_drop_and_shelf_makes_each_drop_one_letter"]),
+    ("I13", &["kill::a_daemon_killed_anywhere_between_drop_and_shelf_makes_each_drop_one_letter",
+        "away::a_move_that_can_t_be_made_stays_owed_and_posts_nothing_again"]),
     ("I14", &["client::a_document_that_changed_in_the_spool_is_not_uploaded"]),
     ("I15", &["records::a_mail_that_is_not_as_meant_is_never_confirmed"]),
     ("I16", &["model_check::every_small_size_holds", "damage::one_flipped_byte_anywhere_in_the_database_posts_nothing_twice_and_loses_nothing"]),
+    ("I17", &["people::the_same_letter_twice_is_held_and_names_the_first"]),
+    ("I18", &["people::more_than_a_folder_sends_on_a_day_waits"]),
     // I19 takes a disk that fails: tests/failing-disk.
     ("I20", &["commands::a_letter_from_submit_to_its_tracking_number"]),
 ];

@@ -27,6 +27,7 @@ mod folders {
     mod kill;
     mod not_files;
     mod people;
+    mod reload;
 }
 
 mod posting {

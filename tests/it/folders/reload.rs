@@ -1,0 +1,64 @@
+//! The real daemon and its configuration: read again when saved and on SIGHUP, all or nothing.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use crate::mailroom::{Mailroom, RULES};
+use crate::program::mailchute;
+use crate::service::pdf;
+
+/// What the daemon says, line by line.
+fn start(room: &Mailroom) -> (Child, Receiver<String>) {
+    let config = room.dir.path().join("mailchute.yaml");
+    let mut command = mailchute(&["run", "--config", config.to_str().unwrap()]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let (tell, told) = channel();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| tell.send(line)));
+    (child, told)
+}
+
+/// Waits for a line with these words.
+fn says(told: &Receiver<String>, words: &str) -> String {
+    loop {
+        let line =
+            told.recv_timeout(Duration::from_secs(20)).unwrap_or_else(|_| panic!("it never said: {words}"));
+        if line.contains(words) {
+            return line;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_saved_configuration_is_in_force_and_a_bad_one_is_kept_out() {
+    let quick = RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}");
+    let room = Mailroom::closed(&quick).await;
+    let rules = room.dir.path().join("folders/letters.yaml");
+    let (mut daemon, told) = start(&room);
+    says(&told, "the folder is watched");
+    std::fs::write(&rules, quick.replace("pages: ..8", "pages: 8..1")).unwrap();
+    let line = says(&told, "the old one stays in force");
+    assert!(line.contains("letters.yaml:7:") && line.contains("is no number of pages"), "{line}");
+    std::fs::write(room.path("x1.pdf"), pdf(1)).unwrap();
+    says(&told, "confirmed: it is posted");
+
+    std::fs::write(&rules, quick.replace("'^x'", "'^y'")).unwrap();
+    says(&told, "is in force");
+    std::fs::write(room.path("x2.pdf"), pdf(2)).unwrap();
+    says(&told, "no rule fits");
+    std::fs::write(room.path("y3.pdf"), pdf(3)).unwrap();
+    says(&told, "confirmed: it is posted");
+
+    let pid = daemon.id().to_string();
+    let signal = |name: &str| {
+        assert!(std::process::Command::new("kill").args([name, &pid]).status().unwrap().success());
+    };
+    signal("-HUP");
+    says(&told, "is in force");
+    signal("-TERM");
+    says(&told, "mailchute has ended");
+    assert!(daemon.wait().unwrap().success());
+    room.check().await;
+}
