@@ -22,6 +22,10 @@ pub(super) fn count_pages(bytes: &[u8]) -> Result<u32, Doubt> {
     if pdf.xref_recovery.is_some() {
         return Err(Doubt::Repaired);
     }
+    // A kid that is not there is a page to some programs and none to others.
+    if pdf.page_iter().any(|page| pdf.get_dictionary(page).is_err()) {
+        return Err(Doubt::Pages);
+    }
     let walked = u32::try_from(pdf.page_iter().count()).map_err(|_| Doubt::Pages)?;
     let said = pdf.catalog().and_then(|catalog| {
         let root = pdf.get_dictionary(catalog.get(b"Pages")?.as_reference()?)?;
@@ -47,6 +51,25 @@ mod tests {
         3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>endobj\nxref\n0 4\n\
         0000000000 65535 f \n0000000009 00000 n \n0000000052 00000 n \n0000000101 00000 n \n\
         trailer<</Size 4/Root 1 0 R>>\nstartxref\n164\n%%EOF\n";
+
+    /// Every offset stays as it is: only what is as long may be put in.
+    fn with(from: &str, to: &str) -> Vec<u8> {
+        assert_eq!(from.len(), to.len());
+        let text = String::from_utf8(PDF.to_vec()).unwrap();
+        assert!(text.contains(from));
+        text.replace(from, to).into_bytes()
+    }
+
+    #[test]
+    fn a_doubtful_page_tree_is_never_counted() {
+        for doubtful in [
+            with("Kids[3 0 R]", "Kids[9 0 R]"),
+            with("Kids[3 0 R]", "Kids[2 0 R]"),
+            with("Kids[3 0 R]/Count 1", "Kids[3 0 R]/Count 7"),
+        ] {
+            assert_eq!(count_pages(&doubtful), Err(Doubt::Pages));
+        }
+    }
 
     #[test]
     fn every_torn_copy_is_in_doubt() {
