@@ -79,10 +79,10 @@ impl Watched {
         };
         let came_back = self.trouble.is_some() && before.is_some();
         match (&before, marker) {
-            (Some(before), Some((id, _))) if before.id == id && !came_back => self.since = before.since,
+            (Some(before), Some(id)) if before.id == id && !came_back => self.since = before.since,
             (_, marker) => {
                 // New to us, or back: what is there now was not dropped under our eyes.
-                let id = marker.map(|(id, _)| id).or_else(|| shared.new_ulid().map(|id| id.to_string()));
+                let id = marker.or_else(|| shared.new_ulid().map(|id| id.to_string()));
                 let id = id.unwrap_or_default();
                 let since = match hot.mark(&id) {
                     Ok(since) => since,

@@ -1,8 +1,8 @@
 //! A sandbox of its own for one test, and a client that speaks to it as any program would.
 
 use std::io::Write as _;
-use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, Once};
+use std::thread::{Thread, current};
 
 use mailchute::api::wire::{CreatedMail, Mail, Problem, UploadTarget};
 use mailchute::clock::Pace;
@@ -182,7 +182,8 @@ impl Service {
     }
 }
 
-static PANICS: AtomicUsize = AtomicUsize::new(0);
+/// The threads that panicked.
+static PANICS: Mutex<Vec<Thread>> = Mutex::new(Vec::new());
 
 /// A handler that panics closes its connection without a word; only this tells it from a caller's fault.
 fn count_panics() {
@@ -190,15 +191,19 @@ fn count_panics() {
     ONCE.call_once(|| {
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            PANICS.fetch_add(1, Ordering::SeqCst);
+            PANICS.lock().unwrap().push(current());
             usual(panic);
         }));
     });
 }
 
-/// How many panics there have been in this run of the tests, anywhere.
+/// How many panics there have been in this test: its sandbox runs in its thread, and beside the tests'
+/// own, which have their names, are the threads for what takes long.
 pub fn panics() -> usize {
-    PANICS.load(Ordering::SeqCst)
+    let is_ours = |thread: &&Thread| {
+        thread.id() == current().id() || !thread.name().is_some_and(|name| name.contains("::"))
+    };
+    PANICS.lock().unwrap().iter().filter(is_ours).count()
 }
 
 /// Asserts a problem+json of this status and code, and gives it.

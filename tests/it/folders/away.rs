@@ -121,3 +121,16 @@ async fn a_second_daemon_on_a_folder_takes_nothing_from_it() {
     room.settled().await;
     assert_eq!(room.state("x.pdf"), "confirmed");
 }
+
+#[test]
+fn what_comes_right_after_a_folder_is_enabled_is_younger_than_its_marker() {
+    let dir = tempfile::tempdir().unwrap();
+    let hot = mailchute::hot::Hot::open(dir.path(), false).unwrap();
+    for n in 0..30 {
+        let since = hot.mark("id").unwrap();
+        std::fs::write(dir.path().join(n.to_string()), b"x").unwrap();
+        let listed = hot.list(None).unwrap();
+        let seen = listed.iter().find(|seen| seen.name == n.to_string().as_bytes()).unwrap();
+        assert!(mailchute::hot::changed(&seen.stat) > since, "in round {n}");
+    }
+}
