@@ -14,7 +14,7 @@ use crate::clock::{Clock, Time};
 use crate::config::Config;
 use crate::dispatch::{Account, Dispatch};
 use crate::hot::Registry;
-use crate::intake::{Bells, Intake};
+use crate::intake::{self, Bells, Intake};
 use crate::journal;
 use crate::owed;
 use crate::pdf::Inspector;
@@ -53,6 +53,7 @@ pub async fn run(config: Config, run: Run, stop: impl Future<Output = ()>) -> an
     let accounts = accounts(&config, &clock)?;
     let (store, report) = Store::open(&config.state, clock.now(), after_restore)?;
     journal::recovered(&report);
+    intake::no_older_records(&store, &config.folders).await?;
     let store = Arc::new(store);
     let spool = Spool::open(&store.home().spool())?;
     let bell = Bell::hang(store.home());

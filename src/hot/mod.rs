@@ -5,16 +5,18 @@
 //! unlinked that has no durable successor.
 
 mod content;
+mod corner;
 mod moves;
 mod registry;
 
 use std::ffi::CString;
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 pub use content::Content;
+pub use corner::epoch_at;
 pub use registry::{Known, Registry};
 use rustix::fs::{self, AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
 
@@ -22,10 +24,6 @@ use crate::drop::Kind;
 
 const OURS: &str = ".mailchute";
 const CLAIM: &str = "claim";
-const MARKER: &str = "folder";
-/// Local filesystems tell the time of the kernel's last tick: 1 to 10 ms.
-const CLOCK_STEP: std::time::Duration = std::time::Duration::from_millis(1);
-const CLOCK_STEPS: usize = 20;
 
 #[derive(Debug)]
 pub struct Hot {
@@ -140,41 +138,6 @@ impl Hot {
         let (Ok(here), Ok(there)) = (fs::fstat(&self.dir), fs::stat(&self.path)) else { return false };
         let ours = fs::statat(&self.dir, OURS, AtFlags::SYMLINK_NOFOLLOW).is_ok();
         ours && (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
-    }
-
-    /// The folder's id.
-    pub fn marker(&self) -> io::Result<Option<String>> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        match fs::openat(&self.ours, MARKER, flags, Mode::empty()) {
-            Ok(fd) => {
-                let mut file = File::from(fd).take(100);
-                let mut text = String::new();
-                file.read_to_string(&mut text)?;
-                Ok(Some(text.trim().to_owned()))
-            }
-            Err(rustix::io::Errno::NOENT) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Writes the marker anew; gives its filesystem's time. What comes after this is younger, unless
-    /// that filesystem's clock goes in steps too long to wait for.
-    pub fn mark(&self, id: &str) -> io::Result<i64> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let mut file = File::from(fs::openat(&self.ours, MARKER, flags, Mode::RUSR | Mode::WUSR)?);
-        file.write_all(id.as_bytes())?;
-        let marked = changed(&fs::fstat(&file)?);
-        for _ in 0..CLOCK_STEPS {
-            // Rights set anew are a change, so this asks what time it is there.
-            fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
-            if changed(&fs::fstat(&file)?) > marked {
-                break;
-            }
-            std::thread::park_timeout(CLOCK_STEP);
-        }
-        file.sync_all()?;
-        fs::fsync(&self.ours)?;
-        Ok(marked)
     }
 
     /// Everything in the folder itself, or in a subfolder of it.

@@ -5,12 +5,14 @@
 //! folder that can't be worked on is away, visibly, and is tried again.
 
 mod decide;
+mod epoch;
 mod hands;
 mod hints;
 mod litter;
 mod open;
 mod settle;
 mod shared;
+mod stamp;
 mod take;
 mod watched;
 
@@ -22,6 +24,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use decide::{Claim, Done, TakeError};
+pub use epoch::no_older_records;
 use hints::Hints;
 pub use settle::{Look, Settling, Stamp};
 use shared::Shared;
@@ -47,6 +50,11 @@ pub enum IntakeError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Record(#[from] RecordError),
+    #[error(
+        "folder `{0}` was worked on with later records than these: were they put back from a backup? Start \
+         once with `mailchute run --after-restore`: every letter that is not finished is then held"
+    )]
+    OlderRecords(String),
 }
 
 #[derive(Debug)]
@@ -160,7 +168,7 @@ impl Intake {
         let Some(watched) = self.watched.get_mut(&name) else { return Ok(()) };
         let now = self.shared.clock.steady();
         match done {
-            Ok(Done::Decided | Done::Nothing) => {}
+            Ok(Done::Decided | Done::Nothing) => watched.epoch.advanced(now),
             Ok(Done::Lacks(drop)) => watched.lacks(drop, now),
             Ok(Done::Later(wait, looks)) => {
                 watched.resume(dir, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
-use super::IntakeError;
 use super::decide::WAS_THERE;
 use super::shared::Shared;
 use super::watched::Watched;
+use super::{IntakeError, epoch};
 use crate::config::Folder;
 use crate::hot::{Away, Hot, Known};
 use crate::journal;
@@ -41,6 +41,7 @@ impl Watched {
             Ok(hot) => Arc::new(hot),
             Err(away) => return Ok(Err(away)),
         };
+        epoch::compare(&shared.store, folder, &hot)?;
         if let Err(error) = self.enable(shared, folder, &hot, before).await? {
             return Ok(Err(Away::NoRight(error)));
         }

@@ -1,7 +1,6 @@
 //! One folder as it is watched: opened, looked at, and what of it is finished.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,10 +13,11 @@ use super::hints::Hints;
 use super::litter::is_litter;
 use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, settle_time};
-use super::{IntakeError, hands};
+use super::stamp::stamp_inside;
+use super::{IntakeError, epoch, hands};
 use crate::config::{FirstStart, Folder, LetterKind, WatchMode};
 use crate::drop::{Kind, is_pdf, pdf_of, shown, sidecars_of};
-use crate::hot::{Away, Hot, Known, Seen, changed, kind, modified};
+use crate::hot::{Away, Hot, Known, kind};
 use crate::spool::Ulid;
 
 /// How soon after a look hints lead to another: a large copy gives thousands.
@@ -39,7 +39,6 @@ pub(super) enum Work {
         /// It has no sidecar and may need one: that is looked at before it is claimed.
         peek: bool,
     },
-    /// Claimed already.
     /// Claimed already; what it looked like when it was seen last.
     Claimed(String, Option<u64>),
 }
@@ -63,6 +62,7 @@ pub(super) struct Watched {
     /// What was there before, by name and inode: it stays so whatever is changed of it later.
     was_there: HashSet<(Name, u64)>,
     path: PathBuf,
+    pub(super) epoch: epoch::Told,
     pub(super) trouble: Option<String>,
     pub(super) opened: bool,
 }
@@ -78,29 +78,6 @@ impl Work {
             }
             Self::Claimed(dir, _) => Some((dir.clone(), dir.trim_end_matches(WAS_THERE).parse().ok()?)),
         }
-    }
-}
-
-impl Stamp {
-    pub(super) fn of(seen: &Seen, inside: u64) -> Self {
-        let stat = &seen.stat;
-        Self {
-            kind: kind(stat),
-            inode: stat.st_ino,
-            size: u64::try_from(stat.st_size).unwrap_or_default(),
-            links: stat.st_nlink,
-            readable: seen.readable,
-            times: (modified(stat), changed(stat)),
-            inside,
-        }
-    }
-
-    /// Whether what was claimed is what was seen; a rename changes the time of change.
-    pub(super) fn is_as(&self, claimed: &Seen, inside: u64) -> bool {
-        let other = Self::of(claimed, inside);
-        (self.kind, self.inode, self.times.0, self.inside)
-            == (other.kind, other.inode, other.times.0, other.inside)
-            && (self.kind.is_some() || self.size == other.size)
     }
 }
 
@@ -153,6 +130,9 @@ impl Watched {
         if self.is_hinted {
             due = due.min(breath);
         }
+        if let Some(hot) = known.hot.as_ref().filter(|_| self.epoch.due().is_some_and(|due| due <= now)) {
+            self.epoch.tell(&shared.store, hot)?;
+        }
         // What is finished is taken in before one looks for more.
         if now < due || !self.ready.is_empty() {
             return Ok(self.earliest(due.max(now + TimeDelta::milliseconds(1)), now));
@@ -167,6 +147,7 @@ impl Watched {
                     let furnished = hot.furnish(&[&folder.names.approve, &folder.names.cancel]);
                     let heard = furnished.is_ok() && self.watch(folder, &hot, hints);
                     hands::look(&mut self.hands, shared, folder, &hot, now).await?;
+                    self.epoch.tell(&shared.store, &hot)?;
                     Ok(self.after_look(folder, &hot, heard, next, now))
                 }
                 Err(error) => Err(Away::Closed(error)),
@@ -193,7 +174,7 @@ impl Watched {
 
     fn earliest(&self, look: TimeDelta, now: TimeDelta) -> TimeDelta {
         let claims = self.claims.values().map(|(at, _)| *at).filter(|at| *at > now).min();
-        claims.map_or(look, |claims| claims.min(look))
+        [claims, self.epoch.due()].into_iter().flatten().fold(look, TimeDelta::min)
     }
 
     fn after_look(
@@ -286,13 +267,3 @@ impl Watched {
 
 /// Longer than anything waits.
 const FOREVER: TimeDelta = TimeDelta::days(36_500);
-
-/// A number that changes with anything in a directory.
-pub(super) fn stamp_inside(mut inside: Vec<Seen>) -> u64 {
-    inside.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut hasher = DefaultHasher::new();
-    for seen in inside {
-        (&seen.name, Stamp::of(&seen, 0)).hash(&mut hasher);
-    }
-    hasher.finish()
-}

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::home::machine;
 use super::moves::{self, Admission, Batch, Record};
-use super::{Agreement, Home, StoreError, originals, read, rows, schema, signed, union, wishes};
+use super::{Agreement, Home, StoreError, epoch, originals, read, rows, schema, signed, union, wishes};
 use crate::clock::Time;
 use crate::guard::Terms;
 use crate::letter::{Letter, Moment, Notice, Number, Outcome, Realm, Retry, Start};
@@ -113,6 +113,7 @@ fn make_one(
     }
     let sql = "INSERT INTO meta VALUES ('machine', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1";
     transaction.execute(sql, [machine()])?;
+    epoch::name(&transaction, now, distrusted)?;
     transaction.commit()?;
     Ok((db, ledger, report))
 }

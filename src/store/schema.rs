@@ -125,10 +125,22 @@ const ORIGINALS: &str = "
 
     PRAGMA user_version = 2;
 ";
-pub(super) const VERSION: i64 = 2;
+
+/// Looked up for every drop, so however many there are: the letters that count towards a folder's limits
+/// (no more than these allow), and who lies on a shelf under a name.
+const LOOKED_UP: &str = "
+    DROP INDEX letter_source;
+    CREATE INDEX letter_counted ON letter (source, admitted_at, sheets)
+        WHERE state NOT IN ('held', 'withdrawn', 'cancelled');
+    DROP INDEX original_shelf;
+    CREATE INDEX original_shelved ON original (folder, shelved) WHERE shelved IS NOT NULL;
+
+    PRAGMA user_version = 3;
+";
+pub(super) const VERSION: i64 = 3;
 
 /// One step for each version; each ends by setting the next.
-const STEPS: [&str; 2] = [TABLES, ORIGINALS];
+const STEPS: [&str; 3] = [TABLES, ORIGINALS, LOOKED_UP];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open(path)?;

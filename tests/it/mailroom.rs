@@ -51,6 +51,9 @@ const BOOK: &str = "customer,name,honorific,postal_code,state,city,address1
 pub const SIDECAR: &str =
     "receiver: {postal_code: '0600001', state: 北海道, city: 札幌市, address1: 1-1, name: 佐藤}\n";
 
+/// What mailchute keeps in a folder for itself.
+const OURS: [&str; 3] = [".mailchute/folder", ".mailchute/lock", ".mailchute/epoch"];
+
 pub struct Mailroom {
     pub service: Service,
     pub dir: TempDir,
@@ -110,6 +113,10 @@ impl Mailroom {
     }
 
     pub fn start(&mut self) {
+        self.start_with(false);
+    }
+
+    pub fn start_with(&mut self, after_restore: bool) {
         let config = self.config();
         let account = &config.accounts[0];
         let call = std::time::Duration::from_secs(5);
@@ -117,7 +124,7 @@ impl Mailroom {
         let client =
             Client::new(account.places.clone(), account.credentials().unwrap(), patience, self.clock.clone());
         let accounts = vec![Account::new(account.name.clone(), client.unwrap())];
-        let (store, _) = Store::open(&config.state, self.clock.now(), false).unwrap();
+        let (store, _) = Store::open(&config.state, self.clock.now(), after_restore).unwrap();
         let store = Arc::new(store);
         let spool = Spool::open(&store.home().spool()).unwrap();
         let clock = self.clock.clone();
@@ -150,6 +157,12 @@ impl Mailroom {
             dispatch.settle().await.unwrap();
             shelf::tick(store, registry, &self.clock).await.unwrap();
         }
+    }
+
+    /// Why intake can't go on.
+    pub async fn refused(&mut self) -> String {
+        let up = self.up.as_mut().unwrap();
+        up.intake.settle().await.unwrap_err().to_string()
     }
 
     pub async fn pass(&mut self, seconds: i64) {
@@ -209,7 +222,7 @@ impl Mailroom {
             let name = path.strip_prefix(self.hot()).unwrap().to_string_lossy().into_owned();
             if meta.is_dir() {
                 waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-            } else if name != ".mailchute/folder" && name != ".mailchute/lock" {
+            } else if !OURS.contains(&name.as_str()) {
                 found.push(name);
             }
         }

@@ -7,6 +7,7 @@
 
 mod architecture;
 mod config;
+mod files;
 mod golden;
 mod invariants;
 mod mailroom;
@@ -24,6 +25,7 @@ mod folders {
     mod arrivals;
     mod away;
     mod edges;
+    mod epoch;
     mod kill;
     mod not_files;
     mod people;

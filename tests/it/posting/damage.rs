@@ -1,12 +1,13 @@
 //! Records lost, broken or put back in the middle of posting: nothing is posted twice, and whoever
 //! asks about a letter of which nothing is certain is told not to send it again.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use chrono::TimeDelta;
 use mailchute::store::{Store, StoreError};
 use serde_json::json;
 
+use crate::files::copy_tree;
 use crate::office::Office;
 
 const DO_NOT: &str = "do not send it again";
@@ -38,22 +39,10 @@ fn database(office: &Office) -> PathBuf {
     office.dir.path().join("mailchute.db")
 }
 
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else if entry.file_type().unwrap().is_file() {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
-
 /// The state directory as a power cut at this moment leaves it.
 fn power_cut(office: &mut Office) {
     let left = tempfile::tempdir().unwrap();
-    copy(office.dir.path(), left.path());
+    copy_tree(office.dir.path(), left.path());
     office.stop();
     office.dir = left;
 }
@@ -222,7 +211,7 @@ async fn records_put_back_from_a_backup_need_to_be_told_and_then_touch_nothing_u
     office.restart();
     let backup = tempfile::tempdir().unwrap();
     office.stop();
-    copy(office.dir.path(), backup.path());
+    copy_tree(office.dir.path(), backup.path());
     office.start();
     goes_on(&mut office).await;
     office.stop();
@@ -243,7 +232,7 @@ async fn what_was_submitted_before_the_backup_is_not_posted_again_after_it() {
     office.stop();
     office.submit(&[1]);
     let backup = tempfile::tempdir().unwrap();
-    copy(office.dir.path(), backup.path());
+    copy_tree(office.dir.path(), backup.path());
     office.start();
     goes_on(&mut office).await;
     office.stop();

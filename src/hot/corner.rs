@@ -1,0 +1,87 @@
+//! What we keep in our corner of a folder: its id, since when it is ours, and how far our records are.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::fs::{self, CWD, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{Hot, OURS, changed};
+
+const MARKER: &str = "folder";
+const EPOCH: &str = "epoch";
+const NEW_EPOCH: &str = "epoch.new";
+/// Ours are short.
+const LONGEST: u64 = 100;
+/// Local filesystems tell the time of the kernel's last tick: 1 to 10 ms.
+const CLOCK_STEP: Duration = Duration::from_millis(1);
+const CLOCK_STEPS: usize = 20;
+
+impl Hot {
+    /// The folder's id.
+    pub fn marker(&self) -> io::Result<Option<String>> {
+        text(&self.ours, MARKER)
+    }
+
+    /// Writes the marker anew; gives its filesystem's time. What comes after this is younger, unless
+    /// that filesystem's clock goes in steps too long to wait for.
+    pub fn mark(&self, id: &str) -> io::Result<i64> {
+        let mut file = create(&self.ours, MARKER)?;
+        file.write_all(id.as_bytes())?;
+        let marked = changed(&fs::fstat(&file)?);
+        for _ in 0..CLOCK_STEPS {
+            // Rights set anew are a change, so this asks what time it is there.
+            fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
+            if changed(&fs::fstat(&file)?) > marked {
+                break;
+            }
+            std::thread::park_timeout(CLOCK_STEP);
+        }
+        file.sync_all()?;
+        fs::fsync(&self.ours)?;
+        Ok(marked)
+    }
+
+    /// How far our records were when they worked here last.
+    pub fn epoch(&self) -> io::Result<Option<String>> {
+        text(&self.ours, EPOCH)
+    }
+
+    pub fn keep_epoch(&self, epoch: &str) -> io::Result<()> {
+        let mut file = create(&self.ours, NEW_EPOCH)?;
+        writeln!(file, "{epoch}")?;
+        file.sync_all()?;
+        Ok(fs::renameat(&self.ours, NEW_EPOCH, &self.ours, EPOCH)?)
+    }
+}
+
+/// The same, of a folder that is not opened.
+pub fn epoch_at(folder: &Path) -> io::Result<Option<String>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    match fs::openat(CWD, folder.join(OURS), flags, Mode::empty()) {
+        Ok(ours) => text(&ours, EPOCH),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn create(ours: impl AsFd, name: &str) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    Ok(fs::openat(ours, name, flags, Mode::RUSR | Mode::WUSR)?.into())
+}
+
+fn text(ours: impl AsFd, name: &str) -> io::Result<Option<String>> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    match fs::openat(ours, name, flags, Mode::empty()) {
+        Ok(fd) => {
+            let mut text = String::new();
+            File::from(fd).take(LONGEST).read_to_string(&mut text)?;
+            Ok(Some(text.trim().to_owned()))
+        }
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

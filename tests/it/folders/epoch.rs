@@ -1,0 +1,96 @@
+//! Records put back from a backup are recognised by the folders, which are further than they.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use mailchute::daemon::{self, Run};
+use mailchute::pdf::Inspector;
+use tokio::sync::Notify;
+
+use crate::files::copy_tree;
+use crate::mailroom::Mailroom;
+
+/// One letter was posted before the backup, one was in the middle of it, and one came after it.
+async fn put_back() -> Mailroom {
+    let mut room = Mailroom::open().await;
+    room.drop("x1.pdf", 1);
+    room.settled().await;
+    room.pass(1).await;
+    room.service.order(serde_json::json!({"endpoint": "upload", "fault": "cut"})).await;
+    room.drop("x2.pdf", 2);
+    room.settled().await;
+    assert_eq!(room.state("x2.pdf"), "created");
+    let (state, backup) = (room.dir.path().join("state"), room.dir.path().join("backup"));
+    room.stop();
+    copy_tree(&state, &backup);
+    room.start();
+    room.settle().await;
+    room.pass(60).await;
+    room.drop("x3.pdf", 3);
+    room.settled().await;
+    room.pass(60).await;
+    for drop in ["x1.pdf", "x2.pdf", "x3.pdf"] {
+        assert_eq!(room.state(drop), "confirmed");
+    }
+    room.stop();
+    std::fs::remove_dir_all(&state).unwrap();
+    std::fs::rename(backup, state).unwrap();
+    room
+}
+
+async fn authorized(room: &Mailroom) -> usize {
+    let url = format!("{}/ledger?event=authorized", room.service.welcome.places.control_url);
+    let ledger: serde_json::Value = room.service.http.get(url).send().await.unwrap().json().await.unwrap();
+    ledger["entries"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn a_daemon_with_records_put_back_refuses_to_run_before_it_posts_anything() {
+    let room = put_back().await;
+    let run = Run {
+        clock: room.clock.clone(),
+        after_restore: false,
+        inspector: Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute"))),
+        reload: Arc::new(Notify::new()),
+    };
+    let error = daemon::run(room.config(), run, std::future::pending()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "folder `letters` was worked on with later records than these: were they put back from a backup? \
+         Start once with `mailchute run --after-restore`: every letter that is not finished is then held"
+    );
+    assert_eq!(authorized(&room).await, 3);
+}
+
+#[tokio::test]
+async fn after_a_restore_nothing_is_posted_twice_and_the_folder_goes_on() {
+    let mut room = put_back().await;
+    room.start_with(true);
+    room.settle().await;
+    room.pass(3600).await;
+    assert_eq!(authorized(&room).await, 3);
+    assert_eq!(room.row_states(), ["confirmed", "held"], "of the third nothing is known any more");
+    room.drop("x4.pdf", 4);
+    room.settled().await;
+    assert_eq!(room.state("x4.pdf"), "confirmed");
+    // What the folder knows now is of these records.
+    room.stop();
+    room.start();
+    room.settle().await;
+    assert_eq!(authorized(&room).await, 4);
+}
+
+#[tokio::test]
+async fn a_folder_that_was_away_at_the_start_is_asked_when_it_is_back() {
+    let mut room = put_back().await;
+    let away = room.dir.path().join("away");
+    std::fs::rename(room.hot(), &away).unwrap();
+    room.start();
+    room.settle().await;
+    std::fs::rename(&away, room.hot()).unwrap();
+    room.drop("x5.pdf", 1);
+    room.clock.move_by(chrono::TimeDelta::seconds(6)).unwrap();
+    let error = room.refused().await;
+    assert!(error.starts_with("folder `letters` was worked on with later records"), "{error}");
+    assert_eq!(room.state("x5.pdf"), "not taken");
+}
