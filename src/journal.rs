@@ -159,6 +159,14 @@ pub fn not_claimed(folder: &str, error: Cause<'_>) {
     tracing::error!(folder, error, "a drop can't be taken in; it is tried again");
 }
 
+pub fn no_right_to_claim(folder: &str) {
+    tracing::error!(
+        folder,
+        "a drop can't be moved, so it is not posted: mailchute's user needs the right to write in the folder \
+         and, if the drop is a directory, in that too; it is tried again when its rights change"
+    );
+}
+
 pub fn drop_panicked() {
     tracing::error!("taking in a drop ended in a panic; its claim is taken up at the next start");
 }

@@ -7,6 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::hands;
 use super::litter::is_litter;
 use super::shared::Shared;
 use crate::config::{Folder, LetterKind};
@@ -39,6 +40,8 @@ pub(super) enum Done {
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TakeError {
+    #[error("it can't be moved")]
+    NoRight,
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(transparent)]
@@ -83,6 +86,7 @@ impl Claim {
         if let Some(original) = self.shared.store.original(&self.ulid)? {
             if original.place != Place::Claim {
                 // A crash came after a person had moved it and before that was recorded: back to its shelf.
+                hands::remove_text_of(&self.hot, &original)?;
                 self.shared.store.reclaimed(self.ulid, self.shared.clock.now()).await?;
                 self.shared.owed.notify_one();
             }

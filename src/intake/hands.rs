@@ -142,14 +142,17 @@ async fn said(
             shared.store.undecide(original.ulid.clone(), origin, Undecided::Cancelled, now).await?;
         }
     }
-    // Its text said what is no more so.
-    if let Some(shelved) = &original.shelved {
-        let path = shown_path(shelved);
-        let text = text_name(path.file_name().unwrap_or_default().as_encoded_bytes());
-        hot.remove_text(&path.with_file_name(shown_path(&text)))?;
-    }
+    remove_text_of(hot, &original)?;
     shared.owed.notify_one();
     Ok(())
+}
+
+/// The text beside an original that is taken from its shelf: it says what is no more so.
+pub(super) fn remove_text_of(hot: &Hot, original: &Original) -> io::Result<()> {
+    let Some(shelved) = &original.shelved else { return Ok(()) };
+    let path = shown_path(shelved);
+    let text = text_name(path.file_name().unwrap_or_default().as_encoded_bytes());
+    hot.remove_text(&path.with_file_name(shown_path(&text)))
 }
 
 /// Whether an original is no more where we put it: somebody moved it, and what lies elsewhere is it.

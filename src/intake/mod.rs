@@ -28,7 +28,7 @@ pub use epoch::no_older_records;
 use hints::Hints;
 pub use settle::{Look, Settling, Stamp};
 use shared::Shared;
-use watched::Watched;
+use watched::{Watched, Work};
 
 use crate::clock::{Clock, Time};
 use crate::hot::Registry;
@@ -62,7 +62,7 @@ pub struct Intake {
     shared: Arc<Shared>,
     watched: BTreeMap<String, Watched>,
     hints: Hints,
-    workers: JoinSet<(String, String, Result<Done, TakeError>)>,
+    workers: JoinSet<(String, String, Work, Result<Done, TakeError>)>,
     busy: HashSet<(String, String)>,
 }
 
@@ -150,7 +150,8 @@ impl Intake {
                 let name = name.clone();
                 self.workers.spawn(async move {
                     let dir = claim.dir.clone();
-                    (name, dir, claim.take(&work).await)
+                    let done = claim.take(&work).await;
+                    (name, dir, work, done)
                 });
             }
         }
@@ -159,7 +160,7 @@ impl Intake {
     /// Waits for a worker; never, if there is none.
     pub async fn joined(&mut self) -> Result<(), IntakeError> {
         let Some(joined) = self.workers.join_next().await else { return std::future::pending().await };
-        let Ok((name, dir, done)) = joined else {
+        let Ok((name, dir, work, done)) = joined else {
             // Its claim is taken up again at the next start; nobody else waits for it.
             journal::drop_panicked();
             return Ok(());
@@ -167,14 +168,19 @@ impl Intake {
         self.busy.remove(&(name.clone(), dir.clone()));
         let Some(watched) = self.watched.get_mut(&name) else { return Ok(()) };
         let now = self.shared.clock.steady();
-        match done {
-            Ok(Done::Decided | Done::Nothing) => watched.epoch.advanced(now),
-            Ok(Done::Lacks(drop)) => watched.lacks(drop, now),
-            Ok(Done::Later(wait, looks)) => {
+        match (done, work) {
+            (Ok(Done::Decided | Done::Nothing), _) => watched.epoch.advanced(now),
+            (Ok(Done::Lacks(drop)), _) => watched.lacks(drop, now),
+            (Ok(Done::Later(wait, looks)), _) => {
                 watched.resume(dir, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
             }
-            Err(TakeError::Record(error @ RecordError::Halted(_))) => return Err(error.into()),
-            Err(error) => {
+            (Err(TakeError::Record(error @ RecordError::Halted(_))), _) => return Err(error.into()),
+            (Err(TakeError::NoRight), Work::Drop { mut names, stamp, .. }) => {
+                if names.pop().is_some_and(|drop| watched.sticks(drop, &stamp, now)) {
+                    journal::no_right_to_claim(&name);
+                }
+            }
+            (Err(error), _) => {
                 journal::not_claimed(&name, &error);
                 watched.resume(dir, now + REST, None);
             }

@@ -55,7 +55,8 @@ impl Claim {
             Err(error) => {
                 // Nothing was moved; without right to move, nothing is posted.
                 drop(self.hot.unclaim(&self.dir));
-                Err(error.into())
+                let no_right = error.kind() == io::ErrorKind::PermissionDenied;
+                Err(if no_right { TakeError::NoRight } else { error.into() })
             }
         }
     }

@@ -27,6 +27,8 @@ pub(super) const TRY_AGAIN: TimeDelta = TimeDelta::seconds(5);
 /// Without a hint, in case one was lost.
 const SAFETY_LOOK: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_secs(5);
+/// Rights may be given to a directory above, which is not seen.
+const STUCK_WAITS: TimeDelta = TimeDelta::minutes(1);
 
 /// Something to be decided.
 #[derive(Debug)]
@@ -61,6 +63,8 @@ pub(super) struct Watched {
     pub(super) known: HashSet<Name>,
     /// What was there before, by name and inode: it stays so whatever is changed of it later.
     was_there: HashSet<(Name, u64)>,
+    /// What we have no right to move, as it was then, and when that is tried again.
+    stuck: HashMap<Name, (Stamp, TimeDelta)>,
     path: PathBuf,
     pub(super) epoch: epoch::Told,
     pub(super) trouble: Option<String>,
@@ -99,6 +103,12 @@ impl Watched {
     pub(super) fn lacks(&mut self, name: Name, now: TimeDelta) {
         self.lacking.insert(name);
         self.next_look = Some(now);
+    }
+
+    /// A drop can't be moved; says whether that is news.
+    pub(super) fn sticks(&mut self, name: Name, stamp: &Stamp, now: TimeDelta) -> bool {
+        let before = self.stuck.insert(name, (stamp.clone(), now + STUCK_WAITS));
+        before.is_none_or(|(before, _)| before != *stamp)
     }
 
     pub(super) fn work(&mut self, now: TimeDelta) -> Option<Work> {
@@ -239,9 +249,13 @@ impl Watched {
         };
         let now = shared.clock.steady();
         let look = self.settling.look(now, settle, listing, waits);
+        self.stuck.retain(|name, _| self.settling.knows(name));
         let finished: HashMap<Name, Stamp> = look.ready.iter().cloned().collect();
+        let sticks = |name: &Name, stamp: &Stamp| {
+            self.stuck.get(name).is_some_and(|(before, until)| before == stamp && now < *until)
+        };
         for (name, stamp) in look.ready {
-            if pdf_of(&name).is_some() {
+            if pdf_of(&name).is_some() || sticks(&name, &stamp) {
                 continue;
             }
             let sidecar = sidecars_of(&name).find(|sidecar| self.settling.knows(sidecar));

@@ -4,7 +4,10 @@
 //! document's own count and needed no repair is taken. A half-copied file usually needs one; one that
 //! was cut behind an older revision's end does not, so nothing but white space may follow the end.
 
-use lopdf::{Document, LoadOptions};
+use std::collections::BTreeMap;
+
+use lopdf::xref::XrefEntry;
+use lopdf::{Document, LoadOptions, Object};
 
 use crate::drop::Doubt;
 
@@ -22,6 +25,9 @@ pub(super) fn count_pages(bytes: &[u8]) -> Result<u32, Doubt> {
     if pdf.xref_recovery.is_some() {
         return Err(Doubt::Repaired);
     }
+    if !object_streams_agree(&pdf) {
+        return Err(Doubt::Unreadable);
+    }
     // A kid that is not there is a page to some programs and none to others.
     if pdf.page_iter().any(|page| pdf.get_dictionary(page).is_err()) {
         return Err(Doubt::Pages);
@@ -36,6 +42,35 @@ pub(super) fn count_pages(bytes: &[u8]) -> Result<u32, Doubt> {
     } else {
         Err(Doubt::Pages)
     }
+}
+
+/// Whether each object that lies in a stream of objects lies where the table of contents says. Programs
+/// differ in what they make of one that does not.
+fn object_streams_agree(pdf: &Document) -> bool {
+    let mut members: BTreeMap<u32, Vec<(u16, u32)>> = BTreeMap::new();
+    for (number, entry) in &pdf.reference_table.entries {
+        if let XrefEntry::Compressed { container, index } = entry {
+            members.entry(*container).or_default().push((*index, *number));
+        }
+    }
+    members.into_iter().all(|(container, members)| {
+        let listed = pdf.get_object((container, 0)).ok().and_then(listed).unwrap_or_default();
+        members.into_iter().all(|(index, number)| listed.get(usize::from(index)) == Some(&number))
+    })
+}
+
+/// The numbers of the objects that a stream says it has, in their order, if it says so properly.
+fn listed(container: &Object) -> Option<Vec<u32>> {
+    let stream = container.as_stream().ok()?;
+    let count = usize::try_from(stream.dict.get(b"N").ok()?.as_i64().ok()?).ok()?;
+    let first = usize::try_from(stream.dict.get(b"First").ok()?.as_i64().ok()?).ok()?;
+    let content = stream.get_plain_content_with_limit(LARGEST_STREAM).ok()?;
+    let head = std::str::from_utf8(content.get(..first)?).ok()?;
+    // A comment goes to the end of its line.
+    let words = head.split(['\r', '\n']).filter_map(|line| line.split('%').next());
+    let pairs: Result<Vec<u32>, _> = words.flat_map(str::split_whitespace).map(str::parse).collect();
+    let pairs = pairs.ok().filter(|pairs| (pairs.len() / 2, pairs.len() % 2) == (count, 0))?;
+    Some(pairs.into_iter().step_by(2).collect())
 }
 
 fn ends_as_a_pdf_does(bytes: &[u8]) -> bool {

@@ -36,6 +36,7 @@ pub enum Answer {
 #[derive(Debug, Clone)]
 pub struct Inspector {
     program: PathBuf,
+    patience: Duration,
 }
 
 impl Inspector {
@@ -43,11 +44,17 @@ impl Inspector {
     pub fn of_this_program() -> io::Result<Self> {
         // Even if the binary is replaced while it runs, the child is what the parent is.
         let this = Path::new("/proc/self/exe");
-        Ok(Self { program: if this.exists() { this.to_owned() } else { std::env::current_exe()? } })
+        Ok(Self::of(&if this.exists() { this.to_owned() } else { std::env::current_exe()? }))
     }
 
     pub fn of(program: &Path) -> Self {
-        Self { program: program.to_owned() }
+        Self { program: program.to_owned(), patience: WALL_TIME }
+    }
+
+    /// Waits no longer than this for an answer.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// `Err` if no child can be started; a child that dies or is too slow is a doubt.
@@ -74,7 +81,7 @@ impl Inspector {
             let ((), heard) = tokio::join!(give, from.read_to_string(&mut said));
             heard.map(|_| said)
         };
-        let said = tokio::time::timeout(WALL_TIME, talk).await;
+        let said = tokio::time::timeout(self.patience, talk).await;
         let said = said.ok().and_then(Result::ok).unwrap_or_default();
         // Dropped, it is killed and waited for.
         let ended = tokio::time::timeout(Duration::from_secs(1), child.wait()).await;

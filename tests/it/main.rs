@@ -9,6 +9,7 @@ mod architecture;
 mod config;
 mod files;
 mod golden;
+mod inspection;
 mod invariants;
 mod mailroom;
 #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]

@@ -265,11 +265,17 @@ pub fn pdf(pages: usize) -> Vec<u8> {
         format!("<</Type/Pages/Kids[{}]/Count {pages}>>", kids.join(" ")),
     ];
     objects.extend((0..pages).map(|_| "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>".to_owned()));
+    pdf_of(&objects)
+}
+
+/// A PDF of these objects; the first is its catalog.
+pub fn pdf_of(objects: &[impl AsRef<[u8]>]) -> Vec<u8> {
     let mut bytes = b"%PDF-1.4\n".to_vec();
     let mut offsets = Vec::new();
     for (index, object) in objects.iter().enumerate() {
         offsets.push(bytes.len());
-        writeln!(bytes, "{} 0 obj{object}endobj", index + 1).unwrap();
+        let object = object.as_ref();
+        bytes.extend([format!("{} 0 obj", index + 1).as_bytes(), object, b"endobj\n"].concat());
     }
     let table = bytes.len();
     write!(bytes, "xref\n0 {}\n0000000000 65535 f \n", offsets.len() + 1).unwrap();

@@ -146,3 +146,47 @@ async fn a_folder_that_moves_with_a_backlog_goes_on_at_its_new_place() {
     room.settled().await;
     assert_eq!(room.state("x99.pdf"), "confirmed", "{:?}", room.drops());
 }
+
+#[tokio::test]
+async fn an_original_in_a_hand_when_the_daemon_died_goes_back_to_its_shelf() {
+    let mut room = Mailroom::with(&approval()).await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    let ulid = room.drops()["x.pdf"].ulid.clone();
+    room.stop();
+    // Taken from a hand into its claim, and nothing of it recorded.
+    let claim = room.path(&format!(".mailchute/claim/{ulid}"));
+    std::fs::create_dir_all(&claim).unwrap();
+    std::fs::rename(room.path("Held/x.pdf"), claim.join("x.pdf")).unwrap();
+    room.start();
+    room.settled().await;
+    assert_eq!(room.tree(), ["Held/x.pdf", "Held/x.txt"]);
+    assert_eq!(room.row_states(), ["held"], "nothing was said");
+    std::fs::rename(room.path("Held/x.pdf"), room.path("Approve/x.pdf")).unwrap();
+    room.settled().await;
+    assert_eq!(room.state("x.pdf"), "confirmed");
+    room.check().await;
+}
+
+#[tokio::test]
+async fn while_the_service_is_down_drops_are_taken_in_and_wait() {
+    let mut room = Mailroom::open().await;
+    let down = serde_json::json!({"endpoint": "create", "fault": "cut", "times": 100_000});
+    room.service.order(down).await;
+    room.drop("x1.pdf", 1);
+    room.drop("torn.pdf", 2);
+    std::fs::write(room.path("torn.pdf"), &pdf(2)[..200]).unwrap();
+    room.settled().await;
+    room.pass(600).await;
+    // They are safe from people's hands, and what needs no service is answered at once.
+    assert_eq!(room.state("x1.pdf"), "admitted");
+    let ulid = &room.drops()["x1.pdf"].ulid;
+    let tree =
+        [format!(".mailchute/claim/{ulid}/x1.pdf"), "Rejected/torn.pdf".into(), "Rejected/torn.txt".into()];
+    assert_eq!(room.tree(), tree);
+    room.service.control(reqwest::Method::DELETE, "faults", serde_json::json!({})).await;
+    room.pass(3600).await;
+    assert_eq!(room.state("x1.pdf"), "confirmed");
+    assert!(room.tree().contains(&format!("{}/x1.pdf", room.sent())), "{:?}", room.tree());
+    room.check().await;
+}
