@@ -163,7 +163,7 @@ pub fn no_right_to_claim(folder: &str) {
     tracing::error!(
         folder,
         "a drop can't be moved, so it is not posted: mailchute's user needs the right to write in the folder \
-         and, if the drop is a directory, in that too; it is tried again when its rights change"
+         and, if the drop is a directory, in that too; it is tried again from time to time"
     );
 }
 

@@ -1,7 +1,7 @@
 //! What we keep in our corner of a folder: its id, since when it is ours, and how far our records are.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const MARKER: &str = "folder";
 const EPOCH: &str = "epoch";
 const NEW_EPOCH: &str = "epoch.new";
 /// Ours are short.
-const LONGEST: u64 = 100;
+const LONGEST: u64 = 8192;
 /// Local filesystems tell the time of the kernel's last tick: 1 to 10 ms.
 const CLOCK_STEP: Duration = Duration::from_millis(1);
 const CLOCK_STEPS: usize = 20;
@@ -31,10 +31,12 @@ impl Hot {
     pub fn mark(&self, id: &str) -> io::Result<i64> {
         let mut file = create(&self.ours, MARKER)?;
         file.write_all(id.as_bytes())?;
+        file.sync_all()?;
         let marked = changed(&fs::fstat(&file)?);
         for _ in 0..CLOCK_STEPS {
-            // Rights set anew are a change, so this asks what time it is there.
-            fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
+            // Written again it says what time it is there.
+            file.rewind()?;
+            file.write_all(id.as_bytes())?;
             if changed(&fs::fstat(&file)?) > marked {
                 break;
             }
@@ -45,14 +47,14 @@ impl Hot {
         Ok(marked)
     }
 
-    /// How far our records were when they worked here last.
+    /// How far records were when they were worked with here; what is no text says nothing.
     pub fn epoch(&self) -> io::Result<Option<String>> {
         text(&self.ours, EPOCH)
     }
 
     pub fn keep_epoch(&self, epoch: &str) -> io::Result<()> {
         let mut file = create(&self.ours, NEW_EPOCH)?;
-        writeln!(file, "{epoch}")?;
+        file.write_all(epoch.as_bytes())?;
         file.sync_all()?;
         Ok(fs::renameat(&self.ours, NEW_EPOCH, &self.ours, EPOCH)?)
     }
@@ -77,9 +79,9 @@ fn text(ours: impl AsFd, name: &str) -> io::Result<Option<String>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match fs::openat(ours, name, flags, Mode::empty()) {
         Ok(fd) => {
-            let mut text = String::new();
-            File::from(fd).take(LONGEST).read_to_string(&mut text)?;
-            Ok(Some(text.trim().to_owned()))
+            let mut bytes = Vec::new();
+            File::from(fd).take(LONGEST).read_to_end(&mut bytes)?;
+            Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned()))
         }
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),

@@ -1,16 +1,17 @@
 //! How far our records are is kept in the folders, so that older ones, put back from a backup, are
-//! recognised before they post again what was posted since.
+//! recognised: at the start by every folder that is there, by the others when they are back.
 
+use std::io;
 use std::time::Duration;
 
 use chrono::TimeDelta;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::IntakeError;
 use crate::config::Folder;
 use crate::hot::{Hot, epoch_at};
-use crate::store::{Epoch, Store};
+use crate::store::{Epoch, Epochs, Store};
 
 /// A share that does not answer keeps the others from nothing; it is asked again when it is opened.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -19,54 +20,76 @@ const SELDOM: TimeDelta = TimeDelta::seconds(1);
 
 /// At the start, before anything is posted: no folder knows later records than these.
 pub async fn no_older_records(store: &Store, folders: &[Folder]) -> Result<(), IntakeError> {
-    let ours = store.epoch()?;
-    for folder in folders {
+    let ask = |folder: &Folder| {
         let path = folder.path.clone();
         let (tell, told) = oneshot::channel();
         // A thread that never ends holds up nobody.
         std::thread::spawn(move || tell.send(epoch_at(&path)));
-        let theirs = timeout(PATIENCE, told).await.ok().and_then(Result::ok).and_then(Result::ok).flatten();
-        refuse_older(&ours, theirs, folder)?;
+        told
+    };
+    let asked: Vec<_> = folders.iter().map(ask).collect();
+    let until = Instant::now() + PATIENCE;
+    for (folder, told) in folders.iter().zip(asked) {
+        let theirs = timeout_at(until, told).await.ok().and_then(Result::ok).and_then(Result::ok).flatten();
+        let theirs = Epochs::read(&theirs.unwrap_or_default());
+        if store.is_older_than(&theirs)? {
+            return Err(IntakeError::OlderRecords(folder.name.clone()));
+        }
     }
     Ok(())
-}
-
-/// What can't be read says nothing, and is written anew.
-fn refuse_older(ours: &Epoch, theirs: Option<String>, folder: &Folder) -> Result<(), IntakeError> {
-    match theirs.and_then(|theirs| theirs.parse::<Epoch>().ok()) {
-        Some(theirs) if theirs.is_ahead_of(ours) => Err(IntakeError::OlderRecords(folder.name.clone())),
-        Some(_) | None => Ok(()),
-    }
-}
-
-/// The folder is open now, and may know more than we do.
-pub(super) fn compare(store: &Store, folder: &Folder, hot: &Hot) -> Result<(), IntakeError> {
-    refuse_older(&store.epoch()?, hot.epoch().ok().flatten(), folder)
 }
 
 /// What one folder was told.
 #[derive(Debug, Default)]
 pub(super) struct Told {
+    known: Epochs,
     last: Option<Epoch>,
     due: Option<TimeDelta>,
 }
 
 impl Told {
+    /// Of a folder that was opened just now, unless that knows more than we do.
+    pub(super) fn by(store: &Store, folder: &Folder, hot: &Hot) -> Result<io::Result<Self>, IntakeError> {
+        // What was there and can't be read must not be written over.
+        let known = match hot.epoch() {
+            Ok(known) => Epochs::read(&known.unwrap_or_default()),
+            Err(error) => return Ok(Err(error)),
+        };
+        if store.is_older_than(&known)? {
+            return Err(IntakeError::OlderRecords(folder.name.clone()));
+        }
+        Ok(Ok(Self { known, last: None, due: None }))
+    }
+
     /// There may be new facts.
     pub(super) fn advanced(&mut self, now: TimeDelta) {
         self.due.get_or_insert(now + SELDOM);
     }
 
-    pub(super) fn due(&self) -> Option<TimeDelta> {
-        self.due
+    /// When it is told more, if that is still to come.
+    pub(super) fn due(&self, now: TimeDelta) -> Option<TimeDelta> {
+        self.due.filter(|due| *due > now)
     }
 
-    /// Tells the folder what it does not know yet; if that fails, the next look says what is wrong.
-    pub(super) fn tell(&mut self, store: &Store, hot: &Hot) -> Result<(), IntakeError> {
+    /// Looks whether there are facts the folder does not know of.
+    pub(super) fn compare(&mut self, store: &Store, now: TimeDelta) -> Result<(), IntakeError> {
+        if self.last.as_ref() != Some(&store.epoch()?) {
+            self.advanced(now);
+        }
+        Ok(())
+    }
+
+    /// Tells the folder what it does not know yet, when it is time to.
+    pub(super) fn tell(&mut self, store: &Store, hot: &Hot, now: TimeDelta) -> Result<(), IntakeError> {
+        if self.due.is_none_or(|due| due > now) {
+            return Ok(());
+        }
         self.due = None;
         let epoch = store.epoch()?;
-        if self.last.as_ref() != Some(&epoch) && hot.keep_epoch(&epoch.to_string()).is_ok() {
-            self.last = Some(epoch);
+        if self.last.as_ref() != Some(&epoch) {
+            self.known.told(epoch.clone());
+            // If there is no room, it is tried again with the next look.
+            self.last = hot.keep_epoch(&self.known.to_string()).is_ok().then_some(epoch);
         }
         Ok(())
     }

@@ -41,7 +41,10 @@ impl Watched {
             Ok(hot) => Arc::new(hot),
             Err(away) => return Ok(Err(away)),
         };
-        epoch::compare(&shared.store, folder, &hot)?;
+        self.epoch = match epoch::Told::by(&shared.store, folder, &hot)? {
+            Ok(told) => told,
+            Err(error) => return Ok(Err(Away::Closed(error))),
+        };
         if let Err(error) = self.enable(shared, folder, &hot, before).await? {
             return Ok(Err(Away::NoRight(error)));
         }

@@ -44,17 +44,16 @@ impl Claim {
     fn claim(&self, names: &[Name]) -> Result<bool, TakeError> {
         match self.hot.claim(&self.dir, None, names) {
             Ok(()) => Ok(true),
-            // Somebody took it away again.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(error) => {
+                // A sidecar may have been moved before its PDF; without it nothing is posted.
                 for seen in &self.hot.claimed(&self.dir)? {
                     self.hot.put_back(&self.dir, &seen.name)?;
                 }
                 self.hot.unclaim(&self.dir)?;
-                Ok(false)
-            }
-            Err(error) => {
-                // Nothing was moved; without right to move, nothing is posted.
-                drop(self.hot.unclaim(&self.dir));
+                if error.kind() == io::ErrorKind::NotFound {
+                    // Somebody took it away again.
+                    return Ok(false);
+                }
                 let no_right = error.kind() == io::ErrorKind::PermissionDenied;
                 Err(if no_right { TakeError::NoRight } else { error.into() })
             }

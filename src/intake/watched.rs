@@ -140,8 +140,8 @@ impl Watched {
         if self.is_hinted {
             due = due.min(breath);
         }
-        if let Some(hot) = known.hot.as_ref().filter(|_| self.epoch.due().is_some_and(|due| due <= now)) {
-            self.epoch.tell(&shared.store, hot)?;
+        if let Some(hot) = &known.hot {
+            self.epoch.tell(&shared.store, hot, now)?;
         }
         // What is finished is taken in before one looks for more.
         if now < due || !self.ready.is_empty() {
@@ -157,7 +157,7 @@ impl Watched {
                     let furnished = hot.furnish(&[&folder.names.approve, &folder.names.cancel]);
                     let heard = furnished.is_ok() && self.watch(folder, &hot, hints);
                     hands::look(&mut self.hands, shared, folder, &hot, now).await?;
-                    self.epoch.tell(&shared.store, &hot)?;
+                    self.epoch.compare(&shared.store, now)?;
                     Ok(self.after_look(folder, &hot, heard, next, now))
                 }
                 Err(error) => Err(Away::Closed(error)),
@@ -184,7 +184,7 @@ impl Watched {
 
     fn earliest(&self, look: TimeDelta, now: TimeDelta) -> TimeDelta {
         let claims = self.claims.values().map(|(at, _)| *at).filter(|at| *at > now).min();
-        [claims, self.epoch.due()].into_iter().flatten().fold(look, TimeDelta::min)
+        [claims, self.epoch.due(now)].into_iter().flatten().fold(look, TimeDelta::min)
     }
 
     fn after_look(
@@ -250,6 +250,7 @@ impl Watched {
         let now = shared.clock.steady();
         let look = self.settling.look(now, settle, listing, waits);
         self.stuck.retain(|name, _| self.settling.knows(name));
+        self.was_there.retain(|(name, _)| self.settling.knows(name));
         let finished: HashMap<Name, Stamp> = look.ready.iter().cloned().collect();
         let sticks = |name: &Name, stamp: &Stamp| {
             self.stuck.get(name).is_some_and(|(before, until)| before == stamp && now < *until)
@@ -262,8 +263,8 @@ impl Watched {
             if sidecar.as_ref().is_some_and(|sidecar| !finished.contains_key(sidecar)) {
                 continue;
             }
-            let was_there =
-                folder.first_start == FirstStart::Hold && self.was_there.remove(&(name.clone(), stamp.inode));
+            let was_there = folder.first_start == FirstStart::Hold
+                && self.was_there.contains(&(name.clone(), stamp.inode));
             self.settling.forget(&name);
             let peek = !self.lacking.remove(&name)
                 && sidecar.is_none()

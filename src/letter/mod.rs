@@ -39,6 +39,7 @@ pub use outcome::{
 };
 pub use retry::Retry;
 pub use state::{CancelWish, Key, Open, Resend, Seen, State, Then};
+pub use words::largest_unit;
 
 use crate::clock::Time;
 

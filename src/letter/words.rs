@@ -131,13 +131,23 @@ impl fmt::Display for Reason {
     }
 }
 
+/// A span of time as people write it: so many days, hours, minutes or seconds (0 to 3), no fraction lost.
+pub fn largest_unit(seconds: u64) -> (u64, usize) {
+    let whole = |(length, unit)| {
+        (seconds >= length && seconds.is_multiple_of(length)).then(|| (seconds / length, unit))
+    };
+    [86_400, 3_600, 60].into_iter().zip(0..).find_map(whole).unwrap_or((seconds, 3))
+}
+
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LettersPerDay(limit) => write!(f, "the folder's limit of {limit} letters a day is reached"),
             Self::SheetsPerDay(limit) => write!(f, "the folder's limit of {limit} sheets a day is reached"),
             Self::Burst { letters, seconds } => {
-                write!(f, "more than {letters} letters came within {seconds} seconds")
+                let (count, unit) = largest_unit(*seconds);
+                let unit = ["days", "hours", "minutes", "seconds"][unit];
+                write!(f, "more than {letters} letters came within {count} {unit}")
             }
         }
     }
@@ -160,6 +170,20 @@ impl fmt::Display for AccountProblem {
             Self::AccountNotFound => f.write_str("the account does not exist any more"),
             Self::NotAllowed(why) => write!(f, "the credentials are not accepted: {why}"),
             Self::OtherPayment(code) => write!(f, "payment is refused: {code}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_told_in_the_largest_unit_without_a_fraction() {
+        let spans =
+            [(0, (0, 3)), (90, (90, 3)), (600, (10, 2)), (7200, (2, 1)), (86_400, (1, 0)), (90_000, (25, 1))];
+        for (seconds, told) in spans {
+            assert_eq!(largest_unit(seconds), told);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! document's own count and needed no repair is taken. A half-copied file usually needs one; one that
 //! was cut behind an older revision's end does not, so nothing but white space may follow the end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lopdf::xref::XrefEntry;
 use lopdf::{Document, LoadOptions, Object};
@@ -70,7 +70,9 @@ fn listed(container: &Object) -> Option<Vec<u32>> {
     let words = head.split(['\r', '\n']).filter_map(|line| line.split('%').next());
     let pairs: Result<Vec<u32>, _> = words.flat_map(str::split_whitespace).map(str::parse).collect();
     let pairs = pairs.ok().filter(|pairs| (pairs.len() / 2, pairs.len() % 2) == (count, 0))?;
-    Some(pairs.into_iter().step_by(2).collect())
+    let numbers: Vec<u32> = pairs.into_iter().step_by(2).collect();
+    let different: BTreeSet<_> = numbers.iter().collect();
+    (different.len() == numbers.len()).then_some(numbers)
 }
 
 fn ends_as_a_pdf_does(bytes: &[u8]) -> bool {

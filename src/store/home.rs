@@ -66,6 +66,11 @@ impl Home {
         self.dir.join("spool").join("ledger")
     }
 
+    /// The name of these records.
+    pub fn name(&self) -> PathBuf {
+        self.ledger().join("name")
+    }
+
     /// Where commands knock so that the daemon looks at once.
     pub fn bell(&self) -> PathBuf {
         self.dir.join("bell")

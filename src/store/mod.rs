@@ -30,7 +30,7 @@ pub use audit::Findings;
 pub use bell::Bell;
 pub use desk::{Answered, Desk, LetterRow, PausedRow, Totals};
 pub use drops::{DropRow, FolderRow};
-pub use epoch::Epoch;
+pub use epoch::{Epoch, Epochs};
 pub use folders::KnownFolder;
 pub use home::Home;
 pub use moves::{Admission, Record, RecordError};

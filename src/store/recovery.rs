@@ -36,6 +36,8 @@ pub struct Report {
     pub dropped: usize,
     /// Whether people's orders and pauses could not be read any more.
     pub wishes_lost: bool,
+    /// The number of the last fact that was there, before any was added.
+    pub began: u64,
     /// Letters held because what happened to them is not certain.
     pub held: Vec<Number>,
 }
@@ -77,6 +79,7 @@ fn make_one(
     let known: u64 = db.query_row("SELECT coalesce(max(seq), 0) FROM fact", [], |row| read::count(row, 0))?;
     let whole = rebuilt || home.database().metadata()?.len() <= COMPARED_WHOLE;
     let (mut ledger, held) = Ledger::open(&home.ledger(), if whole { 1 } else { known + 1 })?;
+    report.began = held.lines.iter().map(|line| line.seq).fold(known, u64::max);
     let ahead = held.lines.iter().any(|line| line.seq > known);
     let uncovered = held.damage.is_some() && (rebuilt || ahead);
     report.damage.clone_from(&held.damage);
@@ -113,7 +116,7 @@ fn make_one(
     }
     let sql = "INSERT INTO meta VALUES ('machine', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1";
     transaction.execute(sql, [machine()])?;
-    epoch::name(&transaction, now, distrusted)?;
+    epoch::name(&transaction, home, now, distrusted)?;
     transaction.commit()?;
     Ok((db, ledger, report))
 }

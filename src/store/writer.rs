@@ -18,7 +18,7 @@ use super::{Home, Report, StoreError, moves, recovery, schema};
 use crate::clock::Time;
 use crate::guard::Pause;
 use crate::letter::{AccountNews, Answer, Letter, Number};
-use crate::spool::{Ledger, LedgerError, Written};
+use crate::spool::{Ledger, LedgerError, Ulid, Written};
 
 /// At most so many moves share one commit.
 const MOVES_PER_COMMIT: usize = 256;
@@ -39,6 +39,10 @@ pub struct Store {
     thread: Mutex<Option<JoinHandle<()>>>,
     reader: Mutex<Connection>,
     halted: watch::Receiver<bool>,
+    /// The number of the last fact when these records were opened.
+    pub(super) began: u64,
+    /// This run of the daemon.
+    pub(super) run: Ulid,
     _lock: File,
 }
 
@@ -61,6 +65,8 @@ impl Store {
             thread: Mutex::new(Some(thread)),
             reader: Mutex::new(reader),
             halted,
+            began: report.began,
+            run: Ulid::new(now)?,
             _lock: lock,
         };
         Ok((store, report))

@@ -2,7 +2,7 @@
 
 use super::{Names, Said};
 use crate::drop::{Doubt, Kind, Refusal, Waiting};
-use crate::letter::{Certainty, Limit, Reason};
+use crate::letter::{Certainty, Limit, Reason, largest_unit};
 
 #[expect(clippy::too_many_lines, reason = "a table, one text for each")]
 pub(super) fn refusal(refusal: &Refusal) -> Said {
@@ -159,7 +159,9 @@ fn reason_text(reason: &Reason) -> String {
         Reason::Limit(Limit::LettersPerDay(limit)) => format!("一日の上限（{limit}通）に達しました。"),
         Reason::Limit(Limit::SheetsPerDay(limit)) => format!("一日の上限（{limit}枚）に達しました。"),
         Reason::Limit(Limit::Burst { letters, seconds }) => {
-            format!("{seconds}秒の間に{letters}通を超える郵便が入りました。")
+            let (count, unit) = largest_unit(*seconds);
+            let unit = ["日", "時間", "分", "秒"][unit];
+            format!("{count}{unit}の間に{letters}通を超える郵便が入りました。")
         }
         Reason::Refused(why) => format!("郵送サービスに断られました: {why}"),
         Reason::UploadRefused(why) => format!("PDFの送信を繰り返し断られました: {why}"),

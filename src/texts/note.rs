@@ -32,9 +32,12 @@ struct Words {
     ships: &'static str,
     shipped: &'static str,
     cancel_until: &'static str,
+    /// With the name of the subfolder.
+    to_cancel: &'static str,
     tracking: &'static str,
     held: &'static str,
-    sent: &'static str,
+    is_posted: &'static str,
+    is_shipped: &'static str,
     rejected: &'static str,
     cancelled: &'static str,
     closed: &'static str,
@@ -53,9 +56,11 @@ const EN: Words = Words {
     ships: "Ships on",
     shipped: "Shipped",
     cancel_until: "Can be cancelled until",
+    to_cancel: "To cancel it, move it into `{}`.",
     tracking: "Tracking number",
     held: "ON HOLD",
-    sent: "SENT",
+    is_posted: "POSTED",
+    is_shipped: "SHIPPED",
     rejected: "NOT POSTED",
     cancelled: "CANCELLED: nothing was posted",
     closed: "CLOSED: whether it was posted is not known",
@@ -74,9 +79,11 @@ const JA: Words = Words {
     ships: "発送予定",
     shipped: "発送",
     cancel_until: "取消期限",
+    to_cancel: "取り消す場合は「{}」に移してください。",
     tracking: "追跡番号",
     held: "【保留】",
-    sent: "【送付済み】",
+    is_posted: "【郵送手続き済み】",
+    is_shipped: "【発送済み】",
     rejected: "【郵送されていません】",
     cancelled: "【取消済み】郵送されていません",
     closed: "【終了】郵送されたかどうかは不明です",
@@ -178,7 +185,10 @@ impl Note<'_> {
                 self.time(words.ships, Some(seen.map_or(mail.ships_at, |seen| seen.ships_at)));
                 let open =
                     seen.is_none_or(|seen| seen.cancellable) && !matches!(wish, CancelWish::Refused(_));
-                self.time(words.cancel_until, open.then_some(mail.confirm_by));
+                if open {
+                    self.time(words.cancel_until, Some(mail.confirm_by));
+                    self.lines.push(words.to_cancel.replace("{}", &names.cancel));
+                }
             }
             State::Shipped { at, tracking, .. } => {
                 self.time(words.shipped, Some(*at));
@@ -203,10 +213,11 @@ impl Note<'_> {
         let words = self.words;
         match state {
             State::Confirmed { wish: CancelWish::Refused(why), .. } => {
-                self.lines.push(words.sent.to_owned());
+                self.lines.push(words.is_posted.to_owned());
                 self.line(words.too_late, why.clone());
             }
-            State::Confirmed { .. } | State::Shipped { .. } => self.lines.push(words.sent.to_owned()),
+            State::Confirmed { .. } => self.lines.push(words.is_posted.to_owned()),
+            State::Shipped { .. } => self.lines.push(words.is_shipped.to_owned()),
             State::Cancelled { .. } | State::Withdrawn => self.lines.push(words.cancelled.to_owned()),
             State::Closed => self.lines.push(words.closed.to_owned()),
             // On its way: no note is shown until it is posted or held.

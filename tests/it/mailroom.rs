@@ -52,7 +52,7 @@ pub const SIDECAR: &str =
     "receiver: {postal_code: '0600001', state: 北海道, city: 札幌市, address1: 1-1, name: 佐藤}\n";
 
 /// What mailchute keeps in a folder for itself.
-const OURS: [&str; 3] = [".mailchute/folder", ".mailchute/lock", ".mailchute/epoch"];
+const OURS: [&str; 4] = [".mailchute/folder", ".mailchute/lock", ".mailchute/epoch", ".mailchute/epoch.new"];
 
 pub struct Mailroom {
     pub service: Service,

@@ -197,8 +197,8 @@ fn count_panics() {
     });
 }
 
-/// How many panics there have been in this test: its sandbox runs in its thread, and beside the tests'
-/// own, which have their names, are the threads for what takes long.
+/// How many panics there have been in this test's thread, where its sandbox runs, and in those that have
+/// no test's name: the threads for what takes long, of whichever test.
 pub fn panics() -> usize {
     let is_ours = |thread: &&Thread| {
         thread.id() == current().id() || !thread.name().is_some_and(|name| name.contains("::"))

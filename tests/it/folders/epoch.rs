@@ -34,6 +34,7 @@ async fn put_back() -> Mailroom {
     }
     room.stop();
     std::fs::remove_dir_all(&state).unwrap();
+    copy_tree(&backup, &room.dir.path().join("once more"));
     std::fs::rename(backup, state).unwrap();
     room
 }
@@ -44,21 +45,30 @@ async fn authorized(room: &Mailroom) -> usize {
     ledger["entries"].as_array().unwrap().len()
 }
 
-#[tokio::test]
-async fn a_daemon_with_records_put_back_refuses_to_run_before_it_posts_anything() {
-    let room = put_back().await;
+/// Why the daemon does not start.
+async fn refused(room: &Mailroom) -> String {
     let run = Run {
         clock: room.clock.clone(),
         after_restore: false,
         inspector: Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute"))),
         reload: Arc::new(Notify::new()),
     };
-    let error = daemon::run(room.config(), run, std::future::pending()).await.unwrap_err();
+    daemon::run(room.config(), run, std::future::pending()).await.unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn a_daemon_with_records_put_back_refuses_to_run_before_it_posts_anything() {
+    let room = put_back().await;
     assert_eq!(
-        error.to_string(),
+        refused(&room).await,
         "folder `letters` was worked on with later records than these: were they put back from a backup? \
          Start once with `mailchute run --after-restore`: every letter that is not finished is then held"
     );
+    // A backup of a running database may be torn, and is then made anew from the old ledger.
+    for ending in ["", "-wal", "-shm"] {
+        drop(std::fs::remove_file(room.dir.path().join(format!("state/mailchute.db{ending}"))));
+    }
+    assert!(refused(&room).await.starts_with("folder `letters` was worked on with later records"));
     assert_eq!(authorized(&room).await, 3);
 }
 
@@ -78,6 +88,12 @@ async fn after_a_restore_nothing_is_posted_twice_and_the_folder_goes_on() {
     room.start();
     room.settle().await;
     assert_eq!(authorized(&room).await, 4);
+    // And the old name is remembered: the same backup once more is as old as before.
+    room.stop();
+    let state = room.dir.path().join("state");
+    std::fs::remove_dir_all(&state).unwrap();
+    std::fs::rename(room.dir.path().join("once more"), state).unwrap();
+    assert!(refused(&room).await.starts_with("folder `letters` was worked on with later records"));
 }
 
 #[tokio::test]

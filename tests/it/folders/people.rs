@@ -11,7 +11,7 @@ async fn the_text_beside_an_original_follows_its_letter_to_the_tracking_number()
     let sent = room.sent();
     let note = room.note(&format!("{sent}/INV-000123.txt"));
     for line in
-        ["SENT", "Letter: #1", "Receiver: 山田 太郎 様", "Pages: 3", "Ships on:", "Can be cancelled until:"]
+        ["POSTED", "Letter: #1", "Receiver: 山田 太郎 様", "Pages: 3", "Ships on:", "Can be cancelled until:"]
     {
         assert!(note.contains(line), "{note}");
     }
@@ -19,7 +19,10 @@ async fn the_text_beside_an_original_follows_its_letter_to_the_tracking_number()
         room.pass(86_400).await;
     }
     let note = room.note(&format!("{sent}/INV-000123.txt"));
-    assert!(note.contains("Tracking number: ") && note.contains("Shipped:"), "{note}");
+    assert!(
+        note.contains("SHIPPED\r\n") && note.contains("Tracking number: ") && note.contains("Shipped:"),
+        "{note}"
+    );
     assert_eq!(room.tree().len(), 2, "{:?}", room.tree());
     room.check().await;
 }
