@@ -12,6 +12,7 @@ mod main_file;
 mod page;
 mod problem;
 mod reader;
+mod required;
 mod schema;
 mod secret;
 mod strike;

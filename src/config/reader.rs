@@ -6,6 +6,7 @@ use serde::de::{
     Visitor,
 };
 
+use super::required::lacking;
 use super::strike::Error;
 use super::tree::{Key, Node, Value};
 
@@ -73,15 +74,15 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
         match &self.0.value {
             Value::Scalar { text, .. } => visitor.visit_str(text),
             Value::List(items) => visitor.visit_seq(Items(items.iter())),
-            Value::Map { entries, struck } => {
-                visitor.visit_map(Entries { rest: entries, value: None }).map_err(|error| Error {
-                    follows: error.follows
-                        || error.missing
-                            && error.place.is_none()
-                            && struck.iter().any(|key| error.what.contains(&format!("`{key}`"))),
-                    ..error
-                })
-            }
+            Value::Map { entries, struck } => visitor
+                .visit_map(Entries { rest: entries, value: None })
+                .map_err(|error| match error.missing {
+                    Some(missed) if error.place.is_none() => {
+                        let present: Vec<&str> = entries.iter().map(|(key, _)| key.text.as_str()).collect();
+                        error.lacking(lacking(&present, missed), struck)
+                    }
+                    Some(_) | None => error,
+                }),
         }
         .map_err(|error| error.at(&self.0.place))
     }

@@ -27,7 +27,7 @@ pub(super) fn read<T: DeserializeOwned>(root: &Node, mistakes: &mut Vec<Mistake>
             let told = Mistake { place: Some(place.clone()), what: error.what, help: error.help };
             mistakes.push(told);
         }
-        if !strike(&mut root, &place, error.follows || error.missing, error.meant.as_deref()) {
+        if !strike(&mut root, &place, error.follows || error.missing.is_some(), error.meant.as_deref()) {
             return None;
         }
     }
@@ -62,8 +62,8 @@ pub(super) struct Error {
     pub(super) place: Option<Place>,
     pub(super) what: String,
     pub(super) help: Option<String>,
-    /// A key is missing.
-    pub(super) missing: bool,
+    /// The first key that is missing.
+    pub(super) missing: Option<&'static str>,
     /// It is missing only because it was struck out.
     pub(super) follows: bool,
     /// The key that was probably meant by an unknown one; it is not missing then.
@@ -83,6 +83,19 @@ impl Error {
         self.place.get_or_insert_with(|| place.clone());
         self
     }
+
+    /// A mapping lacks these keys too. What was struck out of it is not told again.
+    pub(super) fn lacking(self, others: Vec<&str>, struck: &[String]) -> Self {
+        let mut keys: Vec<&str> = self.missing.into_iter().collect();
+        keys.extend(others.into_iter().filter(|key| Some(*key) != self.missing));
+        keys.retain(|key| !struck.iter().any(|struck| struck == key));
+        let what = match keys.as_slice() {
+            [] => return Self { follows: true, ..self },
+            [key] => format!("the key `{key}` is missing"),
+            [keys @ .., last] => format!("the keys `{}` and `{last}` are missing", keys.join("`, `")),
+        };
+        Self { what, ..self }
+    }
 }
 
 impl de::Error for Error {
@@ -93,7 +106,7 @@ impl de::Error for Error {
             Some((what, help)) => (what.to_owned(), Some(help.to_owned())),
             None => (said, None),
         };
-        Self { place: None, what, help, missing: false, follows: false, meant: None }
+        Self { place: None, what, help, missing: None, follows: false, meant: None }
     }
 
     fn invalid_type(_: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
@@ -116,7 +129,7 @@ impl de::Error for Error {
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self { missing: true, ..Self::custom(format!("the key `{field}` is missing")) }
+        Self { missing: Some(field), ..Self::custom(format!("the key `{field}` is missing")) }
     }
 }
 

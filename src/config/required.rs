@@ -1,0 +1,47 @@
+//! Which keys a mapping can't do without: as the schemas say, which are made of the very types that are
+//! read. Serde alone would name the first one that is missing.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use super::schema::schemas;
+
+/// Keys that a mapping may have, and those it must have.
+type Keys = (BTreeSet<String>, Vec<String>);
+
+static MAPPINGS: LazyLock<Vec<Keys>> = LazyLock::new(|| {
+    let mut found = Vec::new();
+    for (_, schema) in schemas() {
+        collect(&serde_json::from_str(&schema).unwrap_or_default(), &mut found);
+    }
+    found
+});
+
+fn collect(schema: &Value, found: &mut Vec<Keys>) {
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        let required = required.filter_map(Value::as_str).map(str::to_owned).collect();
+        found.push((properties.keys().cloned().collect(), required));
+    }
+    match schema {
+        Value::Object(parts) => parts.values().for_each(|part| collect(part, found)),
+        Value::Array(parts) => parts.iter().for_each(|part| collect(part, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// What a mapping with these keys lacks besides the one that was missed: what every mapping lacks that
+/// it can be.
+pub(super) fn lacking(present: &[&str], missed: &str) -> Vec<&'static str> {
+    let can_be = |(may, must): &&Keys| {
+        present.iter().all(|&key| may.contains(key)) && must.iter().any(|key| key == missed)
+    };
+    let mut candidates = MAPPINGS.iter().filter(can_be).map(|(_, must)| must);
+    let Some(first) = candidates.next() else { return Vec::new() };
+    let others: Vec<_> = candidates.collect();
+    let lacks =
+        |key: &&str| !present.contains(key) && others.iter().all(|must| must.iter().any(|k| k == key));
+    first.iter().map(String::as_str).filter(lacks).collect()
+}
