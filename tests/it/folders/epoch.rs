@@ -45,7 +45,7 @@ async fn authorized(room: &Mailroom) -> usize {
     ledger["entries"].as_array().unwrap().len()
 }
 
-/// Why the daemon does not start.
+/// Why the daemon does not start. One that does is asked to end at once.
 async fn refused(room: &Mailroom) -> String {
     let run = Run {
         clock: room.clock.clone(),
@@ -53,7 +53,7 @@ async fn refused(room: &Mailroom) -> String {
         inspector: Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute"))),
         reload: Arc::new(Notify::new()),
     };
-    daemon::run(room.config(), run, std::future::pending()).await.unwrap_err().to_string()
+    daemon::run(room.config(), run, std::future::ready(())).await.unwrap_err().to_string()
 }
 
 #[tokio::test]
