@@ -4,12 +4,16 @@
 //! [`Clock`]. A clock never runs backwards through [`Clock::move_to`]; the system's own clock may,
 //! so whoever needs order keeps the latest time it has seen.
 
+mod cron;
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+
+pub use cron::{CronError, CronLine};
 
 pub type Time = DateTime<Utc>;
 

@@ -4,7 +4,7 @@ use crate::clock::Time;
 use crate::drop::{Undecided, Waiting};
 use crate::letter::{Fact, Letter, Number};
 use crate::spool::{EntryError, Ulid};
-use crate::store::{OwedRow, RecordError, Report};
+use crate::store::{News, OwedRow, RecordError, Report};
 
 type Cause<'a> = &'a (dyn std::error::Error + 'static);
 
@@ -117,9 +117,37 @@ pub fn account_unread(account: &str, why: &str) {
     tracing::warn!(account, why, "the account can't be read yet");
 }
 
-/// What somebody must be told, until there are e-mails: here.
-pub fn owed(row: &OwedRow) {
-    tracing::info!(subject = row.subject, notice = row.notice, "to be told");
+/// What somebody must be told, and how many get a mail of it.
+pub fn owed(row: &OwedRow, people: usize) {
+    match row.news() {
+        // Of whom a mail server does not want to know is said to operators, not here.
+        Some(News::Unwanted { .. }) => tracing::info!(notice = row.notice, people, "to be told"),
+        Some(_) | None => tracing::info!(subject = row.subject, notice = row.notice, people, "to be told"),
+    }
+}
+
+pub fn mail_sent(mail: i64, kind: &str) {
+    tracing::info!(mail, kind, "a mail was sent");
+}
+
+pub fn mail_later(mail: i64, code: &str) {
+    tracing::warn!(mail, code, "a mail is not taken now; it is sent again");
+}
+
+pub fn mail_refused(mail: i64, code: &str) {
+    tracing::error!(mail, code, "a mail is refused for good; operators are told");
+}
+
+pub fn mail_unmade(mail: i64, why: &str) {
+    tracing::error!(mail, why, "a mail can't be made; it is tried again");
+}
+
+pub fn mail_server_away(why: &str) {
+    tracing::error!(why, "no mail can be sent at present; what is owed is kept and sent later");
+}
+
+pub fn mail_server_works() {
+    tracing::info!("mails are sent again");
 }
 
 /// A folder is watched for the first time, or is back.
@@ -210,6 +238,10 @@ pub fn original_gone(folder: &str, drop: &Ulid) {
 
 pub fn reloaded(folders: usize) {
     tracing::info!(folders, "the configuration was read again and is in force");
+}
+
+pub fn no_schedule(error: Cause<'_>) {
+    tracing::warn!(error, "what is due at configured times may come half a minute late");
 }
 
 pub fn restart_needed() {

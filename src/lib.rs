@@ -21,6 +21,9 @@ pub mod rules;
 /// What office people read, in their language.
 pub mod texts;
 
+/// What mails say.
+pub mod message;
+
 /// May something that costs money be begun now?
 pub mod guard;
 
@@ -62,6 +65,9 @@ pub mod dispatch;
 
 /// What somebody must still be told.
 pub mod owed;
+
+/// Wakes the loops at configured times.
+pub mod schedule;
 
 /// The daemon put together: opened, started, stopped in order.
 pub mod daemon;

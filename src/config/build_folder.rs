@@ -6,9 +6,9 @@ use regex::Regex;
 
 use super::build::Build;
 use super::either::Receiver as WrittenReceiver;
-use super::folder::{Book, Folder, FolderTerms, glob, real};
-use super::words::Burst;
-use super::yaml_folder::{self as yaml, DuplicateAction, Release};
+use super::folder::{Book, Folder, FolderTerms, Keep, LetterKind, Notify, glob, real};
+use super::words::{Burst, Email, Release};
+use super::yaml_folder::{self as yaml, DuplicateAction};
 use crate::address::Address;
 use crate::address_book::Columns;
 use crate::letter::Print;
@@ -37,6 +37,7 @@ impl Build<'_, yaml::Folder> {
             rules.map(|(index, rule)| self.rule(index, rule, sender.as_ref())).collect();
         self.repeated_names();
         self.settle_is_sane();
+        self.approval_is_sane();
         let limits = &written.limits;
         let duplicates = &written.duplicates;
         Some(Folder {
@@ -59,8 +60,22 @@ impl Build<'_, yaml::Folder> {
             names,
             language: self.around.language,
             zone: self.around.zone,
+            notify: notify(&written.notify),
+            keep: Keep {
+                sealed_pdf: written.keep.sealed_pdf,
+                spool: written.keep.spool.0,
+                originals: written.keep.originals.map(|length| length.0),
+                history: written.keep.history.0,
+            },
+            cost_centre: written.cost_centre.clone(),
+            not_by_owner: written.approval.not_by_owner,
+            notify_at: self.written.has(&["notify"]).then(|| self.written.doubtful(&["notify"], "", "")),
             terms: FolderTerms {
                 approval: written.release == Release::Approval,
+                posting: match &written.release {
+                    Release::At(line) => Some(line.clone()),
+                    Release::Automatic | Release::Approval => None,
+                },
                 duplicates: (duplicates.action == DuplicateAction::Hold).then_some(duplicates.within.0),
                 letters_per_day: limits.letters_per_day,
                 sheets_per_day: limits.sheets_per_day,
@@ -128,6 +143,22 @@ impl Build<'_, yaml::Folder> {
         }
         if watch.poll.is_some_and(|poll| poll.0.as_millis() < 100) {
             self.wrong(&["watch", "poll"], "it is too short", "at least 100ms");
+        }
+    }
+
+    fn approval_is_sane(&mut self) {
+        let written = &self.written.value;
+        if written.approval.not_by_owner && written.release != Release::Approval {
+            let help = "with `release: approval` each letter waits for an approval";
+            self.wrong(&["approval", "not_by_owner"], "no letter of this folder waits for an approval", help);
+        }
+        if written.approval.not_by_owner && written.letter == LetterKind::Subfolder {
+            let help = "use `letter: file`, or leave it out";
+            self.wrong(
+                &["approval", "not_by_owner"],
+                "whose a subfolder is does not tell whose its files are",
+                help,
+            );
         }
     }
 
@@ -199,6 +230,17 @@ impl Build<'_, yaml::Folder> {
                 ReceiverFrom::Book(template.clone())
             }
         }
+    }
+}
+
+fn notify(written: &yaml::Notify) -> Notify {
+    let read = |list: &[Email]| list.iter().map(|email| email.0.clone()).collect();
+    Notify {
+        shipped: read(&written.shipped),
+        rejected: read(&written.rejected),
+        held: read(&written.held),
+        cancelled: read(&written.cancelled),
+        card_declined: read(&written.card_declined),
     }
 }
 

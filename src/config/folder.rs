@@ -17,8 +17,9 @@ use super::problem::Problem;
 use super::yaml_folder as yaml;
 use crate::address::Address;
 use crate::address_book::{AddressBook, Columns, RowMistake};
-use crate::clock::Time;
+use crate::clock::{CronLine, Time};
 use crate::guard::Terms;
+use crate::message::Mailbox;
 use crate::rules::{Rules, Sidecar};
 use crate::texts::{Language, Names};
 
@@ -65,10 +66,36 @@ pub struct Folder {
     pub names: Names,
     pub language: Language,
     pub zone: Tz,
+    pub notify: Notify,
+    pub keep: Keep,
+    pub cost_centre: Option<String>,
+    /// Who drops a file can't approve it.
+    pub not_by_owner: bool,
+    /// Where it says who is told, if it does.
+    pub(super) notify_at: Option<Problem>,
     pub(super) terms: FolderTerms,
     pub(super) addresses: Addresses,
     /// Where its path is written, for what is wrong with that.
     pub(super) path_at: Problem,
+}
+
+/// Whom the folder tells what.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Notify {
+    pub shipped: Vec<Mailbox>,
+    pub rejected: Vec<Mailbox>,
+    pub held: Vec<Mailbox>,
+    pub cancelled: Vec<Mailbox>,
+    pub card_declined: Vec<Mailbox>,
+}
+
+/// What is kept, and how long after a letter has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    pub sealed_pdf: bool,
+    pub spool: Duration,
+    pub originals: Option<Duration>,
+    pub history: Duration,
 }
 
 /// Senders by name.
@@ -81,6 +108,8 @@ pub(super) struct FolderTerms {
     pub(super) letters_per_day: Option<u32>,
     pub(super) sheets_per_day: Option<u32>,
     pub(super) burst: Option<(u32, u64)>,
+    /// Posting times, if letters wait for them.
+    pub(super) posting: Option<CronLine>,
 }
 
 /// Where an address book is, and how it is read.
@@ -148,6 +177,16 @@ impl Folder {
             burst: terms.burst,
             day_began: began.map_or(now, |began| began.to_utc()),
         }
+    }
+
+    /// When its letters are posted, if they wait for that.
+    pub fn posting_times(&self) -> Option<&CronLine> {
+        self.terms.posting.as_ref()
+    }
+
+    /// Until when a letter that is taken in now waits to be posted with others.
+    pub fn waits_until(&self, now: Time) -> Option<Time> {
+        self.terms.posting.as_ref()?.next(now, self.zone)
     }
 
     /// Reads what lies beside a drop; what is wrong with it, in one line each.

@@ -1,7 +1,6 @@
 //! `mailchute.yaml` and the files it leads to.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,15 +10,14 @@ use chrono_tz::Tz;
 use fs_err as fs;
 
 use super::build::Build;
-use super::folder::{Around, Folder, glob, real};
+use super::folder::{Around, Folder, Notify, glob, real};
 use super::page::{self, Written};
 use super::problem::Problem;
 use super::secret::SecretSource;
-use super::{Config, ConfigError, yaml};
+use super::{Config, ConfigError, email, yaml};
 use crate::address::{Address, Receiver};
 use crate::api::{Credentials, Patience, Places};
 use crate::letter::Retry;
-use crate::secret::Secret;
 
 #[derive(Debug)]
 pub struct Account {
@@ -60,16 +58,21 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
     let accounts = accounts(&written, beside, problems);
     let (patience, retry) = network(&written, problems);
     let state = beside.join(&main.state);
+    let email = email::build(&written, beside, problems);
     let mut folders = Vec::new();
     match rule_files(beside, &main.folders) {
         Ok(files) => folders.extend(files.iter().filter_map(|file| Folder::read(file, &around, problems))),
         Err(why) => problems.push(written.wrong(&["folders"], why, "write it as `folders/*.yaml`")),
     }
+    unheard(&folders, email.is_some(), problems);
     apart(&folders, &[("the state directory", &state), ("mailchute.yaml", file)], problems);
     Some(Config {
         file: file.to_owned(),
         state,
         accounts,
+        email,
+        zone: around.zone,
+        language: main.language,
         folders,
         rules_dir: beside.join(Path::new(&main.folders).parent().unwrap_or(Path::new(""))),
         letters_at_once: main.network.letters_at_once,
@@ -159,6 +162,14 @@ fn rule_files(beside: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
+/// Who is named to be told, and nothing says how.
+fn unheard(folders: &[Folder], can_tell: bool, problems: &mut Vec<Problem>) {
+    for folder in folders.iter().filter(|folder| !can_tell && folder.notify != Notify::default()) {
+        let what = "nobody is told: mailchute.yaml has no `email`";
+        problems.extend(folder.notify_at.iter().map(|place| place.saying(what.to_owned(), "")));
+    }
+}
+
 /// No two folders in one place or one inside the other, and nothing of ours in any.
 fn apart(folders: &[Folder], ours: &[(&str, &Path)], problems: &mut Vec<Problem>) {
     let books =
@@ -191,37 +202,9 @@ fn apart(folders: &[Folder], ours: &[(&str, &Path)], problems: &mut Vec<Problem>
 impl Account {
     /// Fetches the secret from where it is.
     pub fn credentials(&self) -> Result<Credentials, ConfigError> {
-        let key =
-            |why: String| ConfigError::one(Path::new(&format!("accounts.{}.client_secret", self.name)), why);
-        let secret = match &self.secret {
-            SecretSource::Env(name) => {
-                std::env::var(name).map_err(|_| key(format!("the environment variable {name} is not set")))?
-            }
-            SecretSource::File(path) => secret_file(path).map_err(key)?,
-            SecretSource::Credential(name) => {
-                let dir = std::env::var_os("CREDENTIALS_DIRECTORY")
-                    .ok_or_else(|| key("systemd gave no credentials; LoadCredential= does".to_owned()))?;
-                let plain = !name.is_empty() && !name.contains('/') && name != "..";
-                let name = plain.then_some(name).ok_or_else(|| key("it is a name, not a path".to_owned()))?;
-                fs::read_to_string(Path::new(&dir).join(name)).map_err(|error| key(error.to_string()))?
-            }
-        };
-        let secret = secret.trim_end_matches(['\r', '\n']);
-        if secret.is_empty() {
-            return Err(key("it is empty".to_owned()));
-        }
-        Ok(Credentials { client_id: self.client_id.clone(), client_secret: Secret::new(secret) })
+        let secret = self.secret.fetch(&format!("accounts.{}.client_secret", self.name))?;
+        Ok(Credentials { client_id: self.client_id.clone(), client_secret: secret })
     }
-}
-
-fn secret_file(path: &Path) -> Result<String, String> {
-    let unreadable = |error: std::io::Error| format!("{} can't be read: {error}", path.display());
-    let mode = std::fs::metadata(path).map_err(unreadable)?.mode();
-    if mode & 0o007 != 0 {
-        let path = path.display();
-        return Err(format!("others can read {path}; `chmod 600 {path}` and it is taken"));
-    }
-    std::fs::read_to_string(path).map_err(unreadable)
 }
 
 /// A sender's address from a file.

@@ -7,6 +7,7 @@
 mod build;
 mod build_folder;
 mod either;
+mod email;
 mod folder;
 mod main_file;
 mod page;
@@ -25,13 +26,16 @@ mod yaml_folder;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use folder::{Book, FirstStart, Folder, LetterKind, WatchMode};
+use chrono_tz::Tz;
+pub use email::{Digest, Email, Login, Start, Transport};
+pub use folder::{Book, FirstStart, Folder, Keep, LetterKind, Notify, WatchMode};
 pub use main_file::{Account, read_address, read_receiver};
 pub use problem::{Problem, Weight};
 pub use schema::schemas;
 
 use crate::api::Patience;
 use crate::letter::Retry;
+use crate::texts::Language;
 
 const USUAL_PLACES: [&str; 2] = ["mailchute.yaml", "/etc/mailchute/mailchute.yaml"];
 
@@ -42,6 +46,10 @@ pub struct Config {
     pub state: PathBuf,
     pub accounts: Vec<Account>,
     pub folders: Vec<Folder>,
+    /// How people are told; nobody is without it.
+    pub email: Option<Email>,
+    pub zone: Tz,
+    pub language: Language,
     /// Where the folders' rules files are.
     pub rules_dir: PathBuf,
     pub letters_at_once: usize,

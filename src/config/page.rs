@@ -15,8 +15,8 @@ use super::tree::{Node, Value};
 use super::{strike, text, tree};
 
 const LARGEST_FILE: u64 = 1 << 20;
-/// Lines of accounts are never shown: a secret may stand anywhere in them by mistake.
-const ACCOUNTS: &str = "accounts";
+/// Lines of these are never shown: a secret may stand anywhere in them by mistake.
+const SECRETIVE: [&str; 2] = ["accounts", "password"];
 
 /// A value, and where each part of it stands.
 #[derive(Debug)]
@@ -57,6 +57,10 @@ impl<T> Written<T> {
     /// Whether a list stands there that has something in it, right or wrong.
     pub(super) fn has_items(&self, path: &[&str]) -> bool {
         matches!(self.root.at(path).map(|node| &node.value), Some(Value::List(items)) if !items.is_empty())
+    }
+
+    pub(super) fn has(&self, path: &[&str]) -> bool {
+        self.root.at(path).is_some()
     }
 
     /// The line on which something stands.
@@ -108,9 +112,9 @@ pub(super) fn read_bytes<T: DeserializeOwned + PartialEq>(
     }
     let mut hidden = Vec::new();
     match &root {
-        Some(root) => root.values_of(ACCOUNTS, &mut hidden),
+        Some(root) => SECRETIVE.iter().for_each(|key| root.values_of(key, &mut hidden)),
         // What is no YAML may have a secret anywhere.
-        None if text.contains(ACCOUNTS) => hidden.push(0..text.len()),
+        None if SECRETIVE.iter().any(|key| text.contains(key)) => hidden.push(0..text.len()),
         None => {}
     }
     let sound = mistakes.is_empty();

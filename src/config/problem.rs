@@ -80,6 +80,17 @@ impl Problem {
         Self::new(&Arc::new(page), Weight::Error, mistake)
     }
 
+    /// About a line of a text, counted from 1.
+    pub(super) fn of_line(file: &Path, text: &str, line: Option<usize>, what: impl Into<String>) -> Self {
+        let start = |line: usize| {
+            let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+            before..before + text[before..].find('\n').unwrap_or(text.len() - before)
+        };
+        let page = Page { file: file.to_owned(), text: text.to_owned(), hidden: Vec::new() };
+        let mistake = Mistake { place: line.map(start), what: what.into(), help: None };
+        Self::new(&Arc::new(page), Weight::Error, mistake)
+    }
+
     /// Something else about the same place.
     pub(super) fn saying(&self, what: String, help: &str) -> Self {
         Self { what, help: Some(help.to_owned()), ..self.clone() }

@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::ConfigError;
+use crate::secret::Secret;
 
 /// Where a secret is; never the secret itself. Whatever else stands there is not repeated.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,9 +27,43 @@ impl SecretSource {
             Self::Credential(_) | Self::Env(_) => self,
         }
     }
+
+    /// Fetches it from where it is; `key` is where that is written.
+    pub(super) fn fetch(&self, key: &str) -> Result<Secret, ConfigError> {
+        let wrong = |why: String| ConfigError::one(Path::new(key), why);
+        let secret = match self {
+            Self::Env(name) => std::env::var(name)
+                .map_err(|_| wrong(format!("the environment variable {name} is not set")))?,
+            Self::File(path) => secret_file(path).map_err(wrong)?,
+            Self::Credential(name) => {
+                let dir = std::env::var_os("CREDENTIALS_DIRECTORY")
+                    .ok_or_else(|| wrong("systemd gave no credentials; LoadCredential= does".to_owned()))?;
+                let plain = !name.is_empty() && !name.contains('/') && name != "..";
+                let name =
+                    plain.then_some(name).ok_or_else(|| wrong("it is a name, not a path".to_owned()))?;
+                fs_err::read_to_string(Path::new(&dir).join(name))
+                    .map_err(|error| wrong(error.to_string()))?
+            }
+        };
+        let secret = secret.trim_end_matches(['\r', '\n']);
+        if secret.is_empty() {
+            return Err(wrong("it is empty".to_owned()));
+        }
+        Ok(Secret::new(secret))
+    }
 }
 
-const WHERE: &str = "client_secret: never the secret itself, but where it is\nwrite {credential: NAME}, {file: PATH} or \
+fn secret_file(path: &Path) -> Result<String, String> {
+    let unreadable = |error: std::io::Error| format!("{} can't be read: {error}", path.display());
+    let mode = std::fs::metadata(path).map_err(unreadable)?.mode();
+    if mode & 0o007 != 0 {
+        let path = path.display();
+        return Err(format!("others can read {path}; `chmod 600 {path}` and it is taken"));
+    }
+    std::fs::read_to_string(path).map_err(unreadable)
+}
+
+const WHERE: &str = "the secret itself never stands here, only where it is\nwrite {credential: NAME}, {file: PATH} or \
                      {env: NAME}";
 
 impl<'de> Deserialize<'de> for SecretSource {

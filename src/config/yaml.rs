@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::secret::SecretSource;
-use super::words::Length;
+use super::words::{Cron, Email, Length};
 use crate::texts::Language;
 
 /// mailchute.yaml
@@ -34,6 +34,8 @@ pub(super) struct Main {
     pub language: Language,
     #[serde(default)]
     pub network: Network,
+    /// Without it nobody is told anything by mail.
+    pub email: Option<EmailSection>,
 }
 
 pub(super) const FOLDERS: &str = "folders/*.yaml";
@@ -85,6 +87,72 @@ impl Default for Network {
             slowest_retry: Length(Duration::from_mins(15)),
         }
     }
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EmailSection {
+    /// Whom the mails come from.
+    pub from: Email,
+    /// Who hears of what is no folder's: a paused account, a share that is away, a disk that is full.
+    #[serde(default)]
+    pub operators: Vec<Email>,
+    /// The mail server.
+    pub smtp: Option<Smtp>,
+    /// Instead of a mail server: each mail becomes a file here, for trials. Relative to this file.
+    pub directory: Option<PathBuf>,
+    /// Letters of a folder that ship within this time are told in one mail; 0s for one each.
+    #[serde(default = "quarter_hour")]
+    pub together: Length,
+    pub digest: Option<Digest>,
+    /// Templates of your own, named as `mailchute templates DIR` writes them. Relative to this file.
+    #[serde(default = "templates")]
+    pub templates: PathBuf,
+}
+
+fn quarter_hour() -> Length {
+    Length(Duration::from_mins(15))
+}
+
+fn templates() -> PathBuf {
+    PathBuf::from("templates")
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Smtp {
+    pub host: String,
+    /// 587 with starttls, 465 with implicit, 25 with none
+    pub port: Option<u16>,
+    #[serde(default)]
+    pub tls: Tls,
+    pub user: Option<String>,
+    /// Never the password itself, but where it is.
+    pub password: Option<SecretSource>,
+    /// A PEM file with the authority that signed the server's certificate, instead of the system's.
+    pub ca: Option<PathBuf>,
+    /// What this machine calls itself there; its own name if not given.
+    pub hello: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Tls {
+    /// The connection becomes TLS before anything is said, or nothing is sent.
+    #[default]
+    Starttls,
+    /// TLS from the first byte.
+    Implicit,
+    /// Only to this machine itself.
+    None,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Digest {
+    /// When, as a cron line in the time zone: `0 18 * * mon-fri`.
+    pub at: Cron,
+    pub to: Vec<Email>,
 }
 
 /// An address; a receiver's also has an honorific.

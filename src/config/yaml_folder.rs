@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::either::{Receiver, Sender};
 use super::folder::{FirstStart, LetterKind, WatchMode};
-use super::words::{Burst, Days, Hours, Length, Pages, Size};
+use super::words::{Burst, Days, Email, Hours, Length, Pages, Release, Size};
 use super::yaml::AddressFile;
 use crate::letter::{Color, Duplex, Print, Shipping, Staple};
 
@@ -28,8 +28,11 @@ pub(super) struct Folder {
     pub letter: LetterKind,
     /// A name from mailchute.yaml, or an address written out.
     pub sender: Sender,
+    /// `automatic`, `approval`, or posting times as a cron line: `0 15 * * mon-fri`.
     #[serde(default)]
     pub release: Release,
+    #[serde(default)]
+    pub approval: Approval,
     /// What lies in the folder when it is watched for the first time, or when a share comes back.
     #[serde(default)]
     pub first_start: FirstStart,
@@ -41,6 +44,12 @@ pub(super) struct Folder {
     #[serde(default)]
     pub duplicates: Duplicates,
     pub address_book: Option<AddressBook>,
+    #[serde(default)]
+    pub notify: Notify,
+    #[serde(default)]
+    pub keep: Keep,
+    /// What its letters are put down to in `mailchute report`.
+    pub cost_centre: Option<String>,
     /// The names of the subfolders that people see.
     #[serde(default)]
     pub shelf: Shelf,
@@ -66,14 +75,47 @@ pub(super) struct Watch {
     pub ignore: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Release {
-    /// At once.
-    #[default]
-    Automatic,
-    /// Each letter waits until a person approves it.
-    Approval,
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Approval {
+    /// Whoever dropped a file can't approve it: the approver copies it into `Approve`, and the copy
+    /// must belong to another user. Needs a share where each person's files are that person's.
+    pub not_by_owner: bool,
+}
+
+/// Who is told what; `email` in mailchute.yaml says how.
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Notify {
+    /// With the tracking number, as soon as it is there.
+    pub shipped: Vec<Email>,
+    pub rejected: Vec<Email>,
+    /// What waits for a person, and what to do.
+    pub held: Vec<Email>,
+    /// How a cancelling ended.
+    pub cancelled: Vec<Email>,
+    pub card_declined: Vec<Email>,
+}
+
+/// What is kept, and for how long.
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Keep {
+    /// Fetches each PDF as it is printed and lays it beside the original: NAME.sealed.pdf.
+    pub sealed_pdf: bool,
+    /// mailchute's own copies, after the letter has ended.
+    pub spool: Length,
+    /// What lies in the folder's shelves, after the letter has ended; for ever if not given.
+    pub originals: Option<Length>,
+    /// Names and addresses in mailchute's records, after the letter has ended.
+    pub history: Length,
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        let days = |days: u64| Length(Duration::from_hours(days * 24));
+        Self { sealed_pdf: false, spool: days(30), originals: None, history: days(3653) }
+    }
 }
 
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]

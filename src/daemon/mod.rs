@@ -16,7 +16,7 @@ use crate::dispatch::{Account, Dispatch};
 use crate::hot::Registry;
 use crate::intake::{self, Bells, Intake};
 use crate::journal;
-use crate::owed;
+use crate::owed::Outbox;
 use crate::pdf::Inspector;
 use crate::shelf;
 use crate::spool::Spool;
@@ -48,7 +48,7 @@ pub struct Run {
 }
 
 /// Runs until `stop` resolves.
-pub async fn run(config: Config, run: Run, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
+pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
     let Run { clock, after_restore, inspector, reload } = run;
     let accounts = accounts(&config, &clock)?;
     let (store, report) = Store::open(&config.state, clock.now(), after_restore)?;
@@ -76,7 +76,9 @@ pub async fn run(config: Config, run: Run, stop: impl Future<Output = ()>) -> an
     );
     let bells = Bells { owed: dispatch.owed(), ..Bells::default() };
     let reloading = reload::Reloading::of(&config, reload);
-    let registry = Arc::new(Registry::new(config.folders));
+    let waking = reload::times(&config, &bells);
+    let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
+    let outbox = Arc::new(Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config));
     let intake =
         Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, clock.clone(), &bells);
     let (stopping, stopped) = watch::channel(false);
@@ -90,11 +92,12 @@ pub async fn run(config: Config, run: Run, stop: impl Future<Output = ()>) -> an
         Arc::clone(&store),
         Arc::clone(&registry),
         clock.clone(),
-        Arc::clone(&bells.owed),
-        stopped,
+        bells.clone(),
+        stopped.clone(),
     ));
-    let reloads = tokio::spawn(reloading.run(registry, Arc::clone(&bells.hint)));
-    let loops = Loops { taking_in, putting };
+    let telling = tokio::spawn(tell(Arc::clone(&outbox), clock.clone(), Arc::clone(&bells.told), stopped));
+    let reloads = tokio::spawn(reloading.run(registry, outbox, bells.clone(), waking));
+    let loops = Loops { taking_in, putting, telling };
     let ended = work(&mut dispatch, &store, &clock, bell.ok().as_ref(), &bells.taken, loops, stop).await;
     // Whatever ended it: nothing more is begun, what is durable stays, the database is closed properly.
     reloads.abort();
@@ -125,6 +128,7 @@ fn accounts(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Account>> {
 struct Loops {
     taking_in: JoinHandle<anyhow::Result<()>>,
     putting: JoinHandle<anyhow::Result<()>>,
+    telling: JoinHandle<anyhow::Result<()>>,
 }
 
 async fn take_in(
@@ -146,22 +150,47 @@ async fn take_in(
     }
 }
 
-/// Tells what is owed and puts originals where they belong, whenever something may have become so.
+/// Puts originals where they belong, whenever something may have become owed.
 async fn put_away(
     store: Arc<Store>,
     registry: Arc<Registry>,
     clock: Clock,
-    owing: Arc<Notify>,
+    bells: Bells,
     mut stopped: watch::Receiver<bool>,
 ) -> anyhow::Result<()> {
     loop {
-        owed::tick(&store, &clock).await?;
+        // The same wakes those who write mails.
+        bells.told.notify_one();
         let next = shelf::tick(&store, &registry, &clock).await?;
         let wait = sleep_until(Instant::now() + wait(&clock, next, LOOKS));
         tokio::select! {
             biased;
             _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
-            () = owing.notified() => {}
+            () = bells.owed.notified() => {}
+            () = wait => {}
+        }
+    }
+}
+
+/// Tells people what is owed. A mail server that hangs holds up nothing else.
+async fn tell(
+    outbox: Arc<Outbox>,
+    clock: Clock,
+    told: Arc<Notify>,
+    mut stopped: watch::Receiver<bool>,
+) -> anyhow::Result<()> {
+    loop {
+        let next = tokio::select! {
+            biased;
+            // A mail that is cut off is sent again under the same name.
+            _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
+            next = outbox.tick() => next?,
+        };
+        let wait = sleep_until(Instant::now() + wait(&clock, next, LOOKS));
+        tokio::select! {
+            biased;
+            _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
+            () = told.notified() => {}
             () = wait => {}
         }
     }
@@ -188,6 +217,7 @@ async fn work(
             joined = dispatch.joined() => joined?,
             ended = &mut loops.taking_in => return ended?,
             ended = &mut loops.putting => return ended?,
+            ended = &mut loops.telling => return ended?,
             () = rung(bell) => {}
             () = taken.notified() => {}
             () = wait => {}

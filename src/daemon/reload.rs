@@ -9,7 +9,10 @@ use tokio::sync::Notify;
 
 use crate::config::{Config, Problem};
 use crate::hot::Registry;
+use crate::intake::Bells;
 use crate::journal;
+use crate::owed::Outbox;
+use crate::schedule::{Schedule, Waking};
 
 /// Editors save in several steps.
 const SAVED: Duration = Duration::from_millis(300);
@@ -57,7 +60,15 @@ impl Reloading {
         }
     }
 
-    pub(super) async fn run(mut self, registry: Arc<Registry>, hint: Arc<Notify>) {
+    pub(super) async fn run(
+        mut self,
+        registry: Arc<Registry>,
+        outbox: Arc<Outbox>,
+        bells: Bells,
+        waking: Vec<Waking>,
+    ) {
+        let mut schedule = Schedule::default();
+        keep_time(&mut schedule, waking).await;
         loop {
             tokio::select! {
                 () = self.asked.notified() => {}
@@ -70,19 +81,37 @@ impl Reloading {
                     self.before = now;
                 }
             }
-            self.reload(&registry);
-            hint.notify_one();
+            let wrong = match self.reload(&registry, &outbox, &bells) {
+                Ok(waking) => {
+                    keep_time(&mut schedule, waking).await;
+                    None
+                }
+                Err(mistakes) => Some(mistakes.join("\n")),
+            };
+            // What the store can't take now is said at the next change.
+            drop(outbox.configuration(wrong).await);
+            bells.hint.notify_one();
+            bells.told.notify_one();
         }
     }
 
-    fn reload(&self, registry: &Registry) {
+    /// Gives the times that come again, or all mistakes.
+    fn reload(
+        &self,
+        registry: &Registry,
+        outbox: &Outbox,
+        bells: &Bells,
+    ) -> Result<Vec<Waking>, Vec<String>> {
         match Config::read(&self.file) {
-            Ok(config) => {
+            Ok(mut config) => {
                 if config.fixed() != self.fixed {
                     journal::restart_needed();
                 }
                 journal::reloaded(config.folders.len());
-                registry.replace(config.folders);
+                let waking = times(&config, bells);
+                registry.replace(std::mem::take(&mut config.folders));
+                outbox.replace(&mut config);
+                Ok(waking)
             }
             Err(wrong) => {
                 let problems: Vec<String> = wrong
@@ -92,8 +121,27 @@ impl Reloading {
                     .map(Problem::in_a_line)
                     .collect();
                 journal::not_reloaded(&problems);
+                Err(problems)
             }
         }
+    }
+}
+
+/// The times that come again: when the digest is due, and when letters wait to be posted together.
+pub(super) fn times(config: &Config, bells: &Bells) -> Vec<Waking> {
+    let digest = config.email.as_ref().and_then(|email| email.digest.as_ref());
+    let digest = digest.map(|digest| (digest.at.clone(), config.zone, Arc::clone(&bells.told)));
+    let posting = config
+        .folders
+        .iter()
+        .filter_map(|folder| Some((folder.posting_times()?.clone(), folder.zone, Arc::clone(&bells.taken))));
+    digest.into_iter().chain(posting).collect()
+}
+
+/// Without it the loops still look every half minute.
+async fn keep_time(schedule: &mut Schedule, waking: Vec<Waking>) {
+    if let Err(error) = schedule.replace(waking).await {
+        journal::no_schedule(&error);
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use chrono::TimeDelta;
+
 use super::carry::PutDown;
 use super::{Dispatch, DispatchError, Shared};
 use crate::api::{Client, Failure};
 use crate::clock::Time;
-use crate::guard::{Breaker, Pause, Probe};
+use crate::guard::{Alarm, Breaker, Pause, Probe};
 use crate::journal;
 use crate::letter::{AccountNews, Realm};
 
@@ -25,7 +27,19 @@ struct Known {
     reading: bool,
     /// Whether this process has tried.
     tried: bool,
+    silent: Silence,
 }
+
+/// Whether the service answers, and whether that was told.
+#[derive(Debug, Default)]
+struct Silence {
+    since: Option<Time>,
+    /// What was said of it last by this process, if anything.
+    alarmed: Option<bool>,
+}
+
+/// So long it may be silent before operators hear of it.
+const SILENT_FOR: TimeDelta = TimeDelta::minutes(15);
 
 impl Account {
     pub fn new(name: String, client: Client) -> Self {
@@ -46,11 +60,42 @@ impl Account {
     }
 
     pub(super) fn answered(&self, answered: bool, now: Time) {
+        self.heard(answered, now);
         self.change(|breaker| breaker.after(answered, now), now);
     }
 
     pub(super) fn is_silent(&self, now: Time) {
+        self.heard(false, now);
         self.change(|breaker| breaker.after_silence(now), now);
+    }
+
+    /// It answers, and what it says is of no use.
+    fn is_useless(&self, now: Time) {
+        self.heard(true, now);
+        self.change(|breaker| breaker.after_silence(now), now);
+    }
+
+    fn heard(&self, answered: bool, now: Time) {
+        let silence = &mut self.known().silent;
+        silence.since = if answered { None } else { silence.since.or(Some(now)) };
+        if answered && silence.alarmed.is_none() {
+            // An earlier run may have raised it.
+            silence.alarmed = Some(true);
+        }
+    }
+
+    /// What is to be said of its silence now, if that is news: that it lasts, or that it is over.
+    fn silence(&self, now: Time) -> Option<bool> {
+        let silence = &mut self.known().silent;
+        let lasts = silence.since.is_some_and(|since| now >= since + SILENT_FOR);
+        let news = match silence.since {
+            Some(_) => lasts && silence.alarmed != Some(true),
+            None => silence.alarmed == Some(true),
+        };
+        news.then(|| {
+            silence.alarmed = Some(lasts);
+            lasts
+        })
     }
 
     fn change(&self, change: impl FnOnce(Breaker) -> Breaker, now: Time) {
@@ -88,6 +133,16 @@ impl Dispatch {
     pub(super) async fn look_at_accounts(&mut self, now: Time) -> Result<Vec<Time>, DispatchError> {
         let mut next = Vec::new();
         for account in self.shared.accounts.clone().into_values() {
+            if let Some(lasts) = account.silence(now) {
+                let alarm = Alarm::Silent(account.name.clone());
+                let written = if lasts {
+                    let detail = "No call has been answered since.".to_owned();
+                    self.shared.store.raise(alarm, detail, now).await
+                } else {
+                    self.shared.store.calm(alarm, now).await
+                };
+                self.shared.written(written)?;
+            }
             let pause = self.shared.store.paused(&account.name)?;
             let probe = pause.as_ref().and_then(|pause| pause.probe(now));
             next.extend(pause.as_ref().and_then(|pause| pause.probe_at).filter(|probe_at| *probe_at > now));
@@ -120,7 +175,7 @@ impl Shared {
                 AccountNews::Answers
             }
             Err(Failure::Account(problem)) => {
-                account.is_silent(now);
+                account.is_useless(now);
                 AccountNews::Trouble(problem)
             }
             Err(Failure::Unknown(why) | Failure::Later { why, .. } | Failure::Refused(why)) => {

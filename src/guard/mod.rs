@@ -4,6 +4,7 @@
 //! tried again from time to time by one letter, or by asking for the account, until it works.
 
 mod admission;
+mod alarm;
 
 use std::fmt;
 
@@ -11,6 +12,7 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 pub use admission::{Counts, Terms};
+pub use alarm::{Alarm, Raised, Turn, is_nearly_full};
 
 use crate::clock::Time;
 use crate::letter::{AccountNews, AccountProblem};

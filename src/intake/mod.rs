@@ -209,4 +209,6 @@ pub struct Bells {
     pub taken: Arc<Notify>,
     pub owed: Arc<Notify>,
     pub hint: Arc<Notify>,
+    /// There may be something to be told.
+    pub told: Arc<Notify>,
 }

@@ -9,6 +9,7 @@ use super::shared::Shared;
 use super::watched::Watched;
 use super::{IntakeError, epoch};
 use crate::config::Folder;
+use crate::guard::Alarm;
 use crate::hot::{Away, Hot, Known};
 use crate::journal;
 use crate::spool::Ulid;
@@ -113,13 +114,26 @@ impl Watched {
         folder: &Folder,
         trouble: Option<String>,
     ) -> Result<(), IntakeError> {
+        let is_first = !std::mem::replace(&mut self.is_told, true);
+        let (alarm, now) = (Alarm::Away(folder.name.clone()), shared.clock.now());
         if trouble == self.trouble {
+            if is_first {
+                // It may have been away when an earlier run ended.
+                shared.store.calm(alarm, now).await?;
+            }
             return Ok(());
         }
         match &trouble {
-            Some(why) => journal::folder_away(&folder.name, why),
-            None => journal::folder_back(&folder.name),
+            Some(why) => {
+                journal::folder_away(&folder.name, why);
+                shared.store.raise(alarm, why.clone(), now).await?;
+            }
+            None => {
+                journal::folder_back(&folder.name);
+                shared.store.calm(alarm, now).await?;
+            }
         }
+        shared.owed.notify_one();
         self.trouble.clone_from(&trouble);
         Ok(shared.store.folder_trouble(&folder.name, trouble).await?)
     }

@@ -68,6 +68,8 @@ pub(super) struct Watched {
     path: PathBuf,
     pub(super) epoch: epoch::Told,
     pub(super) trouble: Option<String>,
+    /// Whether this run has said how it is.
+    pub(super) is_told: bool,
     pub(super) opened: bool,
 }
 

@@ -65,6 +65,18 @@ pub enum Answer {
 }
 
 impl Notice {
+    pub const ALL: [Self; 9] = [
+        Self::Held,
+        Self::Stuck,
+        Self::Confirmed,
+        Self::NotWithdrawn,
+        Self::Cancelled,
+        Self::CancelledElsewhere,
+        Self::Withdrawn,
+        Self::Shipped,
+        Self::Overdue,
+    ];
+
     /// What somebody must be told of a fact that is known without the step it came from. `letter` is as
     /// it is with the fact.
     pub fn told_by(fact: &Fact, letter: &Letter) -> Option<Self> {

@@ -11,6 +11,10 @@ use super::mail::Mail;
 use super::order::Order;
 use crate::clock::Time;
 
+/// Why a posted letter could not be called back; kept in these words.
+pub const TOO_LATE: &str = "the time for cancelling is over";
+pub const BEING_PACKED: &str = "it is being packed or has been posted";
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact {

@@ -188,6 +188,10 @@ impl State {
         }
     }
 
+    pub fn is_posted(&self) -> bool {
+        matches!(self, Self::Confirmed { .. } | Self::Shipped { .. })
+    }
+
     /// Whether nothing more will ever happen to it by itself or by a person.
     pub fn is_end(&self) -> bool {
         match self {

@@ -156,7 +156,10 @@ impl Desk {
         Ok(Totals {
             letters,
             due: self.db.query_row(late, [millis(now)], |row| read::count(row, 0))?,
-            owed: count("SELECT count(*) FROM owed WHERE done_at IS NULL")?,
+            owed: count(
+                "SELECT (SELECT count(*) FROM owed WHERE done_at IS NULL)
+                        + (SELECT count(*) FROM email WHERE due_at IS NOT NULL)",
+            )?,
             orders: count("SELECT count(*) FROM orders WHERE done_at IS NULL")?,
         })
     }

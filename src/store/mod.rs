@@ -5,20 +5,25 @@
 //! beside it: they read, and write orders the daemon acts on. An error after which memory could be
 //! ahead of the disk ends the daemon ([`Halted`]): it starts again from what is durable.
 
+mod alarms;
 mod audit;
 mod bell;
 mod counts;
 mod desk;
 mod drops;
+mod emails;
 mod epoch;
 mod folders;
 mod home;
 mod moves;
+mod news;
 mod originals;
 mod read;
 mod recovery;
 mod rows;
+mod schedule;
 mod schema;
+mod tally;
 mod union;
 mod wishes;
 mod writer;
@@ -30,13 +35,17 @@ pub use audit::Findings;
 pub use bell::Bell;
 pub use desk::{Answered, Desk, LetterRow, PausedRow, Totals};
 pub use drops::{DropRow, FolderRow};
+pub use emails::{Addressed, EmailEnd, EmailRow};
 pub use epoch::{Epoch, Epochs};
 pub use folders::KnownFolder;
 pub use home::Home;
 pub use moves::{Admission, Record, RecordError};
+pub use news::{DropNotice, News, OwedRow};
 pub use originals::{Original, Place};
-pub use read::{AccountCommand, AccountOrder, OwedRow};
+pub use read::{AccountCommand, AccountOrder};
 pub use recovery::Report;
+pub use schedule::Scheduled;
+pub use tally::{Tally, Waits};
 pub use union::{Agreement, union};
 pub use writer::{Halted, Store};
 

@@ -2,13 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::news::{ACCOUNT_PAUSED, ACCOUNT_WORKS, owe, owe_notice};
 use super::read::{AccountCommand, AccountOrder};
 use super::{millis, originals, read, rows};
 use crate::clock::Time;
 use crate::guard::{self, Pause, Verdict};
-use crate::letter::{
-    AccountNews, Answer, Change, Contradiction, Due, Fact, Letter, Notice, Number, Order, Reason,
-};
+use crate::letter::{AccountNews, Answer, Change, Contradiction, Due, Fact, Letter, Number, Order, Reason};
 use crate::spool::{Dropped, Line, Ulid, Written};
 
 /// A letter that enters.
@@ -155,11 +154,11 @@ impl Batch<'_> {
             Verdict::Pause(pause) => {
                 self.pause(name, &pause)?;
                 let about = format!("{} {}", serde_json::to_string(&pause.cause)?, millis(at));
-                owe(self.db, name, "account_paused", &about, at)
+                owe(self.db, name, ACCOUNT_PAUSED, &about, None, at)
             }
             Verdict::Works => {
                 self.resume(name, at)?;
-                owe(self.db, name, "account_works", &millis(at).to_string(), at)
+                owe(self.db, name, ACCOUNT_WORKS, &millis(at).to_string(), None, at)
             }
         }
     }
@@ -202,29 +201,6 @@ impl Batch<'_> {
         self.db.prepare_cached(wake)?.execute(params![name, millis(at)])?;
         Ok(ended > 0)
     }
-}
-
-pub(super) fn owe_notice(
-    db: &Connection,
-    letter: &Letter,
-    notice: Notice,
-    at: Time,
-) -> Result<(), RecordError> {
-    let mail = letter.state.mail();
-    let about = mail.map_or_else(|| letter.facts.to_string(), |mail| format!("mail {}", mail.k));
-    owe(db, &letter.number.to_string(), notice.word(), &about, at)
-}
-
-pub(super) fn owe(
-    db: &Connection,
-    subject: &str,
-    notice: &str,
-    about: &str,
-    at: Time,
-) -> Result<(), RecordError> {
-    let sql = "INSERT OR IGNORE INTO owed (subject, notice, about, owed_at) VALUES (?1, ?2, ?3, ?4)";
-    db.prepare_cached(sql)?.execute(params![subject, notice, about, millis(at)])?;
-    Ok(())
 }
 
 pub(super) fn close_order(db: &Connection, id: i64, answer: &Answer, at: Time) -> Result<(), RecordError> {

@@ -6,6 +6,7 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::moves::RecordError;
+use super::news::{self, DropNotice};
 use super::read::{self, number};
 use super::{Store, StoreError, millis, signed, time};
 use crate::clock::Time;
@@ -87,6 +88,12 @@ impl Store {
         Ok(self.reader().prepare_cached(&sql)?.query_row([ulid.as_str()], original).optional()?)
     }
 
+    /// The original of a letter, if it came from a folder.
+    pub fn original_of(&self, letter: Number) -> Result<Option<Original>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM original WHERE letter = ?1");
+        Ok(self.reader().prepare_cached(&sql)?.query_row([signed(letter.0)], original).optional()?)
+    }
+
     /// What is owed by now, and when there will be more.
     pub fn due_originals(&self, now: Time) -> Result<(Vec<Original>, Option<Time>), StoreError> {
         let db = self.reader();
@@ -130,9 +137,19 @@ impl Store {
                        VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?5)
                        ON CONFLICT (ulid) DO UPDATE SET undecided = ?4, due_at = ?5, changes = changes + 1
                        WHERE letter IS NULL";
+            let notice = match &undecided {
+                Undecided::Refused(_) => DropNotice::Rejected,
+                Undecided::Waits(_) => DropNotice::Held,
+                Undecided::Cancelled => DropNotice::Cancelled,
+            };
             let undecided = serde_json::to_string(&undecided)?;
             let values = params![ulid.as_str(), origin.folder, origin.name, undecided, millis(at)];
-            Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
+            let changed = batch.db.prepare_cached(sql)?.execute(values)?;
+            if changed > 0 {
+                let about = millis(at).to_string();
+                news::owe(batch.db, ulid.as_str(), notice.word(), &about, None, at)?;
+            }
+            Ok(())
         })
         .await
     }

@@ -31,15 +31,6 @@ impl AccountCommand {
     }
 }
 
-/// Something of which somebody must be told.
-#[derive(Debug, Clone)]
-pub struct OwedRow {
-    pub id: i64,
-    /// A letter's number or an account's name.
-    pub subject: String,
-    pub notice: String,
-}
-
 impl Store {
     /// A letter as its facts tell it.
     pub fn letter(&self, number: Number) -> Result<Option<Letter>, StoreError> {
@@ -48,6 +39,12 @@ impl Store {
         let sql = "SELECT attempts FROM letter WHERE number = ?1";
         letter.attempts = db.prepare_cached(sql)?.query_row([signed(number.0)], |row| row.get(0))?;
         Ok(Some(letter))
+    }
+
+    /// What is in a letter's way, in words.
+    pub fn trouble(&self, letter: Number) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT trouble FROM letter WHERE number = ?1";
+        Ok(self.reader().prepare_cached(sql)?.query_row([signed(letter.0)], |row| row.get(0))?)
     }
 
     /// The letters of an account that are due, the longest waiting first.
@@ -120,17 +117,6 @@ impl Store {
 
     pub fn paused(&self, account: &str) -> Result<Option<Pause>, StoreError> {
         pause(&self.reader(), account)
-    }
-
-    /// What is owed and not done, oldest first.
-    pub fn owed(&self) -> Result<Vec<OwedRow>, StoreError> {
-        let db = self.reader();
-        let sql = "SELECT id, subject, notice FROM owed WHERE done_at IS NULL ORDER BY id LIMIT 200";
-        let mut statement = db.prepare_cached(sql)?;
-        let rows = statement.query_map([], |row| {
-            Ok(OwedRow { id: row.get(0)?, subject: row.get(1)?, notice: row.get(2)? })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
     }
 }
 

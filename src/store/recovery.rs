@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::home::machine;
-use super::moves::{self, Admission, Batch, Record};
-use super::{Agreement, Home, StoreError, epoch, originals, read, rows, schema, signed, union, wishes};
+use super::moves::{Admission, Batch, Record};
+use super::{Agreement, Home, StoreError, epoch, news, originals, read, rows, schema, signed, union, wishes};
 use crate::clock::Time;
 use crate::guard::Terms;
 use crate::letter::{Letter, Moment, Notice, Number, Outcome, Realm, Retry, Start};
@@ -209,7 +209,7 @@ fn adopt<'a>(
         rows::insert_fact(db, line, &line.written()?)?;
         rows::update_mail(db, letter, &line.fact, line.at)?;
         if let Some(notice) = Notice::told_by(&line.fact, letter).filter(|_| owing) {
-            moves::owe_notice(db, letter, notice, line.at).map_err(StoreError::recording)?;
+            news::owe_notice(db, letter, notice, line.at).map_err(StoreError::recording)?;
         }
         report.from_ledger += 1;
         last = Some(line.at);

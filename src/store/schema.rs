@@ -137,10 +137,42 @@ const LOOKED_UP: &str = "
 
     PRAGMA user_version = 3;
 ";
-pub(super) const VERSION: i64 = 3;
+
+/// What people are told, and the times that come again.
+const TOLD: &str = "
+    ALTER TABLE owed ADD COLUMN detail TEXT;
+    CREATE TABLE email (
+        id INTEGER PRIMARY KEY,
+        recipient TEXT NOT NULL, kind TEXT NOT NULL, folder TEXT NOT NULL,
+        first_at INTEGER NOT NULL, due_at INTEGER,
+        begun_at INTEGER, attempts INTEGER NOT NULL DEFAULT 0, trouble TEXT,
+        done_at INTEGER, outcome TEXT CHECK (outcome IN ('sent', 'refused', 'obsolete')),
+        CHECK ((due_at IS NULL) = (done_at IS NOT NULL)), CHECK ((done_at IS NULL) = (outcome IS NULL))
+    ) STRICT;
+    CREATE INDEX email_due ON email (due_at) WHERE due_at IS NOT NULL;
+    CREATE TABLE email_item (
+        email INTEGER NOT NULL REFERENCES email, owed INTEGER NOT NULL REFERENCES owed,
+        PRIMARY KEY (email, owed)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE alarm (
+        cause TEXT PRIMARY KEY, detail TEXT NOT NULL,
+        since INTEGER NOT NULL, told_at INTEGER, fine_since INTEGER
+    ) STRICT;
+
+    CREATE TABLE schedule (
+        name TEXT PRIMARY KEY, line TEXT NOT NULL, last_at INTEGER NOT NULL, due_at INTEGER NOT NULL
+    ) STRICT;
+
+    ALTER TABLE original ADD COLUMN owner INTEGER;
+    CREATE INDEX letter_changed ON letter (changed_at);
+
+    PRAGMA user_version = 4;
+";
+pub(super) const VERSION: i64 = 4;
 
 /// One step for each version; each ends by setting the next.
-const STEPS: [&str; 3] = [TABLES, ORIGINALS, LOOKED_UP];
+const STEPS: [&str; 4] = [TABLES, ORIGINALS, LOOKED_UP, TOLD];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open(path)?;

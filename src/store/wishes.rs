@@ -1,6 +1,6 @@
-//! Over a recovery: what people ordered, and which accounts they paused.
+//! Over a recovery: what people ordered, which accounts they paused, and what they are still to be told.
 //!
-//! Both stand in the database alone. What stops something is carried out rather twice than never;
+//! These stand in the database alone. What stops something is carried out rather twice than never;
 //! what sets something going is dropped where it may have been done already.
 
 use std::path::Path;
@@ -47,6 +47,17 @@ pub(super) fn salvage(db: &mut Connection, damaged: &Path) -> Result<(), StoreEr
         let times: (i64, Option<i64>, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
         let sql = "INSERT INTO account (name, problem, since, probe_at, probes) VALUES (?1, ?2, ?3, ?4, ?5)";
         transaction.execute(sql, params![name, problem, times.0, times.1, times.2])?;
+    }
+    // What was on its way to somebody is passed on again, under the same name.
+    let sql = "SELECT subject, notice, about, detail, owed_at FROM owed WHERE done_at IS NULL OR id IN
+               (SELECT owed FROM email_item JOIN email ON email.id = email WHERE due_at IS NOT NULL)";
+    let mut owed = old.prepare(sql)?;
+    let mut owed = owed.query([])?;
+    while let Some(row) = owed.next()? {
+        let (subject, notice, about): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (detail, at): (Option<String>, i64) = (row.get(3)?, row.get(4)?);
+        let sql = "INSERT OR IGNORE INTO owed (subject, notice, about, detail, owed_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+        transaction.execute(sql, params![subject, notice, about, detail, at])?;
     }
     transaction.commit()?;
     Ok(())

@@ -148,15 +148,6 @@ impl Store {
         self.write(move |batch| moves::close_order(batch.db, id, &answer, at)).await
     }
 
-    /// What was owed is done.
-    pub async fn done(&self, owed: i64, at: Time) -> Result<(), RecordError> {
-        self.write(move |batch| {
-            let sql = "UPDATE owed SET done_at = ?2 WHERE id = ?1";
-            Ok(batch.db.prepare_cached(sql)?.execute(rusqlite::params![owed, super::millis(at)]).map(drop)?)
-        })
-        .await
-    }
-
     /// The wall clock was set back: what is due later is due earlier by as much.
     pub async fn bring_forward(&self, by: TimeDelta, now: Time) -> Result<(), RecordError> {
         self.write(move |batch| {
@@ -165,6 +156,8 @@ impl Store {
             batch.db.prepare_cached(letters)?.execute(values)?;
             let originals = "UPDATE original SET due_at = max(due_at - ?1, ?2) WHERE due_at > ?2";
             batch.db.prepare_cached(originals)?.execute(values)?;
+            let emails = "UPDATE email SET due_at = max(due_at - ?1, ?2) WHERE due_at > ?2";
+            batch.db.prepare_cached(emails)?.execute(values)?;
             let accounts = "UPDATE account SET probe_at = max(probe_at - ?1, ?2) WHERE probe_at > ?2";
             Ok(batch.db.prepare_cached(accounts)?.execute(values).map(drop)?)
         })

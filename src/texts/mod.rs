@@ -2,6 +2,7 @@
 //!
 //! Pure: values in, texts out. The same texts stand in the folder, on a terminal and in mails.
 
+mod alert;
 mod en;
 mod ja;
 mod note;
@@ -9,10 +10,11 @@ mod note;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub use alert::Told;
 pub use note::{Noted, Times, note};
 
 use crate::drop::{Refusal, Waiting};
-use crate::letter::Reason;
+use crate::letter::{BEING_PACKED, Reason, TOO_LATE};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -47,6 +49,38 @@ impl Language {
         match self {
             Self::En => en::waiting(waiting, names),
             Self::Ja => ja::waiting(waiting, names),
+        }
+    }
+
+    /// Why a letter could not be called back.
+    fn too_late(self, why: &str) -> String {
+        match (self, why) {
+            (Self::Ja, TOO_LATE) => "取消期限を過ぎています".to_owned(),
+            (Self::Ja, BEING_PACKED) => "印刷・発送の作業に入っています".to_owned(),
+            (Self::En | Self::Ja, why) => why.to_owned(),
+        }
+    }
+
+    /// What operators are told of a letter that does not get on: it has not left long after its day, or
+    /// what became of it is not known.
+    pub fn lasting(self, overdue: bool) -> Said {
+        match (self, overdue) {
+            (Self::En, true) => Said::new(
+                "It has not left three days after its day.",
+                "Ask the service what became of it. mailchute goes on looking.",
+            ),
+            (Self::En, false) => Said::new(
+                "What became of it is not known.",
+                "The service gives no definite answer; it is asked again by itself. Do not send it again.",
+            ),
+            (Self::Ja, true) => Said::new(
+                "発送予定日を三日過ぎても発送されていません。",
+                "郵送サービスにご確認ください。mailchuteは確認を続けます。",
+            ),
+            (Self::Ja, false) => Said::new(
+                "郵送されたかどうか確認できていません。",
+                "郵送サービスへの確認を自動で続けています。もう一度送らないでください。",
+            ),
         }
     }
 

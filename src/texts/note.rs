@@ -101,11 +101,7 @@ pub fn note(
     about: &Noted<'_>,
     times: Times,
 ) -> String {
-    let words = match language {
-        Language::En => &EN,
-        Language::Ja => &JA,
-    };
-    let note = Note { words, zone, lines: Vec::new() };
+    let note = Note { words: language.words(), zone, lines: Vec::new() };
     let lines = match about {
         Noted::Letter(letter) => note.letter(language, names, file, letter, times),
         Noted::Drop(drop) => note.drop(language, names, file, drop),
@@ -131,26 +127,10 @@ impl Note<'_> {
         }
     }
 
-    fn said(&mut self, said: Said) {
-        self.lines.extend([said.cause, said.remedy]);
-    }
-
     fn drop(mut self, language: Language, names: &Names, file: &str, drop: &Undecided) -> Vec<String> {
-        let words = self.words;
-        match drop {
-            Undecided::Refused(refusal) => {
-                self.lines.push(words.rejected.to_owned());
-                self.said(language.refusal(refusal));
-            }
-            Undecided::Waits(waiting) => {
-                self.lines.push(words.held.to_owned());
-                self.said(language.waiting(waiting, names));
-                self.lines.push(words.nothing_posted.to_owned());
-            }
-            Undecided::Cancelled => self.lines.push(words.cancelled.to_owned()),
-        }
+        self.lines = language.status_of_drop(names, drop);
         self.lines.push(String::new());
-        self.line(words.file, file);
+        self.line(self.words.file, file);
         self.lines
     }
 
@@ -163,12 +143,7 @@ impl Note<'_> {
         times: Times,
     ) -> Vec<String> {
         let words = self.words;
-        if let Some(reason) = letter.state.hold() {
-            self.lines.push(words.held.to_owned());
-            self.said(language.hold(reason, names));
-        } else {
-            self.headline(&letter.state);
-        }
+        self.lines = language.status(names, letter);
         self.lines.push(String::new());
         self.line(words.letter, letter.number);
         self.line(words.file, file);
@@ -208,25 +183,55 @@ impl Note<'_> {
         }
         self.lines
     }
+}
 
-    fn headline(&mut self, state: &State) {
-        let words = self.words;
-        match state {
+impl Language {
+    fn words(self) -> &'static Words {
+        match self {
+            Self::En => &EN,
+            Self::Ja => &JA,
+        }
+    }
+
+    /// How a letter stands: a headline, then the cause and what to do, as far as there is something.
+    pub fn status(self, names: &Names, letter: &Letter) -> Vec<String> {
+        let words = self.words();
+        if let Some(reason) = letter.state.hold() {
+            let Said { cause, remedy } = self.hold(reason, names);
+            return vec![words.held.to_owned(), cause, remedy];
+        }
+        match &letter.state {
             State::Confirmed { wish: CancelWish::Refused(why), .. } => {
-                self.lines.push(words.is_posted.to_owned());
-                self.line(words.too_late, why.clone());
+                let why = self.too_late(why);
+                vec![words.is_posted.to_owned(), format!("{}: {why}", words.too_late)]
             }
-            State::Confirmed { .. } => self.lines.push(words.is_posted.to_owned()),
-            State::Shipped { .. } => self.lines.push(words.is_shipped.to_owned()),
-            State::Cancelled { .. } | State::Withdrawn => self.lines.push(words.cancelled.to_owned()),
-            State::Closed => self.lines.push(words.closed.to_owned()),
+            State::Confirmed { .. } => vec![words.is_posted.to_owned()],
+            State::Shipped { .. } => vec![words.is_shipped.to_owned()],
+            State::Cancelled { .. } | State::Withdrawn => vec![words.cancelled.to_owned()],
+            State::Closed => vec![words.closed.to_owned()],
             // On its way: no note is shown until it is posted or held.
             State::Admitted
             | State::Created { .. }
             | State::Uploaded { .. }
             | State::Confirming { .. }
             | State::Withdrawing { .. }
-            | State::Held { .. } => {}
+            | State::Held { .. } => Vec::new(),
+        }
+    }
+
+    /// The same of a drop that is no letter.
+    pub fn status_of_drop(self, names: &Names, drop: &Undecided) -> Vec<String> {
+        let words = self.words();
+        match drop {
+            Undecided::Refused(refusal) => {
+                let Said { cause, remedy } = self.refusal(refusal);
+                vec![words.rejected.to_owned(), cause, remedy]
+            }
+            Undecided::Waits(waiting) => {
+                let Said { cause, remedy } = self.waiting(waiting, names);
+                vec![words.held.to_owned(), cause, format!("{remedy} {}", words.nothing_posted)]
+            }
+            Undecided::Cancelled => vec![words.cancelled.to_owned()],
         }
     }
 }

@@ -13,6 +13,7 @@ use mailchute::config::Config;
 use mailchute::dispatch::{Account, Dispatch};
 use mailchute::hot::Registry;
 use mailchute::intake::{Bells, Intake};
+use mailchute::owed::Outbox;
 use mailchute::pdf::Inspector;
 use mailchute::shelf;
 use mailchute::spool::Spool;
@@ -62,6 +63,7 @@ pub struct Mailroom {
 }
 
 struct Up {
+    outbox: Outbox,
     store: Arc<Store>,
     registry: Arc<Registry>,
     dispatch: Dispatch,
@@ -79,6 +81,13 @@ impl Mailroom {
         room.start();
         room.settle().await;
         room
+    }
+
+    /// More for mailchute.yaml.
+    pub fn add_to_main(&self, more: &str) {
+        let main = self.dir.path().join("mailchute.yaml");
+        let text = std::fs::read_to_string(&main).unwrap();
+        std::fs::write(main, format!("{text}{more}")).unwrap();
     }
 
     /// Not started yet.
@@ -117,7 +126,7 @@ impl Mailroom {
     }
 
     pub fn start_with(&mut self, after_restore: bool) {
-        let config = self.config();
+        let mut config = self.config();
         let account = &config.accounts[0];
         let call = std::time::Duration::from_secs(5);
         let patience = Patience { call, transfer: call, ..Patience::default() };
@@ -130,33 +139,42 @@ impl Mailroom {
         let clock = self.clock.clone();
         let dispatch =
             Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), config.retry, 8);
-        let registry = Arc::new(Registry::new(config.folders));
+        let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
+        let outbox = Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config)
+            .with_patience(std::time::Duration::from_millis(500));
         let inspector = Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute")));
         let bells = Bells::default();
         let intake = Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, clock, &bells);
-        self.up = Some(Up { store, registry, dispatch, intake });
+        self.up = Some(Up { outbox, store, registry, dispatch, intake });
     }
 
     pub fn stop(&mut self) {
-        let Up { store, registry, dispatch, intake } = self.up.take().unwrap();
-        drop((dispatch, intake, registry));
+        let Up { outbox, store, registry, dispatch, intake } = self.up.take().unwrap();
+        drop((dispatch, intake, registry, outbox));
         store.close();
     }
 
     /// A new configuration is in force.
     pub fn reload(&mut self) {
-        let folders = self.config().folders;
-        self.up.as_ref().unwrap().registry.replace(folders);
+        let mut config = self.config();
+        let up = self.up.as_ref().unwrap();
+        up.registry.replace(std::mem::take(&mut config.folders));
+        up.outbox.replace(&mut config);
     }
 
     /// Lets everything happen that can happen now.
     pub async fn settle(&mut self) {
         for _ in 0..4 {
-            let Up { store, registry, dispatch, intake } = self.up.as_mut().unwrap();
+            let Up { outbox, store, registry, dispatch, intake } = self.up.as_mut().unwrap();
             intake.settle().await.unwrap();
             dispatch.settle().await.unwrap();
             shelf::tick(store, registry, &self.clock).await.unwrap();
+            outbox.tick().await.unwrap();
         }
+    }
+
+    pub fn outbox(&self) -> &Outbox {
+        &self.up.as_ref().unwrap().outbox
     }
 
     /// Why intake can't go on.

@@ -16,6 +16,7 @@ mod mailroom;
 mod model;
 mod model_check;
 mod office;
+mod postbox;
 mod program;
 mod rows;
 mod service;
@@ -31,6 +32,11 @@ mod folders {
     mod not_files;
     mod people;
     mod reload;
+}
+
+mod people {
+    mod mails;
+    mod server;
 }
 
 mod posting {

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use crate::letter::Letter;
 use crate::letter::change::{AccountNews, Change, Due, Notice};
-use crate::letter::fact::{Fact, GoneAnswer, Reason};
+use crate::letter::fact::{BEING_PACKED, Fact, GoneAnswer, Reason, TOO_LATE};
 use crate::letter::mail::Evidence;
 use crate::letter::next_step::Moment;
 use crate::letter::outcome::{AccountProblem, CancelAnswer, ConfirmAnswer, ReadAnswer, Status};
@@ -14,8 +14,6 @@ use crate::letter::state::{CancelWish, Key, Open, Resend, State, Then};
 const INTENTS: u32 = 3;
 /// The first look at a confirmed letter.
 const FIRST_LOOK: TimeDelta = TimeDelta::minutes(1);
-const TOO_LATE: &str = "the time for cancelling is over";
-const BEING_PACKED: &str = "it is being packed or has been posted";
 
 impl Letter {
     pub(super) fn after_confirm(&self, answer: &ConfirmAnswer, moment: &Moment) -> Change {

@@ -1,0 +1,132 @@
+//! What a mail is made of: values for the templates, every text in them ready to be read.
+
+use serde::Serialize;
+
+/// What a mail is about; each has a template of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    Shipped,
+    Held,
+    Rejected,
+    Cancelled,
+    CardDeclined,
+    /// To operators: something is wrong, or right again.
+    Alert,
+    /// To operators: letters that a person must look at.
+    Letters,
+    Digest,
+}
+
+impl Kind {
+    pub const ALL: [Self; 8] = [
+        Self::Shipped,
+        Self::Held,
+        Self::Rejected,
+        Self::Cancelled,
+        Self::CardDeclined,
+        Self::Alert,
+        Self::Letters,
+        Self::Digest,
+    ];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Shipped => "shipped",
+            Self::Held => "held",
+            Self::Rejected => "rejected",
+            Self::Cancelled => "cancelled",
+            Self::CardDeclined => "card_declined",
+            Self::Alert => "alert",
+            Self::Letters => "letters",
+            Self::Digest => "digest",
+        }
+    }
+
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// Everything a template may use.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Content {
+    /// The folder's name; empty where it is about none.
+    pub folder: String,
+    pub items: Vec<Item>,
+    /// How many more there are than are shown.
+    pub more: usize,
+    pub alert: Option<Alert>,
+    pub digest: Option<Digest>,
+}
+
+/// A letter, or a drop that is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Item {
+    /// `#17`
+    pub letter: Option<String>,
+    pub folder: String,
+    pub file: Option<String>,
+    pub receiver: Option<String>,
+    pub pages: Option<u32>,
+    /// What happened, as a headline and as a cause with its remedy.
+    pub headline: String,
+    pub cause: Option<String>,
+    pub remedy: Option<String>,
+    pub posted: Option<String>,
+    pub shipped: Option<String>,
+    pub tracking: Option<String>,
+    pub tracking_url: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Alert {
+    /// Whether it is over.
+    pub over: bool,
+    pub title: String,
+    pub cause: String,
+    pub remedy: String,
+    pub since: String,
+}
+
+/// What happened in a span of time, and what waits for a person.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Digest {
+    pub from: String,
+    pub to: String,
+    pub folders: Vec<DigestRow>,
+    pub total: DigestRow,
+    pub waiting: Vec<Item>,
+    /// How many more wait than are shown.
+    pub more: usize,
+    pub alarms: Vec<Alert>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct DigestRow {
+    pub folder: String,
+    pub posted: u32,
+    pub sheets: u32,
+    pub shipped: u32,
+    pub held: u32,
+    pub rejected: u32,
+    pub cancelled: u32,
+}
+
+impl DigestRow {
+    pub fn add(&mut self, other: &Self) {
+        self.posted += other.posted;
+        self.sheets += other.sheets;
+        self.shipped += other.shipped;
+        self.held += other.held;
+        self.rejected += other.rejected;
+        self.cancelled += other.cancelled;
+    }
+}
+
+/// Where Japan Post shows how far a letter is.
+pub fn tracking_url(number: &str) -> String {
+    let number: String = number.chars().filter(char::is_ascii_alphanumeric).collect();
+    format!(
+        "https://trackings.post.japanpost.jp/services/srv/search/direct?reqCodeNo1={number}&searchKind=S002&locale=ja"
+    )
+}

@@ -1,0 +1,283 @@
+//! From what is owed to what a mail says: looked up now, so that nobody is asked to do what is done.
+
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+
+use super::Outbox;
+use super::route::About;
+use crate::clock::Time;
+use crate::config::Folder;
+use crate::drop::{Undecided, showable, shown};
+use crate::guard::{Alarm, Raised};
+use crate::letter::{Certainty, Notice, Number, Reason, State};
+use crate::message::{self, Alert, Content, DigestRow, Item, Kind, tracking_url};
+use crate::spool::Ulid;
+use crate::store::{DropNotice, EmailRow, News, OwedRow, StoreError, Tally, Waits};
+use crate::texts::{Language, Names, Told};
+
+/// More than that nobody reads in a mail.
+const MOST_ITEMS: usize = 50;
+
+/// In what language and time a mail speaks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tongue {
+    pub(super) language: Language,
+    pub(super) zone: Tz,
+}
+
+impl Tongue {
+    fn time(self, time: Time) -> String {
+        let format = match self.language {
+            Language::En => "%Y-%m-%d %H:%M",
+            Language::Ja => "%Y年%m月%d日 %H:%M",
+        };
+        time.with_timezone(&self.zone).format(format).to_string()
+    }
+}
+
+impl Outbox {
+    /// What news are about, as far as it decides who hears of them.
+    pub(super) fn about<'a>(&self, news: &News, all: &'a [Arc<Folder>]) -> Result<About<'a>, StoreError> {
+        let called = |name: &str| all.iter().map(AsRef::as_ref).find(|folder| folder.name == name);
+        Ok(match news {
+            News::Letter { number, .. } => {
+                let Some(letter) = self.store.letter(*number)? else { return Ok(About::default()) };
+                let unknown = |reason: &Reason| reason.certainty() == Certainty::Unknown;
+                About {
+                    folder: called(&letter.order.source),
+                    doubtful: letter.state.hold().is_some_and(unknown),
+                    cause_is_told: self.is_told(&letter.order.account)?,
+                    paid: Vec::new(),
+                }
+            }
+            News::Drop { ulid, .. } => {
+                let original = self.store.original(ulid)?;
+                let folder = original.and_then(|original| called(&original.origin.folder));
+                About { folder, ..About::default() }
+            }
+            News::AccountPaused { account, .. } => {
+                let paid = all.iter().map(AsRef::as_ref).filter(|folder| folder.rules.account == *account);
+                About { paid: paid.collect(), ..About::default() }
+            }
+            News::AccountWorks { .. } | News::Alarm { .. } | News::Unwanted { .. } | News::Digest { .. } => {
+                About::default()
+            }
+        })
+    }
+
+    /// Whether operators know already why an account's letters don't get on.
+    fn is_told(&self, account: &str) -> Result<bool, StoreError> {
+        let silent = Alarm::Silent(account.to_owned());
+        let alarmed = self.store.alarms()?.iter().any(|raised| raised.alarm == silent);
+        Ok(alarmed || self.store.paused(account)?.is_some())
+    }
+
+    /// What a mail says; `None` if nothing of it is so any more.
+    pub(super) fn compose(
+        &self,
+        kind: Kind,
+        row: &EmailRow,
+        tongue: Tongue,
+    ) -> Result<Option<Content>, StoreError> {
+        let told = self.store.told_by(row.id)?;
+        let mut content = Content { folder: row.folder.clone(), ..Content::default() };
+        match kind {
+            Kind::Shipped | Kind::Held | Kind::Rejected | Kind::Cancelled | Kind::Letters => {
+                for row in &told {
+                    content.items.extend(self.item(row, tongue, kind == Kind::Letters)?);
+                }
+                // One letter may have been owed twice.
+                content.items.dedup();
+                content.more = content.items.len().saturating_sub(MOST_ITEMS);
+                content.items.truncate(MOST_ITEMS);
+                Ok((!content.items.is_empty()).then_some(content))
+            }
+            Kind::Alert | Kind::CardDeclined => {
+                content.alert = told.first().and_then(|row| alert(row, tongue));
+                Ok(content.alert.is_some().then_some(content))
+            }
+            Kind::Digest => {
+                let Some((row, News::Digest { since })) =
+                    told.first().and_then(|row| Some((row, row.news()?)))
+                else {
+                    return Ok(None);
+                };
+                content.digest = Some(self.digest(since, row.at, tongue)?);
+                Ok(Some(content))
+            }
+        }
+    }
+
+    fn item(&self, row: &OwedRow, tongue: Tongue, bare: bool) -> Result<Option<Item>, StoreError> {
+        match row.news() {
+            Some(News::Letter { number, notice }) => self.letter(number, notice, tongue, bare),
+            Some(News::Drop { ulid, notice }) => self.drop(&ulid, notice, tongue),
+            Some(
+                News::AccountPaused { .. }
+                | News::AccountWorks { .. }
+                | News::Alarm { .. }
+                | News::Unwanted { .. }
+                | News::Digest { .. },
+            )
+            | None => Ok(None),
+        }
+    }
+
+    fn names(&self, folder: &str, tongue: Tongue) -> Names {
+        let known = self.registry.get(folder);
+        known.map_or_else(|| Names::usual(tongue.language), |known| known.folder.names.clone())
+    }
+
+    /// `bare`: without names, for operators.
+    fn letter(
+        &self,
+        number: Number,
+        notice: Notice,
+        tongue: Tongue,
+        bare: bool,
+    ) -> Result<Option<Item>, StoreError> {
+        let Some(letter) = self.store.letter(number)? else { return Ok(None) };
+        let troubled = || self.store.trouble(number).map(|trouble| trouble.is_some());
+        if !is_so(notice, &letter.state)
+            || (letter.state.is_posted() && notice == Notice::Stuck && !troubled()?)
+        {
+            return Ok(None);
+        }
+        let folder = letter.order.source.clone();
+        let mut said = tongue.language.status(&self.names(&folder, tongue), &letter).into_iter();
+        let headline = said.next().unwrap_or_default();
+        let mut item = Item {
+            letter: Some(number.to_string()),
+            folder,
+            headline,
+            cause: said.next(),
+            remedy: said.next(),
+            ..Item::default()
+        };
+        if bare {
+            if matches!(notice, Notice::Stuck | Notice::Overdue) {
+                let said = tongue.language.lasting(notice == Notice::Overdue);
+                (item.headline, item.cause, item.remedy) = (said.cause, None, Some(said.remedy));
+            }
+            return Ok(Some(item));
+        }
+        let original = self.store.original_of(number)?;
+        let dropped = original.map(|original| showable(&shown(&original.origin.name)));
+        let first = || letter.order.documents.first().map(|document| document.name.clone());
+        item.file = dropped.or_else(first);
+        let receiver = &letter.order.receiver;
+        item.receiver = Some(format!("{} {}", receiver.address.name, receiver.honorific));
+        item.pages = Some(letter.order.documents.iter().map(|document| document.pages).sum());
+        if let State::Shipped { at, tracking, .. } = &letter.state {
+            item.shipped = Some(tongue.time(*at));
+            item.tracking_url = tracking.as_deref().map(tracking_url);
+            item.tracking.clone_from(tracking);
+        }
+        Ok(Some(item))
+    }
+
+    fn drop(&self, ulid: &Ulid, notice: DropNotice, tongue: Tongue) -> Result<Option<Item>, StoreError> {
+        let Some(original) = self.store.original(ulid)? else { return Ok(None) };
+        let Some(undecided) = &original.undecided else { return Ok(None) };
+        let names = self.names(&original.origin.folder, tongue);
+        let so = match (notice, undecided) {
+            (DropNotice::Rejected, Undecided::Refused(_))
+            | (DropNotice::Held, Undecided::Waits(_))
+            | (DropNotice::Cancelled, Undecided::Cancelled) => true,
+            (DropNotice::Rejected | DropNotice::Held | DropNotice::Cancelled, _) => false,
+        };
+        let mut said = tongue.language.status_of_drop(&names, undecided).into_iter();
+        let headline = said.next().unwrap_or_default();
+        Ok(so.then(|| Item {
+            folder: original.origin.folder.clone(),
+            file: Some(showable(&shown(&original.origin.name))),
+            headline,
+            cause: said.next(),
+            remedy: said.next(),
+            ..Item::default()
+        }))
+    }
+
+    fn digest(&self, since: Time, until: Time, tongue: Tongue) -> Result<message::Digest, StoreError> {
+        let folders: Vec<DigestRow> =
+            self.store.happened(since, until)?.into_iter().map(digest_row).collect();
+        let mut total = DigestRow::default();
+        folders.iter().for_each(|row| total.add(row));
+        let waiting = self.store.waiting()?;
+        let more = waiting.len().saturating_sub(MOST_ITEMS);
+        let mut items = Vec::new();
+        for waits in waiting.into_iter().take(MOST_ITEMS) {
+            items.extend(match waits {
+                Waits::Letter(number) => self.letter(number, Notice::Held, tongue, false)?,
+                Waits::Drop(ulid) => self.drop(&ulid, DropNotice::Held, tongue)?,
+            });
+        }
+        let alarms = self.store.alarms()?;
+        let alarms = alarms.iter().filter(|raised| raised.told && raised.fine_since.is_none());
+        Ok(message::Digest {
+            from: tongue.time(since),
+            to: tongue.time(until),
+            folders,
+            total,
+            waiting: items,
+            more,
+            alarms: alarms.map(|raised| standing(raised, tongue)).collect(),
+        })
+    }
+}
+
+fn digest_row(tally: Tally) -> DigestRow {
+    let Tally { folder, posted, sheets, shipped, held, rejected, cancelled } = tally;
+    DigestRow { folder, posted, sheets, shipped, held, rejected, cancelled }
+}
+
+/// Whether what became owed still is so.
+fn is_so(notice: Notice, state: &State) -> bool {
+    match notice {
+        Notice::Held => state.hold().is_some(),
+        Notice::Shipped => matches!(state, State::Shipped { .. }),
+        // What is posted under other credentials can't be followed, and says so.
+        Notice::Stuck => {
+            matches!(state, State::Confirming { .. } | State::Withdrawing { .. }) || state.is_posted()
+        }
+        Notice::Overdue => matches!(state, State::Confirmed { .. }),
+        Notice::Confirmed
+        | Notice::NotWithdrawn
+        | Notice::Cancelled
+        | Notice::CancelledElsewhere
+        | Notice::Withdrawn => true,
+    }
+}
+
+fn standing(raised: &Raised, tongue: Tongue) -> Alert {
+    let told = Told::Alarm { alarm: &raised.alarm, detail: &raised.detail };
+    said(&told, raised.since, false, tongue)
+}
+
+fn alert(row: &OwedRow, tongue: Tongue) -> Option<Alert> {
+    Some(match row.news()? {
+        News::AccountPaused { account, cause } => {
+            said(&Told::Paused { account: &account, cause: &cause }, row.at, false, tongue)
+        }
+        News::AccountWorks { account } => said(&Told::Works { account: &account }, row.at, false, tongue),
+        News::Alarm { alarm, detail, over } => {
+            let alarm = alarm.parse().ok()?;
+            let told = if over {
+                Told::Over { alarm: &alarm }
+            } else {
+                Told::Alarm { alarm: &alarm, detail: &detail }
+            };
+            said(&told, row.at, over, tongue)
+        }
+        News::Unwanted { recipient, code } => {
+            said(&Told::Unwanted { recipient: &recipient, code: &code }, row.at, false, tongue)
+        }
+        News::Letter { .. } | News::Drop { .. } | News::Digest { .. } => return None,
+    })
+}
+
+fn said(told: &Told<'_>, since: Time, over: bool, tongue: Tongue) -> Alert {
+    let (title, said) = tongue.language.told(told);
+    Alert { over, title, cause: said.cause, remedy: said.remedy, since: tongue.time(since) }
+}

@@ -1,0 +1,141 @@
+//! To whom news go, as what, and by when at the latest. Pure.
+
+use chrono::TimeDelta;
+
+use crate::clock::Time;
+use crate::config::{Email, Folder};
+use crate::guard::Cause;
+use crate::letter::{AccountProblem, Notice};
+use crate::message::{Kind, Mailbox};
+use crate::store::{Addressed, DropNotice, News};
+
+/// A person who drops a hundred wrong files gets one mail.
+const GATHER: TimeDelta = TimeDelta::seconds(30);
+/// Letters that operators must look at come in one mail.
+const GATHER_LETTERS: TimeDelta = TimeDelta::minutes(5);
+
+/// What is known of what news are about.
+#[derive(Default)]
+pub(super) struct About<'a> {
+    /// The folder of the letter or the drop, if it came from one that is configured.
+    pub(super) folder: Option<&'a Folder>,
+    /// It may have been posted, and nobody knows.
+    pub(super) doubtful: bool,
+    /// Operators know already what is in its way: its account is paused, or the service silent.
+    pub(super) cause_is_told: bool,
+    /// The folders whose letters an account pays.
+    pub(super) paid: Vec<&'a Folder>,
+}
+
+pub(super) fn route(news: &News, about: &About<'_>, email: &Email, now: Time) -> Vec<Addressed> {
+    match news {
+        News::Letter { notice, .. } => letter(*notice, about, email, now),
+        News::Drop { notice, .. } => {
+            let Some(folder) = about.folder else { return Vec::new() };
+            let notify = &folder.notify;
+            let (kind, who) = match notice {
+                DropNotice::Rejected => (Kind::Rejected, &notify.rejected),
+                DropNotice::Held => (Kind::Held, &notify.held),
+                DropNotice::Cancelled => (Kind::Cancelled, &notify.cancelled),
+            };
+            to(who, kind, &folder.name, now + GATHER)
+        }
+        News::AccountPaused { cause, .. } => {
+            let mut all = operators(email, Kind::Alert, now);
+            if *cause == Cause::Problem(AccountProblem::CardDeclined) {
+                for folder in &about.paid {
+                    all.extend(to(&folder.notify.card_declined, Kind::CardDeclined, "", now));
+                }
+            }
+            all.sort_by(|a, b| (&a.recipient, a.kind).cmp(&(&b.recipient, b.kind)));
+            all.dedup();
+            all
+        }
+        News::AccountWorks { .. } | News::Alarm { .. } => operators(email, Kind::Alert, now),
+        News::Unwanted { recipient, .. } => {
+            let mut others = operators(email, Kind::Alert, now);
+            // Who can't be reached can't be told that either.
+            others.retain(|addressed| addressed.recipient != *recipient);
+            others
+        }
+        News::Digest { .. } => {
+            email.digest.as_ref().map_or_else(Vec::new, |digest| to(&digest.to, Kind::Digest, "", now))
+        }
+    }
+}
+
+fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Addressed> {
+    if notice == Notice::Stuck && about.cause_is_told {
+        return Vec::new();
+    }
+    let to_operators = || operators(email, Kind::Letters, now + GATHER_LETTERS);
+    let Some(folder) = about.folder else {
+        // From a command, or of a folder that is gone: nobody else would hear that it waits.
+        return match notice {
+            Notice::Held | Notice::Stuck | Notice::Overdue => to_operators(),
+            Notice::Confirmed
+            | Notice::NotWithdrawn
+            | Notice::Cancelled
+            | Notice::CancelledElsewhere
+            | Notice::Withdrawn
+            | Notice::Shipped => Vec::new(),
+        };
+    };
+    let notify = &folder.notify;
+    let together = TimeDelta::from_std(email.together).unwrap_or_default();
+    match notice {
+        Notice::Shipped => {
+            let mut to = to(&notify.shipped, Kind::Shipped, &folder.name, now + together);
+            to.iter_mut().for_each(|addressed| addressed.alone = together.is_zero());
+            to
+        }
+        Notice::Held => {
+            let mut all = to(&notify.held, Kind::Held, &folder.name, now + GATHER);
+            if about.doubtful {
+                all.extend(to_operators());
+            }
+            all
+        }
+        Notice::Cancelled | Notice::CancelledElsewhere | Notice::Withdrawn | Notice::NotWithdrawn => {
+            to(&notify.cancelled, Kind::Cancelled, &folder.name, now + GATHER)
+        }
+        Notice::Stuck | Notice::Overdue => to_operators(),
+        // It lies in the folder, and soon it ships.
+        Notice::Confirmed => Vec::new(),
+    }
+}
+
+fn operators(email: &Email, kind: Kind, due: Time) -> Vec<Addressed> {
+    let mut all = to(&email.operators, kind, "", due);
+    // Two alerts are two mails.
+    all.iter_mut().for_each(|addressed| addressed.alone = kind == Kind::Alert);
+    all
+}
+
+fn to(who: &[Mailbox], kind: Kind, folder: &str, due: Time) -> Vec<Addressed> {
+    let addressed = |mailbox: &Mailbox| Addressed {
+        recipient: mailbox.to_string(),
+        kind: kind.word(),
+        folder: folder.to_owned(),
+        due,
+        alone: matches!(kind, Kind::CardDeclined | Kind::Digest),
+    };
+    who.iter().map(addressed).collect()
+}
+
+/// How long a mail waits after so many attempts.
+pub(super) fn again(attempts: u32) -> TimeDelta {
+    const FIRST: TimeDelta = TimeDelta::minutes(1);
+    const LAST: TimeDelta = TimeDelta::hours(1);
+    (FIRST * (1 << attempts.min(8))).min(LAST)
+}
+
+/// How long a server is left alone that could not be used so often in a row.
+pub(super) fn rest(failures: u32) -> TimeDelta {
+    const FIRST: TimeDelta = TimeDelta::seconds(30);
+    const LAST: TimeDelta = TimeDelta::minutes(15);
+    (FIRST * (1 << failures.min(8))).min(LAST)
+}
+
+/// What a server refuses for now, again and again, it refuses for good after so long.
+pub(super) const GIVEN_UP_AFTER: TimeDelta = TimeDelta::days(5);

@@ -1,0 +1,163 @@
+//! One mail over SMTP: what each refusal means depends on what was refused.
+//!
+//! TLS before anything is said, or nothing is sent. Of what a server says only its codes are kept: the
+//! rest may repeat an address.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use lettre::Address;
+use lettre::transport::smtp::authentication::{Credentials, Mechanism};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, CertificateStore, TlsParameters};
+use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
+use lettre::transport::smtp::extension::ClientId;
+use lettre::transport::smtp::{Error, response::Response};
+use tokio::time::timeout;
+
+use super::mailer::Verdict;
+use crate::config::{Login, Start};
+
+/// What the server has for each answer; a mail's content gets several of it.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+const FOR_CONTENT: u32 = 5;
+
+/// Where mails are handed in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Server<'a> {
+    pub(super) host: &'a str,
+    pub(super) port: u16,
+    pub(super) tls: Option<Start>,
+    pub(super) login: Option<&'a Login>,
+    pub(super) ca: Option<&'a std::path::Path>,
+    pub(super) hello: Option<&'a str>,
+    pub(super) patience: Duration,
+}
+
+impl Server<'_> {
+    pub(super) async fn connect(&self) -> Result<AsyncSmtpConnection, String> {
+        let hello = self.hello.map_or_else(ClientId::default, |name| ClientId::Domain(name.to_owned()));
+        let at_once = self.tls == Some(Start::AtOnce);
+        let tls = if self.tls.is_some() { Some(self.trust()?) } else { None };
+        let connect = async {
+            let first = tls.clone().filter(|_| at_once);
+            let mut connection =
+                AsyncSmtpConnection::connect_tokio1((self.host, self.port), None, &hello, first, None)
+                    .await?;
+            if let Some(tls) = tls.filter(|_| !at_once) {
+                connection.starttls(tls, &hello).await?;
+            }
+            Ok(connection)
+        };
+        let mut connection = match timeout(self.patience, connect).await {
+            Ok(connected) => connected.map_err(|error: Error| format!("no connection: {}", told(&error)))?,
+            Err(_elapsed) => return Err("no connection: it does not answer".to_owned()),
+        };
+        if let Some(login) = self.login {
+            let password = login.password().map_err(|_| "the password can't be read".to_owned())?;
+            let credentials = Credentials::new(login.user.clone(), password.expose().to_owned());
+            let auth = connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials);
+            match timeout(self.patience, auth).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => return Err(format!("logging in is refused: {}", told(&error))),
+                Err(_elapsed) => return Err("logging in is not answered".to_owned()),
+            }
+        }
+        Ok(connection)
+    }
+
+    fn trust(&self) -> Result<TlsParameters, String> {
+        let mut tls = TlsParameters::builder(self.host.to_owned());
+        if let Some(ca) = self.ca {
+            let pem = fs_err::read(ca).map_err(|error| error.to_string())?;
+            let unusable = |_| format!("{} is no certificate in PEM", ca.display());
+            tls = tls
+                .certificate_store(CertificateStore::None)
+                .add_root_certificate(Certificate::from_pem(&pem).map_err(unusable)?);
+        }
+        tls.build_rustls().map_err(|error| format!("TLS can't be used: {}", told(&error)))
+    }
+
+    /// Hands in one mail for one recipient. What the connection is good for afterwards is its own to say.
+    pub(super) async fn hand_in(
+        &self,
+        connection: &mut AsyncSmtpConnection,
+        from: &Address,
+        to: &Address,
+        mail: &[u8],
+    ) -> Verdict {
+        let command = |step: Step| {
+            move |answer: Result<Result<Response, Error>, _>| match answer {
+                Ok(Ok(_)) => None,
+                Ok(Err(error)) => Some(verdict(step, &error)),
+                Err(_elapsed) => Some(Verdict::Server("it does not answer any more".to_owned())),
+            }
+        };
+        let begin = connection.command(Mail::new(Some(from.clone()), Vec::new()));
+        if let Some(no) = command(Step::Sender)(timeout(self.patience, begin).await) {
+            return no;
+        }
+        let name = connection.command(Rcpt::new(to.clone(), Vec::new()));
+        if let Some(no) = command(Step::Recipient)(timeout(self.patience, name).await) {
+            let _ = timeout(self.patience, connection.command(Rset)).await;
+            return no;
+        }
+        if let Some(no) = command(Step::Content)(timeout(self.patience, connection.command(Data)).await) {
+            return no;
+        }
+        let content = connection.message(mail);
+        command(Step::Content)(timeout(self.patience * FOR_CONTENT, content).await).unwrap_or(Verdict::Sent)
+    }
+}
+
+/// What was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Sender,
+    Recipient,
+    Content,
+}
+
+fn verdict(step: Step, error: &Error) -> Verdict {
+    let code = told(error);
+    let says = |prefix: &str| code.starts_with(prefix);
+    // The server is going away, or wants somebody else to ask: no mail's fault.
+    let server = says("421") || says("530") || says("534") || says("535") || says("538") || is_policy(&code);
+    if !error.is_transient() && !error.is_permanent() {
+        // Nothing was heard. If the content was sent it may have arrived: the same again.
+        return Verdict::Server(code);
+    }
+    match step {
+        Step::Sender => Verdict::Server(code),
+        Step::Recipient | Step::Content if server => Verdict::Server(code),
+        Step::Recipient | Step::Content if error.is_permanent() => Verdict::Refused(code),
+        Step::Recipient | Step::Content => Verdict::Later(code),
+    }
+}
+
+/// An enhanced code of the group 7 is about who may send, not about who gets it: relaying is denied.
+fn is_policy(code: &str) -> bool {
+    code.split_once(' ')
+        .is_some_and(|(_, enhanced)| enhanced.starts_with("5.7.") || enhanced.starts_with("4.7."))
+}
+
+/// An error by its codes alone: `550 5.1.1`.
+fn told(error: &Error) -> String {
+    let Some(code) = error.status() else {
+        return if error.is_tls() {
+            "TLS fails; its certificate may not be trusted".to_owned()
+        } else if error.is_timeout() {
+            "it does not answer".to_owned()
+        } else {
+            "the connection breaks".to_owned()
+        };
+    };
+    let said = error.source().map(ToString::to_string).unwrap_or_default();
+    let enhanced = said.split_whitespace().next().filter(|word| {
+        let numbers: Vec<&str> = word.split('.').collect();
+        numbers.len() == 3
+            && numbers.iter().all(|number| {
+                !number.is_empty() && number.len() <= 3 && number.bytes().all(|b| b.is_ascii_digit())
+            })
+    });
+    enhanced.map_or_else(|| code.to_string(), |enhanced| format!("{code} {enhanced}"))
+}

@@ -1,0 +1,139 @@
+//! Who gets which mail: a real mail server on loopback, the sandbox, real folders.
+
+use crate::mailroom::{Mailroom, RULES};
+use crate::postbox::{Mood, Postbox, Security};
+
+const NOTIFY: &str = "notify: {shipped: [keiri@example.jp, soumu@example.jp], rejected: [keiri@example.jp], \
+                      held: [boss@example.jp], cancelled: [keiri@example.jp], card_declined: [keiri@example.jp]}\n";
+
+/// A room that tells people, with its mail server.
+pub async fn room_with(security: Security, rules: &str, more: &str) -> (Mailroom, Postbox) {
+    let postbox = Postbox::open(security).await;
+    let tls = match security {
+        Security::Plain => "none",
+        Security::Starttls | Security::NoTls => "starttls",
+        Security::Implicit => "implicit",
+    };
+    let mut room = Mailroom::closed(&format!("{rules}{NOTIFY}")).await;
+    let section = postbox.config(room.dir.path(), tls, more);
+    room.add_to_main(&section);
+    room.start();
+    room.settle().await;
+    (room, postbox)
+}
+
+/// Until everything that was posted has shipped and is told.
+pub async fn ship(room: &mut Mailroom) {
+    for _day in 0..5 {
+        room.pass(86_400).await;
+    }
+    room.pass(1200).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_asked_is_told_the_tracking_number() {
+    for security in [Security::Starttls, Security::Implicit, Security::Plain] {
+        let (mut room, postbox) = room_with(security, RULES, "").await;
+        room.drop("INV-000123.pdf", 2);
+        room.settled().await;
+        assert_eq!(postbox.got(), vec![], "nobody is told that it is posted");
+        ship(&mut room).await;
+        let got = postbox.got();
+        assert_eq!(got.len(), 2, "{got:?}");
+        for (mail, to) in got.iter().zip(["keiri@example.jp", "soumu@example.jp"]) {
+            assert_eq!((mail.to.as_str(), mail.subject.as_str()), (to, "Shipped: INV-000123.pdf (#1)"));
+            let tracking = room.drops()["INV-000123.pdf"].tracking.clone().unwrap();
+            for part in [&mail.text, &mail.html] {
+                assert!(part.contains(&tracking) && part.contains("山田 太郎 様"), "{part}");
+                assert!(
+                    part.contains(&format!("reqCodeNo1={tracking}")) || part.contains("&#x2f;"),
+                    "{part}"
+                );
+            }
+            assert!(
+                mail.raw.contains("Auto-Submitted: auto-generated") && mail.id.ends_with("@files.example.jp")
+            );
+        }
+        assert_ne!(got[0].id, got[1].id);
+        room.check().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn letters_that_ship_together_are_told_together() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    for (pages, name) in ["INV-000123 a.pdf", "INV-000456 b.pdf", "INV-000123 c.pdf"].iter().enumerate() {
+        room.drop(name, pages + 1);
+    }
+    room.settled().await;
+    ship(&mut room).await;
+    assert_eq!(postbox.subjects("keiri@example.jp"), ["Shipped: 3 letters of letters"]);
+    let mail = postbox.got().remove(0);
+    for name in ["INV-000123 a.pdf", "INV-000456 b.pdf", "INV-000123 c.pdf"] {
+        assert!(mail.text.contains(name) && mail.html.contains(name), "{}", mail.text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_rejected_held_or_cancelled_is_told_once_to_whom_it_concerns() {
+    let rules = RULES.replace("rules:", "limits: {letters_per_day: 1}\nrules:");
+    let (mut room, postbox) = room_with(Security::Starttls, &rules, "").await;
+    std::fs::write(room.path("broken.pdf"), "no PDF").unwrap();
+    std::fs::write(room.path("torn.pdf"), "neither").unwrap();
+    room.drop("x one.pdf", 1);
+    room.settled().await;
+    room.drop("x two.pdf", 2);
+    room.settled().await;
+    room.pass(60).await;
+    assert_eq!(postbox.subjects("keiri@example.jp"), ["Not posted: 2 drops in letters"]);
+    assert_eq!(postbox.subjects("boss@example.jp"), ["On hold: x two.pdf"]);
+    let held = postbox.got().into_iter().find(|got| got.to == "boss@example.jp").unwrap();
+    assert!(held.text.contains("limit of 1 letters") && held.text.contains("`Approve`"), "{}", held.text);
+    // What is posted is called back by dragging it.
+    let sent = format!("{}/x one.pdf", room.sent());
+    std::fs::rename(room.path(&sent), room.path("Cancel/x one.pdf")).unwrap();
+    room.settled().await;
+    room.pass(60).await;
+    assert_eq!(
+        postbox.subjects("keiri@example.jp"),
+        ["Not posted: 2 drops in letters", "About cancelling x one.pdf"]
+    );
+    let cancelled = postbox.got().pop().unwrap();
+    assert!(cancelled.text.contains("CANCELLED: nothing was posted"), "{}", cancelled.text);
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hold_that_was_lifted_before_its_mail_went_out_is_not_told() {
+    let rules = RULES.replace("rules:", "release: approval\nrules:");
+    let (mut room, postbox) = room_with(Security::Plain, &rules, "").await;
+    postbox.always(Mood::Closed);
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    room.pass(60).await;
+    std::fs::rename(room.path("Held/x.pdf"), room.path("Approve/x.pdf")).unwrap();
+    room.settled().await;
+    postbox.take_again();
+    room.pass(3600).await;
+    assert_eq!(room.state("x.pdf"), "confirmed");
+    assert_eq!(postbox.got(), vec![]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_declined_card_is_one_mail_to_each_however_many_letters_meet_it() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    room.service.set_card("declining").await;
+    for n in 0..5 {
+        room.drop(&format!("x {n}.pdf"), n + 1);
+    }
+    room.settled().await;
+    room.pass(60).await;
+    assert_eq!(postbox.subjects("keiri@example.jp"), ["Account main is paused: the card was declined"]);
+    let alert = "[mailchute] Account main is paused: the card was declined";
+    assert_eq!(postbox.subjects("admin@example.jp"), [alert]);
+    room.service.set_card("ok").await;
+    room.pass(3600).await;
+    room.pass(3600).await;
+    assert_eq!(postbox.subjects("admin@example.jp"), [alert, "[mailchute] Account main works"]);
+    room.check().await;
+}
