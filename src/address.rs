@@ -3,6 +3,8 @@
 //! [`Address::problems`] refuses what the service would refuse. Addresses are personal data, so
 //! `Debug` shows nothing of them.
 
+mod postal;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -121,7 +123,23 @@ impl Address {
     /// What the service takes and may be wrong all the same, one line each.
     pub fn doubts(&self) -> Vec<String> {
         let known = PREFECTURES.contains(&self.state.as_str());
-        if known { Vec::new() } else { vec!["state: none of the 47 prefectures".to_owned()] }
+        if !known {
+            return vec!["state: none of the 47 prefectures".to_owned()];
+        }
+        let elsewhere = self.elsewhere();
+        elsewhere
+            .map(|there| format!("postal_code: it belongs to {there}, not to this `state`"))
+            .into_iter()
+            .collect()
+    }
+
+    /// The prefectures that its postal code belongs to, if its own is none of them.
+    pub fn elsewhere(&self) -> Option<String> {
+        let ours = PREFECTURES.iter().position(|name| *name == self.state)?;
+        let theirs: Vec<usize> =
+            postal::prefectures(self.postal_code.parse().ok()?).map(usize::from).collect();
+        let names: Vec<&str> = theirs.iter().filter_map(|place| PREFECTURES.get(*place).copied()).collect();
+        (!names.is_empty() && !theirs.contains(&ours)).then(|| names.join("・"))
     }
 }
 
@@ -157,6 +175,39 @@ mod tests {
             address1: "北一条西1-1".to_owned(),
             name: "山田 太郎".to_owned(),
         }
+    }
+
+    #[test]
+    fn a_postal_code_of_another_prefecture_is_noticed() {
+        let elsewhere = |code: &str, state: &str| {
+            let address = Address { postal_code: code.to_owned(), state: state.to_owned(), ..sapporo() };
+            address.elsewhere()
+        };
+        for (code, state) in [
+            ("0600001", "北海道"),
+            ("1000001", "東京都"),
+            ("5300001", "大阪府"),
+            ("9000001", "沖縄県"),
+            // Along borders: Shimamoto, Tsushima, Kisosaki, Aomori's side of Towada.
+            ("6180001", "大阪府"),
+            ("8170001", "長崎県"),
+            ("4980801", "三重県"),
+            ("0185501", "青森県"),
+            // Two prefectures have it.
+            ("4980000", "愛知県"),
+            ("4980000", "三重県"),
+        ] {
+            assert_eq!(elsewhere(code, state), None, "{code} {state}");
+        }
+        assert_eq!(elsewhere("1000001", "大阪府").as_deref(), Some("東京都"));
+        assert_eq!(elsewhere("4980000", "東京都").as_deref(), Some("愛知県・三重県"));
+        // What nobody can say is no doubt.
+        for (code, state) in [("9999999", "東京都"), ("1000001", "東京"), ("x", "東京都")] {
+            assert_eq!(elsewhere(code, state), None, "{code} {state}");
+        }
+        let every: std::collections::BTreeSet<u8> =
+            (0..=9_999_999).step_by(97).flat_map(postal::prefectures).collect();
+        assert_eq!(every.len(), 47, "each has codes");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the operator reads: one function for each event. Letters have numbers; no names, no addresses.
 
 use crate::clock::Time;
-use crate::drop::{Undecided, Waiting};
+use crate::drop::Undecided;
 use crate::letter::{Fact, Letter, Number};
 use crate::spool::{EntryError, Ulid};
 use crate::store::{News, OwedRow, RecordError, Report};
@@ -171,14 +171,8 @@ pub fn folder_back(folder: &str) {
 pub fn not_taken(folder: &str, drop: &Ulid, undecided: &Undecided) {
     match undecided {
         Undecided::Refused(refusal) => tracing::warn!(folder, %drop, why = refusal.word(), "rejected"),
-        Undecided::Waits(waiting) => {
-            let why = match waiting {
-                Waiting::Sidecar => "no sidecar came",
-                Waiting::WasThere => "it was there before",
-                Waiting::Book(_) => "the address book can't be used",
-            };
-            tracing::warn!(folder, %drop, why, "held");
-        }
+        Undecided::Waits(waiting) => tracing::warn!(folder, %drop, why = waiting.word(), "held"),
+        Undecided::Accepted { .. } => tracing::info!(folder, %drop, "taken as it is, by a person"),
         Undecided::Cancelled => tracing::info!(folder, %drop, "cancelled by a person"),
     }
 }

@@ -146,6 +146,8 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         sender: config::read_address(from)?,
         receiver: config::read_receiver(to)?,
         reply_letterpack: None,
+        not_before: None,
+        cost_centre: None,
         documents,
     };
     let problems = order.problems();

@@ -7,7 +7,8 @@ use regex::Regex;
 use super::build::Build;
 use super::either::Receiver as WrittenReceiver;
 use super::folder::{Book, Folder, FolderTerms, Keep, LetterKind, Notify, glob, real};
-use super::words::{Burst, Email, Release};
+use super::words::Burst;
+use super::words_people::{Email, Release};
 use super::yaml_folder::{self as yaml, DuplicateAction};
 use crate::address::Address;
 use crate::address_book::Columns;
@@ -52,6 +53,7 @@ impl Build<'_, yaml::Folder> {
             rules: Rules {
                 folder: name.clone(),
                 account: account?,
+                cost_centre: written.cost_centre.clone(),
                 rules: rules.into_iter().collect::<Option<_>>()?,
             },
             name,
@@ -67,8 +69,6 @@ impl Build<'_, yaml::Folder> {
                 originals: written.keep.originals.map(|length| length.0),
                 history: written.keep.history.0,
             },
-            cost_centre: written.cost_centre.clone(),
-            not_by_owner: written.approval.not_by_owner,
             notify_at: self.written.has(&["notify"]).then(|| self.written.doubtful(&["notify"], "", "")),
             terms: FolderTerms {
                 approval: written.release == Release::Approval,
@@ -116,6 +116,7 @@ impl Build<'_, yaml::Folder> {
             cancelled: or(&given.cancelled, usual.cancelled),
             approve: or(&given.approve, usual.approve),
             cancel: or(&given.cancel, usual.cancel),
+            by_copy: self.written.value.approval.not_by_owner,
         };
         let all = names.all();
         let twice = all.iter().enumerate().any(|(n, name)| all[..n].contains(name));

@@ -82,7 +82,7 @@ pub(super) fn build(
         let path: Vec<&str> = ["email"].iter().chain(path).copied().collect();
         written.wrong(&path, what, help)
     };
-    let mailboxes = |list: &[super::words::Email]| list.iter().map(|email| email.0.clone()).collect();
+    let mailboxes = |list: &[super::words_people::Email]| list.iter().map(|email| email.0.clone()).collect();
     let transport = match (&section.smtp, &section.directory) {
         (Some(smtp), None) => server(smtp, beside, problems, wrong),
         (None, Some(directory)) => Some(Transport::Directory(beside.join(directory))),

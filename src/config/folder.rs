@@ -68,9 +68,6 @@ pub struct Folder {
     pub zone: Tz,
     pub notify: Notify,
     pub keep: Keep,
-    pub cost_centre: Option<String>,
-    /// Who drops a file can't approve it.
-    pub not_by_owner: bool,
     /// Where it says who is told, if it does.
     pub(super) notify_at: Option<Problem>,
     pub(super) terms: FolderTerms,

@@ -20,6 +20,7 @@ mod strike;
 mod text;
 mod tree;
 mod words;
+mod words_people;
 mod yaml;
 mod yaml_folder;
 

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::secret::SecretSource;
-use super::words::{Cron, Email, Length};
+use super::words::Length;
+use super::words_people::{Cron, Email};
 use crate::texts::Language;
 
 /// mailchute.yaml

@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::either::{Receiver, Sender};
 use super::folder::{FirstStart, LetterKind, WatchMode};
-use super::words::{Burst, Days, Email, Hours, Length, Pages, Release, Size};
+use super::words::{Burst, Days, Hours, Length, Pages, Size};
+use super::words_people::{Email, Release};
 use super::yaml::AddressFile;
 use crate::letter::{Color, Duplex, Print, Shipping, Staple};
 

@@ -18,6 +18,9 @@ pub struct Origin {
     pub folder: String,
     #[serde(with = "hex")]
     pub name: Vec<u8>,
+    /// Whose file it was when it was taken in.
+    #[serde(default)]
+    pub owner: Option<u32>,
 }
 
 /// What stands where a PDF was expected.
@@ -92,6 +95,8 @@ pub enum Refusal {
     NotPostable(Vec<String>),
     /// It was moved where things are approved or cancelled, and nothing waits under that name.
     NothingWaits,
+    /// A copy that was to approve a letter belongs to whoever dropped it.
+    OwnApproval,
 }
 
 impl Refusal {
@@ -116,6 +121,7 @@ impl Refusal {
             Self::OtherPages { .. } => "other pages than said",
             Self::NotPostable(_) => "not postable",
             Self::NothingWaits => "nothing waits for it",
+            Self::OwnApproval => "approved by its own sender",
         }
     }
 }
@@ -130,6 +136,20 @@ pub enum Waiting {
     WasThere,
     /// The address book can't be used.
     Book(String),
+    /// The PDF can be counted, and may not be whole.
+    Doubt(Doubt),
+}
+
+impl Waiting {
+    /// For the journal and lists.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Sidecar => "no sidecar came",
+            Self::WasThere => "it was there before",
+            Self::Book(_) => "the address book can't be used",
+            Self::Doubt(_) => "a PDF in doubt",
+        }
+    }
 }
 
 /// A drop that is no letter.
@@ -140,6 +160,10 @@ pub enum Undecided {
     Waits(Waiting),
     /// A person withdrew it before it became a letter.
     Cancelled,
+    /// A person lets it go on, so it is decided anew; perhaps as it is, whatever is in doubt of it.
+    Accepted {
+        doubts: bool,
+    },
 }
 
 /// How people count: `2.pdf` comes before `10.pdf`.

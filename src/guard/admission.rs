@@ -36,6 +36,16 @@ pub struct Counts {
     pub sheets_today: u32,
     /// Within the time of the burst.
     pub letters_lately: u32,
+    /// How many there usually are in a day, and how many came in the last one.
+    pub usually: Option<(u32, u32)>,
+}
+
+/// What counts of the letter itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Weighed {
+    pub sheets: u32,
+    /// To which other prefecture the receiver's postal code belongs.
+    pub elsewhere: Option<String>,
 }
 
 impl Terms {
@@ -45,17 +55,20 @@ impl Terms {
         now.checked_sub_signed(chrono::TimeDelta::from_std(Duration::from_secs(seconds)).ok()?)
     }
 
-    /// Why a letter of so many sheets waits for a person, if it does.
-    pub fn hold(&self, counts: &Counts, sheets: u32) -> Option<Reason> {
+    /// Why a letter waits for a person, if it does.
+    pub fn hold(&self, counts: &Counts, letter: &Weighed) -> Option<Reason> {
         let over = |limit: Option<u32>, found: u32| limit.filter(|limit| found > *limit);
         let letters = over(self.letters_per_day, counts.letters_today.saturating_add(1));
-        let sheets = over(self.sheets_per_day, counts.sheets_today.saturating_add(sheets));
+        let sheets = over(self.sheets_per_day, counts.sheets_today.saturating_add(letter.sheets));
         let burst = self.burst.filter(|(letters, _)| counts.letters_lately >= *letters);
         let duplicate = counts.duplicate_of.map(Reason::Duplicate);
         duplicate
             .or(letters.map(|limit| Reason::Limit(Limit::LettersPerDay(limit))))
             .or(sheets.map(|limit| Reason::Limit(Limit::SheetsPerDay(limit))))
-            .or(burst.map(|(letters, seconds)| Reason::Limit(Limit::Burst { letters, seconds })))
+            .or(burst.map(|(letters, seconds)| {
+                Reason::Limit(Limit::Burst { letters, seconds, usually: counts.usually })
+            }))
+            .or(letter.elsewhere.clone().map(Reason::Elsewhere))
             .or(self.approval.then_some(Reason::Approval))
     }
 }
@@ -67,10 +80,12 @@ mod tests {
     #[test]
     fn each_term_holds_what_is_beyond_it_and_nothing_else() {
         let free = Terms::default();
-        let many = Counts { duplicate_of: None, letters_today: 900, sheets_today: 9000, letters_lately: 900 };
-        assert_eq!(free.hold(&many, 995), None);
+        let of = |sheets| Weighed { sheets, elsewhere: None };
+        let many =
+            Counts { letters_today: 900, sheets_today: 9000, letters_lately: 900, ..Counts::default() };
+        assert_eq!(free.hold(&many, &of(995)), None);
         let duplicate = Counts { duplicate_of: Some(Number(3)), ..Counts::default() };
-        assert_eq!(free.hold(&duplicate, 1), Some(Reason::Duplicate(Number(3))));
+        assert_eq!(free.hold(&duplicate, &of(1)), Some(Reason::Duplicate(Number(3))));
         let terms = Terms {
             letters_per_day: Some(2),
             sheets_per_day: Some(10),
@@ -81,14 +96,18 @@ mod tests {
             letters_today,
             sheets_today,
             letters_lately,
+            usually: Some((5, 60)),
             duplicate_of: None,
         };
-        assert_eq!(terms.hold(&counts(1, 9, 4), 1), None);
-        assert_eq!(terms.hold(&counts(2, 0, 0), 1), Some(Reason::Limit(Limit::LettersPerDay(2))));
-        assert_eq!(terms.hold(&counts(0, 9, 0), 2), Some(Reason::Limit(Limit::SheetsPerDay(10))));
-        let burst = Limit::Burst { letters: 5, seconds: 600 };
-        assert_eq!(terms.hold(&counts(0, 0, 5), 1), Some(Reason::Limit(burst)));
+        assert_eq!(terms.hold(&counts(1, 9, 4), &of(1)), None);
+        assert_eq!(terms.hold(&counts(2, 0, 0), &of(1)), Some(Reason::Limit(Limit::LettersPerDay(2))));
+        assert_eq!(terms.hold(&counts(0, 9, 0), &of(2)), Some(Reason::Limit(Limit::SheetsPerDay(10))));
+        let burst = Limit::Burst { letters: 5, seconds: 600, usually: Some((5, 60)) };
+        assert_eq!(terms.hold(&counts(0, 0, 5), &of(1)), Some(Reason::Limit(burst)));
         let approval = Terms { approval: true, ..Terms::default() };
-        assert_eq!(approval.hold(&Counts::default(), 1), Some(Reason::Approval));
+        assert_eq!(approval.hold(&Counts::default(), &of(1)), Some(Reason::Approval));
+        let elsewhere = Weighed { elsewhere: Some("東京都".to_owned()), ..of(1) };
+        let reason = approval.hold(&Counts::default(), &elsewhere);
+        assert_eq!(reason, Some(Reason::Elsewhere("東京都".to_owned())), "whoever approves must see it");
     }
 }

@@ -11,7 +11,7 @@ use std::fmt;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-pub use admission::{Counts, Terms};
+pub use admission::{Counts, Terms, Weighed};
 pub use alarm::{Alarm, Raised, Turn, is_nearly_full};
 
 use crate::clock::Time;

@@ -173,7 +173,8 @@ impl Hot {
         Ok(fs::fsync(&dir)?)
     }
 
-    pub fn remove_text(&self, path: &Path) -> io::Result<()> {
+    /// Removes a file; it need not be there.
+    pub fn remove(&self, path: &Path) -> io::Result<()> {
         let (dir, name) = match self.parent(path, false) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

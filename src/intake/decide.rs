@@ -12,12 +12,13 @@ use super::litter::is_litter;
 use super::shared::Shared;
 use crate::config::{Folder, LetterKind};
 use crate::drop::{
-    INSIDE, Kind, Origin, Refusal, Undecided, Waiting, is_pdf, natural_order, pdf_of, showable, shown,
+    Doubt, INSIDE, Kind, Origin, Refusal, Undecided, Waiting, is_pdf, natural_order, pdf_of, showable, shown,
     sidecars_of,
 };
 use crate::hot::{Content, Hot, Seen, kind};
 use crate::journal;
 use crate::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT};
+use crate::pdf::Answer;
 use crate::rules::{Facts, Found, Sidecar, Verdict};
 use crate::spool::{Draft, Dropped, EntryError, Ulid, sha256_of};
 use crate::store::{Place, RecordError, StoreError};
@@ -66,6 +67,7 @@ pub(super) struct Claim {
 enum Opened {
     Documents(Vec<Found>),
     Refused(Refusal),
+    Doubtful(Doubt),
     Changing,
 }
 
@@ -83,7 +85,12 @@ impl Claim {
     pub(super) async fn decide(self) -> Result<Done, TakeError> {
         let held = self.hot.claimed(&self.dir)?;
         let Some(main) = main_of(&held) else { return self.nothing_in(&held) };
-        if let Some(original) = self.shared.store.original(&self.ulid)? {
+        let known = self.shared.store.original(&self.ulid)?;
+        let accepted = known.as_ref().and_then(|known| match &known.undecided {
+            Some(Undecided::Accepted { doubts }) => Some(*doubts),
+            Some(_) | None => None,
+        });
+        if let Some(original) = known.filter(|_| accepted.is_none()) {
             if original.place != Place::Claim {
                 // A crash came after a person had moved it and before that was recorded: back to its shelf.
                 hands::remove_text_of(&self.hot, &original)?;
@@ -96,24 +103,27 @@ impl Claim {
             // Decided before a crash: it is about to be admitted.
             return Ok(Done::Nothing);
         }
-        let origin = Origin { folder: self.folder.name.clone(), name: main.name.clone() };
-        if self.dir.ends_with(WAS_THERE) {
+        let owner = Some(main.stat.st_uid);
+        let origin = Origin { folder: self.folder.name.clone(), name: main.name.clone(), owner };
+        if self.dir.ends_with(WAS_THERE) && accepted.is_none() {
             return self.record(origin, Undecided::Waits(Waiting::WasThere)).await;
         }
+        let accepted = accepted.unwrap_or(false);
         let mut draft = self.shared.spool.begin(&self.ulid)?;
         let opened = match kind(&main.stat) {
             Some(Kind::Directory) if self.folder.letter == LetterKind::Subfolder => {
-                self.open_subfolder(main, &mut draft).await
+                self.open_subfolder(main, accepted, &mut draft).await
             }
             Some(kind) => Ok(Opened::Refused(Refusal::NotAFile(kind))),
             None if self.folder.letter == LetterKind::Subfolder => {
                 Ok(Opened::Refused(Refusal::NotInSubfolder))
             }
-            None => self.open_file(main, &mut draft).await,
+            None => self.open_file(main, accepted, &mut draft).await,
         };
         let decided = match opened {
             Ok(Opened::Documents(documents)) => self.judge(main, &documents).await,
             Ok(Opened::Refused(refusal)) => Ok(Verdict::Refuse(refusal)),
+            Ok(Opened::Doubtful(doubt)) => Ok(Verdict::Hold(Waiting::Doubt(doubt))),
             Ok(Opened::Changing) => {
                 draft.discard();
                 return self.later();
@@ -121,8 +131,10 @@ impl Claim {
             Err(error) => Err(error),
         };
         let undecided = match decided {
-            Ok(Verdict::Send(order, _warnings)) => {
-                let terms = self.folder.terms(self.shared.clock.now());
+            Ok(Verdict::Send(mut order, _warnings)) => {
+                let now = self.shared.clock.now();
+                order.not_before = self.folder.waits_until(now);
+                let terms = self.folder.terms(now);
                 draft.finish(&order, Some(&Dropped { origin, terms }))?;
                 self.shared.taken.notify_one();
                 return Ok(Done::Decided);
@@ -155,17 +167,22 @@ impl Claim {
         Ok(Done::Nothing)
     }
 
-    async fn open_file(&self, main: &Seen, draft: &mut Draft) -> Result<Opened, TakeError> {
+    async fn open_file(&self, main: &Seen, accepted: bool, draft: &mut Draft) -> Result<Opened, TakeError> {
         if !is_pdf(&main.name) {
             return Ok(Opened::Refused(Refusal::NotPdf));
         }
-        Ok(match self.open_document(None, &main.name, draft).await? {
+        Ok(match self.open_document(None, &main.name, accepted, draft).await? {
             Ok(found) => Opened::Documents(vec![found]),
             Err(other) => other,
         })
     }
 
-    async fn open_subfolder(&self, main: &Seen, draft: &mut Draft) -> Result<Opened, TakeError> {
+    async fn open_subfolder(
+        &self,
+        main: &Seen,
+        accepted: bool,
+        draft: &mut Draft,
+    ) -> Result<Opened, TakeError> {
         let mut inside = self.hot.claimed_inside(&self.dir, &main.name)?;
         inside.retain(|seen| !is_litter(&self.folder, &seen.name) && !is_inner_sidecar(&seen.name));
         if let Some(unfit) = inside.iter().find(|seen| !is_pdf(&seen.name) || kind(&seen.stat).is_some()) {
@@ -180,7 +197,7 @@ impl Claim {
         inside.sort_by(|a, b| natural_order(&shown(&a.name), &shown(&b.name)));
         let mut documents = Vec::new();
         for seen in inside {
-            match self.open_document(Some(&main.name), &seen.name, draft).await? {
+            match self.open_document(Some(&main.name), &seen.name, accepted, draft).await? {
                 Ok(found) => documents.push(found),
                 Err(other) => return Ok(other),
             }
@@ -193,15 +210,19 @@ impl Claim {
         &self,
         inside: Option<&[u8]>,
         name: &[u8],
+        accepted: bool,
         draft: &mut Draft,
     ) -> Result<Result<Found, Opened>, TakeError> {
         let bytes = match self.read(inside, name, LARGEST_DOCUMENT)? {
             Ok(bytes) => bytes,
             Err(other) => return Ok(Err(other)),
         };
-        let pages = match self.shared.inspector.pages(&bytes).await? {
-            Ok(pages) => pages,
-            Err(doubt) => return Ok(Err(Opened::Refused(Refusal::Pdf(doubt)))),
+        let pages = match self.shared.inspector.inspect(&bytes).await? {
+            Answer::Pages(pages) => pages,
+            // The service compares the count before it posts anything.
+            Answer::Doubtful { pages, .. } if accepted => pages,
+            Answer::Doubtful { doubt, .. } => return Ok(Err(Opened::Doubtful(doubt))),
+            Answer::Doubt(doubt) => return Ok(Err(Opened::Refused(Refusal::Pdf(doubt)))),
         };
         draft.add(&bytes)?;
         let name = showable(&shown(name));

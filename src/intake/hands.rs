@@ -11,12 +11,13 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::IntakeError;
+use super::approval::{copied, is_anothers};
 use super::decide::WAS_THERE;
 use super::litter::is_litter;
 use super::settle::Settling;
 use super::shared::Shared;
 use crate::config::Folder;
-use crate::drop::{Origin, Refusal, Undecided, pdf_of, sidecars_of, text_name};
+use crate::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, sidecars_of, text_name};
 use crate::hot::{Content, Hot};
 use crate::journal;
 use crate::letter::{Command, LARGEST_DOCUMENT};
@@ -84,7 +85,7 @@ pub(super) async fn look(
     Ok(())
 }
 
-enum Failed {
+pub(super) enum Failed {
     Io(io::Error),
     Intake(IntakeError),
 }
@@ -109,14 +110,25 @@ async fn said(
     place: &str,
     name: &[u8],
 ) -> Result<(), Failed> {
+    if hand == Hand::Approve
+        && folder.names.by_copy
+        && let Some(done) = copied(shared, folder, hot, place, name).await?
+    {
+        return Ok(done);
+    }
     let Some(original) = meant(shared, folder, hot, place, name)? else {
         if is_left_over(shared, folder, hot, name)? {
-            return Ok(hot.remove_text(&std::path::Path::new(place).join(shown_path(name)))?);
+            return Ok(hot.remove(&std::path::Path::new(place).join(shown_path(name)))?);
         }
-        return nothing_waits(shared, folder, hot, place, name).await;
+        return not_taken(shared, folder, hot, place, name, Refusal::NothingWaits).await;
     };
     let now = shared.clock.now();
     match (original.letter, hand) {
+        // Moved, it is still whose it was: nobody can tell who approved it.
+        (Some(_), Hand::Approve) if folder.names.by_copy && !is_anothers(&original, hot, place, name)? => {
+            take_back(hot, &original, place, name)?;
+            shared.store.reclaimed(original.ulid.clone(), now).await?;
+        }
         (Some(letter), hand) => {
             let command = match hand {
                 Hand::Approve => Command::Release,
@@ -131,10 +143,14 @@ async fn said(
         (None, Hand::Approve) if original.place == Place::Held => {
             take_back(hot, &original, place, name)?;
             bring_sidecar(hot, &original)?;
-            shared.store.forget_undecided(original.ulid.clone()).await?;
+            remove_text_of(hot, &original)?;
+            let doubts = matches!(original.undecided, Some(Undecided::Waits(Waiting::Doubt(_))));
+            shared.store.accept(original.ulid.clone(), doubts).await?;
             shared.rest(&folder.name, original.ulid.as_str());
         }
-        (None, Hand::Approve) => return nothing_waits(shared, folder, hot, place, name).await,
+        (None, Hand::Approve) => {
+            return not_taken(shared, folder, hot, place, name, Refusal::NothingWaits).await;
+        }
         (None, Hand::Cancel) => {
             take_back(hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), now).await?;
@@ -152,16 +168,16 @@ pub(super) fn remove_text_of(hot: &Hot, original: &Original) -> io::Result<()> {
     let Some(shelved) = &original.shelved else { return Ok(()) };
     let path = shown_path(shelved);
     let text = text_name(path.file_name().unwrap_or_default().as_encoded_bytes());
-    hot.remove_text(&path.with_file_name(shown_path(&text)))
+    hot.remove(&path.with_file_name(shown_path(&text)))
 }
 
 /// Whether an original is no more where we put it: somebody moved it, and what lies elsewhere is it.
-fn is_away(hot: &Hot, original: &Original) -> bool {
+pub(super) fn is_away(hot: &Hot, original: &Original) -> bool {
     let Some(path) = &original.shelved else { return false };
     hot.is_there(&shown_path(path)).is_ok_and(|there| !there)
 }
 
-fn shown_path(path: &[u8]) -> std::path::PathBuf {
+pub(super) fn shown_path(path: &[u8]) -> std::path::PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     std::ffi::OsStr::from_bytes(path).into()
 }
@@ -245,18 +261,20 @@ fn is_left_over(shared: &Arc<Shared>, folder: &Folder, hot: &Hot, name: &[u8]) -
     Ok(false)
 }
 
-async fn nothing_waits(
+/// What was said is not done, and the folder says why.
+pub(super) async fn not_taken(
     shared: &Arc<Shared>,
     folder: &Folder,
     hot: &Arc<Hot>,
     place: &str,
     name: &[u8],
+    refusal: Refusal,
 ) -> Result<(), Failed> {
     let Some(ulid) = shared.new_ulid() else { return Ok(()) };
-    let origin = Origin { folder: folder.name.clone(), name: name.to_vec() };
+    let origin = Origin { folder: folder.name.clone(), name: name.to_vec(), owner: None };
     // Were the daemon to die here, it would be held as something that lay there: never taken for a drop.
     hot.claim(&format!("{ulid}{WAS_THERE}"), Some(place), &[name])?;
-    let refused = Undecided::Refused(Refusal::NothingWaits);
+    let refused = Undecided::Refused(refusal);
     shared.store.undecide(ulid, origin, refused, shared.clock.now()).await?;
     shared.owed.notify_one();
     Ok(())

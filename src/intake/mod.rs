@@ -4,6 +4,7 @@
 //! claimed, copied, inspected and decided by a worker. One slow or bad drop keeps no other waiting. A
 //! folder that can't be worked on is away, visibly, and is tried again.
 
+mod approval;
 mod decide;
 mod epoch;
 mod hands;

@@ -150,6 +150,8 @@ pub enum Reason {
     /// The same documents went to the same receiver before.
     Duplicate(Number),
     Limit(Limit),
+    /// The receiver's postal code belongs to this prefecture, and the address says another.
+    Elsewhere(String),
     /// The service refused to create it.
     Refused(String),
     UploadRefused(String),
@@ -177,7 +179,13 @@ pub enum Reason {
 pub enum Limit {
     LettersPerDay(u32),
     SheetsPerDay(u32),
-    Burst { letters: u32, seconds: u64 },
+    Burst {
+        letters: u32,
+        seconds: u64,
+        /// How many there usually are in a day, and how many came in the last one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usually: Option<(u32, u32)>,
+    },
 }
 
 /// What may be said to a person about a hold. To say the wrong one is a double post by a human hand.
@@ -196,6 +204,7 @@ impl Reason {
             | Self::Approval
             | Self::Duplicate(_)
             | Self::Limit(_)
+            | Self::Elsewhere(_)
             | Self::Refused(_)
             | Self::UploadRefused(_)
             | Self::DocumentDamaged(_)

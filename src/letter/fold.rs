@@ -24,6 +24,7 @@ impl Letter {
         Self {
             number,
             entry,
+            not_before: order.not_before,
             order,
             admitted_at: at,
             state: State::Admitted,
@@ -59,7 +60,7 @@ impl Letter {
         match fact {
             Fact::Created(mail) => self.mails = mail.k,
             Fact::Intended { .. } => self.intents += 1,
-            Fact::Released => self.intents = 0,
+            Fact::Released => (self.intents, self.not_before) = (0, None),
             Fact::Admitted { .. }
             | Fact::Uploaded { .. }
             | Fact::Abandoned { .. }
@@ -118,7 +119,10 @@ impl Letter {
             Fact::Shipped { mail, at, tracking } => self.when_shipped(*mail, *at, tracking.as_ref()),
             Fact::Tracked { mail, tracking } => self.when_tracked(*mail, tracking),
             Fact::Held(reason) => self.when_held(reason),
-            Fact::Released => self.is_safely_held().then_some(State::Admitted),
+            Fact::Released => {
+                let waits = self.state == State::Admitted && self.not_before.is_some();
+                (waits || self.is_safely_held()).then_some(State::Admitted)
+            }
         }
     }
 }

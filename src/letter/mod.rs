@@ -62,6 +62,8 @@ pub struct Letter {
     pub entry: String,
     pub order: Arc<Order>,
     pub admitted_at: Time,
+    /// It waits until then, unless a person lets it go.
+    pub not_before: Option<Time>,
     pub state: State,
     /// How many mails were ever made for it, and how many of them got an intent.
     pub mails: u32,

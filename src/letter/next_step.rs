@@ -57,9 +57,10 @@ pub enum Step {
 impl Letter {
     pub fn next_step(&self, moment: &Moment) -> Step {
         match &self.state {
-            State::Admitted => match moment.start {
-                Start::Go => Step::Create,
-                Start::WaitUntil(time) => Step::Wait(time),
+            State::Admitted => match (self.not_before, moment.start) {
+                (Some(time), _) if moment.now < time => Step::Wait(time),
+                (_, Start::Go) => Step::Create,
+                (_, Start::WaitUntil(time)) => Step::Wait(time),
             },
             State::Created { mail, uploaded } => before_upload(mail, *uploaded, moment),
             State::Uploaded { mail } => before_confirm(mail, moment),

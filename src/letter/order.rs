@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::address::{Address, Receiver};
+use crate::clock::Time;
 
 pub const DOCUMENTS_PER_LETTER: usize = 10;
 pub const LARGEST_DOCUMENT: u64 = 10_000_000;
@@ -24,6 +25,12 @@ pub struct Order {
     pub receiver: Receiver,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_letterpack: Option<ReplyLetterpack>,
+    /// It waits until then, to be posted with others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<Time>,
+    /// What it is put down to in reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_centre: Option<String>,
     pub documents: Vec<Document>,
 }
 

@@ -110,6 +110,8 @@ impl fmt::Display for Reason {
                 write!(f, "letter {earlier} had the same documents and the same receiver")
             }
             Self::Limit(limit) => write!(f, "{limit}"),
+            // Where somebody lives stands in no journal.
+            Self::Elsewhere(_) => f.write_str("the receiver's postal code belongs to another prefecture"),
             Self::Refused(why) => write!(f, "the service refuses to make it: {why}"),
             Self::UploadRefused(why) => write!(f, "the upload is refused again and again: {why}"),
             Self::DocumentDamaged(document) => {
@@ -144,10 +146,14 @@ impl fmt::Display for Limit {
         match self {
             Self::LettersPerDay(limit) => write!(f, "the folder's limit of {limit} letters a day is reached"),
             Self::SheetsPerDay(limit) => write!(f, "the folder's limit of {limit} sheets a day is reached"),
-            Self::Burst { letters, seconds } => {
+            Self::Burst { letters, seconds, usually } => {
                 let (count, unit) = largest_unit(*seconds);
                 let unit = ["days", "hours", "minutes", "seconds"][unit];
-                write!(f, "more than {letters} letters came within {count} {unit}")
+                write!(f, "more than {letters} letters came within {count} {unit}")?;
+                match usually {
+                    Some((usually, now)) => write!(f, " (usually {usually} a day, now {now})"),
+                    None => Ok(()),
+                }
             }
         }
     }

@@ -28,11 +28,7 @@ pub(super) struct Tongue {
 
 impl Tongue {
     fn time(self, time: Time) -> String {
-        let format = match self.language {
-            Language::En => "%Y-%m-%d %H:%M",
-            Language::Ja => "%Y年%m月%d日 %H:%M",
-        };
-        time.with_timezone(&self.zone).format(format).to_string()
+        self.language.time(time, self.zone)
     }
 }
 
@@ -145,7 +141,7 @@ impl Outbox {
             return Ok(None);
         }
         let folder = letter.order.source.clone();
-        let mut said = tongue.language.status(&self.names(&folder, tongue), &letter).into_iter();
+        let mut said = tongue.language.status(&self.names(&folder, tongue), tongue.zone, &letter).into_iter();
         let headline = said.next().unwrap_or_default();
         let mut item = Item {
             letter: Some(number.to_string()),

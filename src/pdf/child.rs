@@ -31,12 +31,8 @@ pub fn answer() -> std::io::Result<()> {
     std::panic::set_hook(Box::new(|_| {}));
     let mut pdf = Vec::new();
     std::io::stdin().lock().take(LARGEST_DOCUMENT + 1).read_to_end(&mut pdf)?;
-    let judged = std::panic::catch_unwind(|| judge::count_pages(&pdf));
-    let answer = match judged {
-        Ok(Ok(pages)) => Answer::Pages(pages),
-        Ok(Err(doubt)) => Answer::Doubt(doubt),
-        Err(_panic) => Answer::Doubt(Doubt::Unreadable),
-    };
+    let judged = std::panic::catch_unwind(|| judge::judge(&pdf));
+    let answer = judged.unwrap_or(Answer::Doubt(Doubt::Unreadable));
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", serde_json::to_string(&answer)?)?;
     out.flush()

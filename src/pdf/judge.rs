@@ -9,11 +9,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use lopdf::xref::XrefEntry;
 use lopdf::{Document, LoadOptions, Object};
 
+use super::Answer;
 use crate::drop::Doubt;
 
 const LARGEST_STREAM: usize = 32 * 1024 * 1024;
 
-pub(super) fn count_pages(bytes: &[u8]) -> Result<u32, Doubt> {
+/// How many pages there are, beyond doubt; or what is in doubt, with the count a person may take it for.
+pub(super) fn judge(bytes: &[u8]) -> Answer {
+    match count_pages(bytes) {
+        Ok((pages, None)) => Answer::Pages(pages),
+        Ok((pages, Some(doubt))) => Answer::Doubtful { pages, doubt },
+        Err(doubt) => Answer::Doubt(doubt),
+    }
+}
+
+fn count_pages(bytes: &[u8]) -> Result<(u32, Option<Doubt>), Doubt> {
     if !ends_as_a_pdf_does(bytes) {
         return Err(if bytes.starts_with(b"%PDF-") { Doubt::Torn } else { Doubt::Unreadable });
     }
@@ -22,9 +32,7 @@ pub(super) fn count_pages(bytes: &[u8]) -> Result<u32, Doubt> {
     if pdf.is_encrypted() || pdf.was_encrypted() {
         return Err(Doubt::Encrypted);
     }
-    if pdf.xref_recovery.is_some() {
-        return Err(Doubt::Repaired);
-    }
+    let repaired = pdf.xref_recovery.is_some().then_some(Doubt::Repaired);
     if !object_streams_agree(&pdf) {
         return Err(Doubt::Unreadable);
     }
@@ -37,10 +45,12 @@ pub(super) fn count_pages(bytes: &[u8]) -> Result<u32, Doubt> {
         let root = pdf.get_dictionary(catalog.get(b"Pages")?.as_reference()?)?;
         root.get(b"Count")?.as_i64()
     });
-    if walked > 0 && said.is_ok_and(|said| said == i64::from(walked)) {
-        Ok(walked)
-    } else {
-        Err(Doubt::Pages)
+    let agreed = said.is_ok_and(|said| said == i64::from(walked));
+    match (walked, repaired) {
+        (0, _) => Err(Doubt::Pages),
+        (walked, None) if agreed => Ok((walked, None)),
+        (walked, None) => Ok((walked, Some(Doubt::Pages))),
+        (walked, repaired) => Ok((walked, repaired)),
     }
 }
 
@@ -99,18 +109,19 @@ mod tests {
 
     #[test]
     fn a_doubtful_page_tree_is_never_counted() {
-        for doubtful in [
-            with("Kids[3 0 R]", "Kids[9 0 R]"),
-            with("Kids[3 0 R]", "Kids[2 0 R]"),
-            with("Kids[3 0 R]/Count 1", "Kids[3 0 R]/Count 7"),
-        ] {
-            assert_eq!(count_pages(&doubtful), Err(Doubt::Pages));
+        for doubtful in [with("Kids[3 0 R]", "Kids[9 0 R]"), with("Kids[3 0 R]", "Kids[2 0 R]")] {
+            assert_eq!(judge(&doubtful), Answer::Doubt(Doubt::Pages));
         }
+        // What can be counted, a person may take as it is.
+        let other = with("Kids[3 0 R]/Count 1", "Kids[3 0 R]/Count 7");
+        assert_eq!(judge(&other), Answer::Doubtful { pages: 1, doubt: Doubt::Pages });
+        let repaired = with("startxref\n164", "startxref\n163");
+        assert_eq!(judge(&repaired), Answer::Doubtful { pages: 1, doubt: Doubt::Repaired });
     }
 
     #[test]
     fn every_torn_copy_is_in_doubt() {
-        assert_eq!(count_pages(PDF), Ok(1));
+        assert_eq!(judge(PDF), Answer::Pages(1));
         for cut in 0..PDF.len() - 1 {
             let torn = &PDF[..cut];
             assert!(count_pages(torn).is_err(), "{cut} bytes of it were taken for whole");

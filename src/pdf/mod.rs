@@ -29,6 +29,11 @@ const LONGEST_ANSWER: u64 = 1024;
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     Pages(u32),
+    /// A person may take it for so many pages.
+    Doubtful {
+        pages: u32,
+        doubt: Doubt,
+    },
     Doubt(Doubt),
 }
 
@@ -59,6 +64,14 @@ impl Inspector {
 
     /// `Err` if no child can be started; a child that dies or is too slow is a doubt.
     pub async fn pages(&self, pdf: &[u8]) -> io::Result<Result<u32, Doubt>> {
+        Ok(match self.inspect(pdf).await? {
+            Answer::Pages(pages) => Ok(pages),
+            Answer::Doubtful { doubt, .. } | Answer::Doubt(doubt) => Err(doubt),
+        })
+    }
+
+    /// The same, with the count of what a person may take as it is.
+    pub async fn inspect(&self, pdf: &[u8]) -> io::Result<Answer> {
         let mut child = Command::new(&self.program)
             .arg(CHILD)
             .env_clear()
@@ -87,9 +100,8 @@ impl Inspector {
         let ended = tokio::time::timeout(Duration::from_secs(1), child.wait()).await;
         let well = ended.is_ok_and(|ended| ended.is_ok_and(|status| status.success()));
         match serde_json::from_str(&said) {
-            Ok(Answer::Pages(pages)) if well => Ok(Ok(pages)),
-            Ok(Answer::Doubt(doubt)) if well => Ok(Err(doubt)),
-            Ok(_) | Err(_) => Ok(Err(Doubt::TooMuch)),
+            Ok(answer) if well => Ok(answer),
+            Ok(_) | Err(_) => Ok(Answer::Doubt(Doubt::TooMuch)),
         }
     }
 }

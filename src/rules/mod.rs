@@ -22,6 +22,7 @@ pub struct Rules {
     /// The folder's name, which becomes the letter's source.
     pub folder: String,
     pub account: String,
+    pub cost_centre: Option<String>,
     pub rules: Vec<Rule>,
 }
 

@@ -30,6 +30,8 @@ impl Rules {
             sender: sidecar.and_then(|s| s.sender.clone()).unwrap_or_else(|| rule.sender.clone()),
             receiver,
             reply_letterpack: sidecar.and_then(own).or_else(|| rule.reply_letterpack.clone()),
+            not_before: None,
+            cost_centre: self.cost_centre.clone(),
             documents,
         };
         let problems = order.problems();

@@ -200,7 +200,7 @@ fn after_move(original: &Original, hot: &Hot, from: &Path, to: &Path) -> io::Res
     if original.shelved.as_deref() != Some(from.as_os_str().as_bytes()) {
         return Ok(());
     }
-    hot.remove_text(&text_of(from))?;
+    hot.remove(&text_of(from))?;
     for sidecar in sidecars_of(&original.origin.name) {
         let (old, new) =
             (from.with_file_name(OsStr::from_bytes(&sidecar)), to.join(OsStr::from_bytes(&sidecar)));

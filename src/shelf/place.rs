@@ -16,6 +16,8 @@ pub(super) fn of_letter(letter: &Letter) -> Place {
         return Place::Held;
     }
     match &letter.state {
+        // It has not begun, and a person may still have another mind.
+        State::Admitted if letter.not_before.is_some() && letter.mails == 0 => Place::Held,
         // On its way: out of sight, so that nobody drops it again.
         State::Admitted
         | State::Created { .. }
@@ -33,6 +35,7 @@ pub(super) fn of_drop(undecided: &Undecided) -> Place {
         Undecided::Refused(_) => Place::Rejected,
         Undecided::Waits(_) => Place::Held,
         Undecided::Cancelled => Place::Cancelled,
+        Undecided::Accepted { .. } => Place::Claim,
     }
 }
 

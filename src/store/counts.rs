@@ -21,13 +21,34 @@ impl Batch<'_> {
         }
         if let Some(since) = terms.lately(now) {
             (counts.letters_lately, _) = self.sent_since(&order.source, since)?;
+            if terms.burst.is_some_and(|(letters, _)| counts.letters_lately >= letters) {
+                counts.usually = self.usually(&order.source, now)?;
+            }
         }
         Ok(counts)
     }
 
+    /// How many letters a folder has on a day on which it has any, of the last four weeks, and how many
+    /// came in the last day, this one among them.
+    fn usually(&self, source: &str, now: Time) -> Result<Option<(u32, u32)>, RecordError> {
+        const DAY: i64 = 86_400_000;
+        // However many there are, no more than these are looked at.
+        let sql = "SELECT count(*), count(DISTINCT (?2 - admitted_at) / ?4) FROM
+                   (SELECT admitted_at FROM letter WHERE source = ?1 AND admitted_at > ?3
+                    AND admitted_at <= ?2 - ?4 ORDER BY admitted_at DESC LIMIT 1000)";
+        let values = params![source, millis(now), millis(now) - 28 * DAY, DAY];
+        let (before, days): (u32, u32) =
+            self.db.prepare_cached(sql)?.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let sql =
+            "SELECT count(*) FROM (SELECT 1 FROM letter WHERE source = ?1 AND admitted_at > ?2 LIMIT 1000)";
+        let today: u32 =
+            self.db.prepare_cached(sql)?.query_row(params![source, millis(now) - DAY], |row| row.get(0))?;
+        Ok(before.checked_div(days).map(|usually| (usually, today.saturating_add(1))))
+    }
+
     fn sent_since(&self, source: &str, since: Time) -> Result<(u32, u32), RecordError> {
-        let sql = "SELECT count(*), coalesce(sum(sheets), 0) FROM letter WHERE source = ?1
-                   AND admitted_at >= ?2 AND state NOT IN ('held', 'withdrawn', 'cancelled')";
+        let sql = "SELECT count(*), coalesce(sum(sheets), 0) FROM letter INDEXED BY letter_counted
+                   WHERE source = ?1 AND admitted_at >= ?2 AND state NOT IN ('held', 'withdrawn', 'cancelled')";
         let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
         Ok(self.db.prepare_cached(sql)?.query_row(params![source, millis(since)], row)?)
     }

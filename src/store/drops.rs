@@ -4,7 +4,7 @@ use rusqlite::params;
 use serde::Serialize;
 
 use super::{Desk, StoreError, read, signed};
-use crate::drop::{Undecided, Waiting, showable, shown};
+use crate::drop::{Undecided, showable, shown};
 use crate::letter::Number;
 
 /// A drop as it is listed, whether it became a letter or not.
@@ -101,9 +101,8 @@ impl Desk {
 fn word(undecided: &Undecided) -> (String, Option<String>) {
     let (state, why) = match undecided {
         Undecided::Refused(refusal) => ("rejected", Some(refusal.word())),
-        Undecided::Waits(Waiting::Sidecar) => ("held", Some("no sidecar came")),
-        Undecided::Waits(Waiting::WasThere) => ("held", Some("it was there before")),
-        Undecided::Waits(Waiting::Book(_)) => ("held", Some("the address book can't be used")),
+        Undecided::Waits(waiting) => ("held", Some(waiting.word())),
+        Undecided::Accepted { .. } => ("accepted", None),
         Undecided::Cancelled => ("cancelled", None),
     };
     (state.to_owned(), why.map(str::to_owned))

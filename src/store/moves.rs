@@ -6,7 +6,7 @@ use super::news::{ACCOUNT_PAUSED, ACCOUNT_WORKS, owe, owe_notice};
 use super::read::{AccountCommand, AccountOrder};
 use super::{millis, originals, read, rows};
 use crate::clock::Time;
-use crate::guard::{self, Pause, Verdict};
+use crate::guard::{self, Pause, Verdict, Weighed};
 use crate::letter::{AccountNews, Answer, Change, Contradiction, Due, Fact, Letter, Number, Order, Reason};
 use crate::spool::{Dropped, Line, Ulid, Written};
 
@@ -89,7 +89,8 @@ impl Batch<'_> {
         let reason = match &admission.dropped {
             Some(dropped) => {
                 let counts = self.counts(&letter.order, &dropped.terms, admission.at)?;
-                dropped.terms.hold(&counts, letter.order.sheets())
+                let elsewhere = letter.order.receiver.address.elsewhere();
+                dropped.terms.hold(&counts, &Weighed { sheets: letter.order.sheets(), elsewhere })
             }
             None => None,
         };

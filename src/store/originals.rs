@@ -61,7 +61,7 @@ pub struct Original {
 }
 
 const COLUMNS: &str =
-    "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, changes";
+    "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, changes, owner";
 
 fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
     let wrong = |index| rusqlite::Error::InvalidColumnType(index, String::new(), rusqlite::types::Type::Text);
@@ -70,7 +70,7 @@ fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
     let word: String = row.get(5)?;
     Ok(Original {
         ulid: ulid.parse().map_err(|()| wrong(0))?,
-        origin: Origin { folder: row.get(1)?, name: row.get(2)? },
+        origin: Origin { folder: row.get(1)?, name: row.get(2)?, owner: row.get(11)? },
         letter: row.get::<_, Option<i64>>(3)?.map(|number| Number(number.unsigned_abs())),
         undecided: undecided.map(|json| serde_json::from_str(&json)).transpose().map_err(|_| wrong(4))?,
         place: Place::ALL.into_iter().find(|place| place.word() == word).ok_or_else(|| wrong(5))?,
@@ -133,19 +133,21 @@ impl Store {
         at: Time,
     ) -> Result<(), RecordError> {
         self.write(move |batch| {
-            let sql = "INSERT INTO original (ulid, folder, name, undecided, arrived_at, place, due_at)
-                       VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?5)
+            let sql = "INSERT INTO original (ulid, folder, name, undecided, arrived_at, place, due_at, owner)
+                       VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?5, ?6)
                        ON CONFLICT (ulid) DO UPDATE SET undecided = ?4, due_at = ?5, changes = changes + 1
                        WHERE letter IS NULL";
             let notice = match &undecided {
-                Undecided::Refused(_) => DropNotice::Rejected,
-                Undecided::Waits(_) => DropNotice::Held,
-                Undecided::Cancelled => DropNotice::Cancelled,
+                Undecided::Refused(_) => Some(DropNotice::Rejected),
+                Undecided::Waits(_) => Some(DropNotice::Held),
+                Undecided::Cancelled => Some(DropNotice::Cancelled),
+                Undecided::Accepted { .. } => None,
             };
             let undecided = serde_json::to_string(&undecided)?;
-            let values = params![ulid.as_str(), origin.folder, origin.name, undecided, millis(at)];
+            let Origin { folder, name, owner } = &origin;
+            let values = params![ulid.as_str(), folder, name, undecided, millis(at), owner];
             let changed = batch.db.prepare_cached(sql)?.execute(values)?;
-            if changed > 0 {
+            if let Some(notice) = notice.filter(|_| changed > 0) {
                 let about = millis(at).to_string();
                 news::owe(batch.db, ulid.as_str(), notice.word(), &about, None, at)?;
             }
@@ -154,11 +156,13 @@ impl Store {
         .await
     }
 
-    /// A drop that waited is decided anew.
-    pub async fn forget_undecided(&self, ulid: Ulid) -> Result<(), RecordError> {
+    /// A person lets a drop go on, `doubts` or not: it is in its claim, and is decided anew.
+    pub async fn accept(&self, ulid: Ulid, doubts: bool) -> Result<(), RecordError> {
         self.write(move |batch| {
-            let sql = "DELETE FROM original WHERE ulid = ?1 AND letter IS NULL";
-            Ok(batch.db.prepare_cached(sql)?.execute([ulid.as_str()]).map(drop)?)
+            let sql = "UPDATE original SET undecided = ?2, place = 'claim', shelved = NULL, moving = NULL,
+                       told = NULL, due_at = NULL, changes = changes + 1 WHERE ulid = ?1 AND letter IS NULL";
+            let accepted = serde_json::to_string(&Undecided::Accepted { doubts })?;
+            Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), accepted]).map(drop)?)
         })
         .await
     }
@@ -244,10 +248,11 @@ pub(super) fn insert(
     letter: Number,
     at: Time,
 ) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO original (ulid, folder, name, letter, arrived_at, place, due_at)
-               VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?5)
+    let sql = "INSERT INTO original (ulid, folder, name, letter, arrived_at, place, due_at, owner)
+               VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?5, ?6)
                ON CONFLICT (ulid) DO UPDATE SET letter = ?4, undecided = NULL, due_at = ?5, changes = changes + 1";
-    let values = params![ulid, origin.folder, origin.name, signed(letter.0), millis(at)];
+    let Origin { folder, name, owner } = origin;
+    let values = params![ulid, folder, name, signed(letter.0), millis(at), owner];
     db.prepare_cached(sql)?.execute(values).map(drop)
 }
 

@@ -166,6 +166,7 @@ const TOLD: &str = "
 
     ALTER TABLE original ADD COLUMN owner INTEGER;
     CREATE INDEX letter_changed ON letter (changed_at);
+    CREATE INDEX letter_arrived ON letter (source, admitted_at);
 
     PRAGMA user_version = 4;
 ";

@@ -89,6 +89,7 @@ fn happened(db: &Connection, since: Time, until: Time) -> Result<Vec<Tally>, Sto
             Undecided::Refused(_) => tally.rejected += 1,
             Undecided::Waits(_) => tally.held += 1,
             Undecided::Cancelled => tally.cancelled += 1,
+            Undecided::Accepted { .. } => {}
         }
     }
     let named = tallies.into_iter().map(|(folder, tally)| Tally { folder, ..tally });

@@ -63,6 +63,10 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             format!("It can't be posted like this: {}.", problems.join("; ")),
             "Correct that and move it into the folder again.",
         ),
+        Refusal::OwnApproval => Said::new(
+            "Whoever dropped a letter can't approve it.",
+            "Somebody else must copy it from the folder where it is held. The letter goes on waiting there.",
+        ),
         Refusal::NothingWaits => {
             Said::new("Nothing waits under this name.", "To post it, put it into the folder itself.")
         }
@@ -113,6 +117,12 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
             "It lay in the folder before the folder was watched, so nobody knows whether it is to be posted.",
             format!("To post it, {again}"),
         ),
+        Waiting::Doubt(doubt) => Said::new(
+            pdf(*doubt).cause,
+            format!(
+                "Look whether every page is there and as it should be. If so, {again} Better: make it anew."
+            ),
+        ),
         Waiting::Book(why) => {
             Said::new(format!("The address book can't be used: {why}"), format!("When it is mended, {again}"))
         }
@@ -128,11 +138,20 @@ pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
         (Reason::NeverPostable(_), Certainty::NothingPosted) => {
             format!("Nothing was posted. Move it into `{cancel}` and send a better PDF.")
         }
+        (_, Certainty::NothingPosted) if names.by_copy => format!(
+            "Nothing was posted. To post it, somebody else than who dropped it COPIES it into `{approve}` (a \
+             move does not tell who it was). To give it up, move it into `{cancel}`."
+        ),
         (_, Certainty::NothingPosted) => format!(
             "Nothing was posted. To post it, move it into `{approve}`. To give it up, move it into `{cancel}`."
         ),
     };
-    let cause = reason.to_string();
+    let cause = match reason {
+        Reason::Elsewhere(there) => {
+            format!("the receiver's postal code belongs to {there}, and the address says another prefecture")
+        }
+        other => other.to_string(),
+    };
     let mut letters = cause.chars();
     let cause =
         letters.next().map_or_else(String::new, |c| c.to_uppercase().collect::<String>() + letters.as_str());

@@ -72,6 +72,10 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             format!("このままでは郵送できません: {}", problems.join("、")),
             "修正して、もう一度フォルダーに入れてください。",
         ),
+        Refusal::OwnApproval => Said::new(
+            "入れた本人は承認できません。",
+            "別の人が、保留中のフォルダーからコピーしてください。郵便はそのまま承認を待っています。",
+        ),
         Refusal::NothingWaits => Said::new(
             "この名前で待っている郵便はありません。",
             "郵送する場合は、フォルダーに直接入れてください。",
@@ -126,6 +130,12 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
             "監視を始める前からフォルダーにあったため、郵送してよいか分かりません。",
             format!("郵送する場合は{again}"),
         ),
+        Waiting::Doubt(doubt) => Said::new(
+            pdf(*doubt).cause,
+            format!(
+                "すべてのページが正しく表示されるか確認してください。問題がなければ{again}作り直すとより確実です。"
+            ),
+        ),
         Waiting::Book(why) => {
             Said::new(format!("住所録を使えません: {why}"), format!("住所録が直ったら、このPDFを{again}"))
         }
@@ -142,6 +152,9 @@ pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
         (Reason::NeverPostable(_), Certainty::NothingPosted) => {
             format!("郵送されていません。「{cancel}」に移し、正しいPDFを入れ直してください。")
         }
+        (_, Certainty::NothingPosted) if names.by_copy => format!(
+            "郵送されていません。郵送する場合は、入れた本人以外の人が「{approve}」にコピーしてください（移動では承認者を確認できません）。取りやめる場合は「{cancel}」に移してください。"
+        ),
         (_, Certainty::NothingPosted) => format!(
             "郵送されていません。郵送する場合は「{approve}」に、取りやめる場合は「{cancel}」に移してください。"
         ),
@@ -158,10 +171,15 @@ fn reason_text(reason: &Reason) -> String {
         }
         Reason::Limit(Limit::LettersPerDay(limit)) => format!("一日の上限（{limit}通）に達しました。"),
         Reason::Limit(Limit::SheetsPerDay(limit)) => format!("一日の上限（{limit}枚）に達しました。"),
-        Reason::Limit(Limit::Burst { letters, seconds }) => {
+        Reason::Limit(Limit::Burst { letters, seconds, usually }) => {
             let (count, unit) = largest_unit(*seconds);
             let unit = ["日", "時間", "分", "秒"][unit];
-            format!("{count}{unit}の間に{letters}通を超える郵便が入りました。")
+            let usually = usually
+                .map_or_else(String::new, |(usually, now)| format!("（普段は一日{usually}通、現在{now}通）"));
+            format!("{count}{unit}の間に{letters}通を超える郵便が入りました{usually}。")
+        }
+        Reason::Elsewhere(there) => {
+            format!("宛先の郵便番号は{there}のもので、住所の都道府県と一致しません。")
         }
         Reason::Refused(why) => format!("郵送サービスに断られました: {why}"),
         Reason::UploadRefused(why) => format!("PDFの送信を繰り返し断られました: {why}"),

@@ -61,6 +61,23 @@ impl Language {
         }
     }
 
+    /// A letter waits to be posted together with others.
+    fn posting_time(self, time: &str, names: &Names) -> Said {
+        let Names { approve, cancel, .. } = names;
+        match self {
+            Self::En => Said::new(
+                format!("It is posted together with others on {time}."),
+                format!("To post it now, move it into `{approve}`. To give it up, move it into `{cancel}`."),
+            ),
+            Self::Ja => Said::new(
+                format!("{time}に、ほかの郵便とまとめて郵送します。"),
+                format!(
+                    "すぐに郵送する場合は「{approve}」に、取りやめる場合は「{cancel}」に移してください。"
+                ),
+            ),
+        }
+    }
+
     /// What operators are told of a letter that does not get on: it has not left long after its day, or
     /// what became of it is not known.
     pub fn lasting(self, overdue: bool) -> Said {
@@ -101,6 +118,8 @@ pub struct Names {
     pub cancelled: String,
     pub approve: String,
     pub cancel: String,
+    /// Whoever approves copies, so that it can be told who it was.
+    pub by_copy: bool,
 }
 
 impl Names {
@@ -110,7 +129,7 @@ impl Names {
             Language::Ja => ["保留", "送付済み", "差し戻し", "取消済み", "承認する", "取り消す"],
         };
         let [held, sent, rejected, cancelled, approve, cancel] = names.map(str::to_owned);
-        Self { held, sent, rejected, cancelled, approve, cancel }
+        Self { held, sent, rejected, cancelled, approve, cancel, by_copy: false }
     }
 
     pub fn all(&self) -> [&str; 6] {

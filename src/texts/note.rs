@@ -36,6 +36,7 @@ struct Words {
     to_cancel: &'static str,
     tracking: &'static str,
     held: &'static str,
+    waits: &'static str,
     is_posted: &'static str,
     is_shipped: &'static str,
     rejected: &'static str,
@@ -59,6 +60,7 @@ const EN: Words = Words {
     to_cancel: "To cancel it, move it into `{}`.",
     tracking: "Tracking number",
     held: "ON HOLD",
+    waits: "WAITS FOR ITS POSTING TIME",
     is_posted: "POSTED",
     is_shipped: "SHIPPED",
     rejected: "NOT POSTED",
@@ -82,6 +84,7 @@ const JA: Words = Words {
     to_cancel: "取り消す場合は「{}」に移してください。",
     tracking: "追跡番号",
     held: "【保留】",
+    waits: "【投函待ち】",
     is_posted: "【郵送手続き済み】",
     is_shipped: "【発送済み】",
     rejected: "【郵送されていません】",
@@ -101,7 +104,7 @@ pub fn note(
     about: &Noted<'_>,
     times: Times,
 ) -> String {
-    let note = Note { words: language.words(), zone, lines: Vec::new() };
+    let note = Note { language, words: language.words(), zone, lines: Vec::new() };
     let lines = match about {
         Noted::Letter(letter) => note.letter(language, names, file, letter, times),
         Noted::Drop(drop) => note.drop(language, names, file, drop),
@@ -110,6 +113,7 @@ pub fn note(
 }
 
 struct Note<'a> {
+    language: Language,
     words: &'a Words,
     zone: Tz,
     lines: Vec<String>,
@@ -122,8 +126,7 @@ impl Note<'_> {
 
     fn time(&mut self, key: &str, time: Option<Time>) {
         if let Some(time) = time {
-            let shown = time.with_timezone(&self.zone).format(self.words.format).to_string();
-            self.line(key, shown);
+            self.line(key, self.language.time(time, self.zone));
         }
     }
 
@@ -143,7 +146,7 @@ impl Note<'_> {
         times: Times,
     ) -> Vec<String> {
         let words = self.words;
-        self.lines = language.status(names, letter);
+        self.lines = language.status(names, self.zone, letter);
         self.lines.push(String::new());
         self.line(words.letter, letter.number);
         self.line(words.file, file);
@@ -193,9 +196,18 @@ impl Language {
         }
     }
 
+    /// A time as people write it.
+    pub fn time(self, time: Time, zone: Tz) -> String {
+        time.with_timezone(&zone).format(self.words().format).to_string()
+    }
+
     /// How a letter stands: a headline, then the cause and what to do, as far as there is something.
-    pub fn status(self, names: &Names, letter: &Letter) -> Vec<String> {
+    pub fn status(self, names: &Names, zone: Tz, letter: &Letter) -> Vec<String> {
         let words = self.words();
+        if let (State::Admitted, Some(time)) = (&letter.state, letter.not_before) {
+            let Said { cause, remedy } = self.posting_time(&self.time(time, zone), names);
+            return vec![words.waits.to_owned(), cause, remedy];
+        }
         if let Some(reason) = letter.state.hold() {
             let Said { cause, remedy } = self.hold(reason, names);
             return vec![words.held.to_owned(), cause, remedy];
@@ -232,6 +244,8 @@ impl Language {
                 vec![words.held.to_owned(), cause, format!("{remedy} {}", words.nothing_posted)]
             }
             Undecided::Cancelled => vec![words.cancelled.to_owned()],
+            // About to be decided: it has no text.
+            Undecided::Accepted { .. } => Vec::new(),
         }
     }
 }

@@ -26,6 +26,8 @@ fn mail() -> Mail {
     }
 }
 
+const POSTING_TIME: &str = "admitted, waits for others";
+
 /// Every state by the facts that lead to it.
 fn states() -> Vec<(&'static str, Vec<Fact>)> {
     let created = vec![Fact::Created(Box::new(mail()))];
@@ -39,6 +41,7 @@ fn states() -> Vec<(&'static str, Vec<Fact>)> {
     let shipped = Fact::Shipped { mail: 1, at: noon(), tracking: None };
     vec![
         ("admitted", vec![]),
+        (POSTING_TIME, vec![]),
         ("created", created),
         ("uploaded", uploaded),
         ("confirming, files missing", with(&confirming, Fact::FilesMissing { mail: 1 })),
@@ -140,6 +143,7 @@ fn table() -> String {
         for fact in facts {
             letter.apply(&fact, noon()).unwrap();
         }
+        letter.not_before = (name == POSTING_TIME).then(|| noon() + TimeDelta::hours(2));
         writeln!(table, "{name}: next {:?}", letter.next_step(&moment)).unwrap();
         for (what, outcome) in outcomes() {
             let change = letter.after(&outcome, &moment);

@@ -35,6 +35,7 @@ mod folders {
 }
 
 mod people {
+    mod holds;
     mod mails;
     mod server;
 }

@@ -73,6 +73,8 @@ impl Letter {
                 .answering(Answer::Done("released: it goes its way".to_owned())),
             State::Confirming { .. } | State::Withdrawing { .. } => self
                 .refuse("nothing to release: the service is being asked what became of it, until it answers"),
+            State::Admitted if self.not_before.is_some() => Change::facts([Fact::Released])
+                .answering(Answer::Done("released: it does not wait for its posting time".to_owned())),
             State::Admitted | State::Created { .. } | State::Uploaded { .. } | State::Confirmed { .. } => {
                 self.refuse("it is not held")
             }

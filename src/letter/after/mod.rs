@@ -135,7 +135,9 @@ impl Letter {
     /// one, and somebody must hear of it.
     fn after_wait(&self, until: Time, moment: &Moment) -> Change {
         let change = Change::none(Due::At(until)).attempts(self.attempts);
-        if self.is_posted_elsewhere(moment) {
+        if self.state == State::Admitted && self.not_before == Some(until) {
+            change.trouble("it waits to be posted together with others")
+        } else if self.is_posted_elsewhere(moment) {
             change.trouble(POSTED_ELSEWHERE).owing(Notice::Stuck)
         } else {
             change

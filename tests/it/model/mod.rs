@@ -134,6 +134,8 @@ pub fn order(documents: usize) -> Order {
         sender: address("s"),
         receiver: Receiver { address: address("r"), honorific: "様".into() },
         reply_letterpack: None,
+        not_before: None,
+        cost_centre: None,
         documents: vec![document; documents],
     }
 }

@@ -1,0 +1,59 @@
+//! Four eyes: in some folders whoever dropped a letter can't approve it.
+//!
+//! A file that is moved stays whose it was, so the approver copies the original; a copy belongs to whoever
+//! made it.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::hands::{Failed, is_away, not_taken, shown_path};
+use super::shared::Shared;
+use crate::config::Folder;
+use crate::drop::Refusal;
+use crate::hot::{Content, Hot};
+use crate::journal;
+use crate::letter::{Command, LARGEST_DOCUMENT, Letter};
+use crate::spool::sha256_of;
+use crate::store::{Original, Place};
+
+/// Whether what lies there belongs to another than who dropped the original.
+pub(super) fn is_anothers(original: &Original, hot: &Hot, place: &str, name: &[u8]) -> io::Result<bool> {
+    let Content::Whole { stat, .. } = hot.peek_in(place, name, LARGEST_DOCUMENT)? else { return Ok(false) };
+    Ok(original.origin.owner.is_some_and(|owner| owner != stat.st_uid))
+}
+
+/// A copy of a letter that waits, laid here by whoever approves it. `None` if it is none.
+pub(super) async fn copied(
+    shared: &Arc<Shared>,
+    folder: &Folder,
+    hot: &Arc<Hot>,
+    place: &str,
+    name: &[u8],
+) -> Result<Option<()>, Failed> {
+    let Content::Whole { bytes, .. } = hot.peek_in(place, name, LARGEST_DOCUMENT)? else { return Ok(None) };
+    let content = sha256_of(&bytes);
+    for original in shared.store.originals_named(&folder.name, name)? {
+        let Some(number) =
+            original.letter.filter(|_| original.place == Place::Held && !is_away(hot, &original))
+        else {
+            continue;
+        };
+        let letter = shared.store.letter(number)?;
+        let same =
+            |letter: &Letter| matches!(letter.order.documents.as_slice(), [only] if only.sha256 == content);
+        if !letter.as_ref().is_some_and(same) {
+            continue;
+        }
+        if !is_anothers(&original, hot, place, name)? {
+            return not_taken(shared, folder, hot, place, name, Refusal::OwnApproval).await.map(Some);
+        }
+        shared.store.said_in_folder(number, Command::Release, shared.clock.now()).await?;
+        journal::said_in_folder(number, Command::Release.word());
+        // The spool has these very bytes.
+        hot.remove(&Path::new(place).join(shown_path(name)))?;
+        shared.taken.notify_one();
+        return Ok(Some(()));
+    }
+    Ok(None)
+}

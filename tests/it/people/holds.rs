@@ -1,0 +1,169 @@
+//! Holds that a person lifts in the folder: approval by another, posting times, doubts, limits, addresses.
+
+use chrono::{Datelike as _, TimeDelta, Timelike as _};
+
+use crate::mailroom::{Mailroom, RULES};
+use crate::service::pdf;
+
+fn with(more: &str) -> String {
+    RULES.replace("rules:", &format!("{more}\nrules:"))
+}
+
+async fn moved(room: &mut Mailroom, from: &str, to: &str) {
+    std::fs::rename(room.path(from), room.path(to)).unwrap();
+    room.settled().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_dropped_a_letter_cant_approve_it() {
+    let mut room = Mailroom::with(&with("release: approval\napproval: {not_by_owner: true}")).await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    assert!(room.note("Held/x.txt").contains("COPIES it into `Approve`"));
+    // Moved, it comes back: a move does not tell whose hand it was.
+    moved(&mut room, "Held/x.pdf", "Approve/x.pdf").await;
+    assert_eq!((room.state("x.pdf").as_str(), room.path("Held/x.pdf").exists()), ("held", true));
+    // A copy of one's own.
+    std::fs::copy(room.path("Held/x.pdf"), room.path("Approve/x.pdf")).unwrap();
+    room.settled().await;
+    assert!(room.note("Rejected/x.txt").contains("Whoever dropped a letter can't approve it"));
+    assert!(room.path("Held/x.pdf").exists() && !room.path("Approve/x.pdf").exists());
+    assert_eq!(room.row_states(), ["held"]);
+    // Some other PDF under its name approves nothing, whosoever it is.
+    let database = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    database.execute("UPDATE original SET owner = 4242 WHERE letter = 1", []).unwrap();
+    std::fs::write(room.path("Approve/x.pdf"), pdf(7)).unwrap();
+    room.settled().await;
+    assert_eq!(room.row_states(), ["held"]);
+    // A copy that is not the owner's.
+    std::fs::copy(room.path("Held/x.pdf"), room.path("Approve/x.pdf")).unwrap();
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed"]);
+    assert!(room.path(&format!("{}/x.pdf", room.sent())).exists() && !room.path("Approve/x.pdf").exists());
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn letters_wait_for_their_posting_time_and_go_together() {
+    let mut room = Mailroom::with(&with("release: '0 15 * * *'")).await;
+    for n in 0..4 {
+        room.drop(&format!("x{n}.pdf"), n + 1);
+    }
+    room.settled().await;
+    assert_eq!(room.row_states(), ["admitted"; 4]);
+    let note = room.note("Held/x1.txt");
+    assert!(note.contains("WAITS FOR ITS POSTING TIME") && note.contains("15:00"), "{note}");
+    moved(&mut room, "Held/x0.pdf", "Approve/x0.pdf").await;
+    moved(&mut room, "Held/x1.pdf", "Cancel/x1.pdf").await;
+    assert_eq!(["x0.pdf", "x1.pdf"].map(|name| room.state(name)), ["confirmed", "withdrawn"]);
+    // A restart does not let them go.
+    room.stop();
+    room.start();
+    room.settle().await;
+    let now = room.clock.now().with_timezone(&chrono_tz::Asia::Tokyo);
+    let due = now.with_hour(15).unwrap().with_minute(0).unwrap().with_second(0).unwrap();
+    let due = if due > now { due } else { due + TimeDelta::days(1) };
+    room.pass((due - now).num_seconds() - 60).await;
+    assert_eq!(["x2.pdf", "x3.pdf"].map(|name| room.state(name)), ["admitted"; 2]);
+    room.pass(61).await;
+    assert_eq!(["x2.pdf", "x3.pdf"].map(|name| room.state(name)), ["confirmed"; 2]);
+    assert!(room.path(&format!("{}/x2.pdf", room.sent())).exists());
+    assert!(due.weekday().number_from_monday() <= 7);
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pdf_in_doubt_goes_once_a_person_has_looked_at_it() {
+    let mut room = Mailroom::open().await;
+    let whole = String::from_utf8(pdf(1)).unwrap();
+    // The table of contents lies elsewhere than the file says: every reader has to search for it.
+    let at = whole.rfind("startxref\n").unwrap() + "startxref\n".len();
+    let end = at + whole[at..].find('\n').unwrap();
+    let repaired = format!("{}{}{}", &whole[..at], "1", &whole[end..]);
+    std::fs::write(room.path("x doubt.pdf"), &repaired).unwrap();
+    room.settled().await;
+    let note = room.note("Held/x doubt.txt");
+    assert!(note.contains("damaged or incomplete") && note.contains("`Approve`"), "{note}");
+    assert_eq!(room.row_states(), Vec::<String>::new());
+    // The daemon ends in between.
+    std::fs::rename(room.path("Held/x doubt.pdf"), room.path("Approve/x doubt.pdf")).unwrap();
+    room.settled().await;
+    room.stop();
+    room.start();
+    room.settled().await;
+    // The service judges for itself; nothing is posted that it counts otherwise.
+    for _hour in 0..3 {
+        room.pass(3600).await;
+    }
+    let (state, why) = (room.state("x doubt.pdf"), room.why("x doubt.pdf"));
+    assert!(state == "held" && why.contains("can't post its documents"), "{state} {why}");
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_of_something_else_does_not_accept_a_doubt() {
+    let mut room = Mailroom::closed(RULES).await;
+    let whole = String::from_utf8(pdf(1)).unwrap();
+    std::fs::write(room.path("x.pdf"), whole.replace("/Count 1", "/Count 7")).unwrap();
+    room.start();
+    room.settled().await;
+
+    assert!(room.note("Held/x.txt").contains("before the folder was watched"));
+    moved(&mut room, "Held/x.pdf", "Approve/x.pdf").await;
+    room.settled().await;
+    let note = room.note("Held/x.txt");
+    assert!(note.contains("How many pages it has is not certain"), "{note}");
+    assert_eq!(room.row_states(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_postal_code_of_another_prefecture_waits_for_a_look() {
+    let mut room = Mailroom::open().await;
+    let sidecar =
+        "receiver: {postal_code: '1000001', state: 北海道, city: 札幌市, address1: 1-1, name: 佐藤}\n";
+    std::fs::write(room.path("side.pdf.yaml"), sidecar).unwrap();
+    room.drop("side.pdf", 1);
+    room.settled().await;
+    let note = room.note("Held/side.txt");
+    assert!(note.contains("belongs to 東京都"), "{note}");
+    let why = room.why("side.pdf");
+    assert!(why.contains("another prefecture") && !why.contains("東京都"), "{why}");
+    moved(&mut room, "Held/side.pdf", "Approve/side.pdf").await;
+    assert_eq!(room.state("side.pdf"), "confirmed");
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_burst_says_what_is_usual() {
+    let mut room = Mailroom::with(&with("limits: {burst: 10 in 1h}\nduplicates: {action: allow}")).await;
+    for day in 0..3 {
+        for n in 0..5 {
+            room.drop(&format!("x{day}-{n}.pdf"), n + 1);
+        }
+        room.settled().await;
+        room.pass(86_400).await;
+    }
+    for n in 0..14 {
+        room.drop(&format!("x{n:02}.pdf"), n + 1);
+    }
+    room.settled().await;
+    let held: Vec<_> = room.drops().into_values().filter(|drop| drop.state == "held").collect();
+    assert_eq!(held.len(), 4);
+    let why = held.iter().filter_map(|drop| drop.why.clone()).max().unwrap();
+    assert!(why.contains("usually 5 a day, now 14"), "{why}");
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_duplicate_names_the_earlier_letter_and_can_be_sent_anyway() {
+    let mut room = Mailroom::open().await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    room.drop("x again.pdf", 1);
+    room.settled().await;
+    let note = room.note("Held/x again.txt");
+    assert!(note.contains("#1") && note.contains("move it into `Approve`"), "{note}");
+    moved(&mut room, "Held/x again.pdf", "Approve/x again.pdf").await;
+    assert_eq!(room.row_states(), ["confirmed", "confirmed"]);
+    room.check().await;
+}
