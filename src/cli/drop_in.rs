@@ -27,7 +27,13 @@ struct Written<'a> {
     honorific: &'a str,
 }
 
-pub(super) fn run(config: &Config, name: &str, files: &[PathBuf], to: Option<&Path>) -> anyhow::Result<()> {
+/// Gives the names under which they were dropped.
+pub(super) fn run(
+    config: &Config,
+    name: &str,
+    files: &[PathBuf],
+    to: Option<&Path>,
+) -> anyhow::Result<Vec<String>> {
     let known: Vec<&str> = config.folders.iter().map(|folder| folder.name.as_str()).collect();
     let folder = config
         .folder(name)
@@ -40,10 +46,12 @@ pub(super) fn run(config: &Config, name: &str, files: &[PathBuf], to: Option<&Pa
             .collect::<anyhow::Result<Vec<_>>>()?,
         LetterKind::Subfolder => vec![together(folder, files, sidecar.as_deref())?],
     };
+    let mut names = Vec::new();
     for dropped in drops {
         super::say(&format!("dropped: {}", dropped.display()))?;
+        names.extend(dropped.file_name().and_then(|name| name.to_str()).map(str::to_owned));
     }
-    Ok(())
+    Ok(names)
 }
 
 fn sidecar(to: &Path) -> anyhow::Result<String> {

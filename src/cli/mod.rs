@@ -12,6 +12,7 @@ mod inspect;
 mod list;
 mod orders;
 mod pdf;
+mod report;
 mod run;
 mod sandbox;
 mod schema;
@@ -20,6 +21,7 @@ mod status;
 mod stop;
 mod submit;
 mod table;
+mod wait;
 
 use std::process::ExitCode;
 
@@ -54,6 +56,7 @@ enum Command {
     Pdf(pdf::Arguments),
     Account(account::Arguments),
     Audit(audit::Arguments),
+    Report(report::Arguments),
     Check(check::Arguments),
     Explain(explain::Arguments),
     Inspect(inspect::Arguments),
@@ -112,6 +115,7 @@ async fn obey(command: Command) -> anyhow::Result<()> {
         Command::Pdf(arguments) => pdf::run(arguments).await,
         Command::Account(arguments) => account::run(arguments).await,
         Command::Audit(arguments) => audit::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Check(arguments) => check::run(arguments).await,
         Command::Explain(arguments) => explain::run(arguments).await,
         Command::Inspect(arguments) => inspect::run(arguments).await,

@@ -8,6 +8,7 @@ use fs_err as fs;
 
 use super::WrongWords;
 use super::config::Place;
+use super::wait::{self, Subject, Until};
 use crate::clock::Clock;
 use crate::config::{self, Config};
 use crate::drop::{Refusal, showable};
@@ -60,6 +61,9 @@ pub(super) struct Arguments {
     /// Bind each document as a book
     #[arg(long)]
     bind: bool,
+    /// Wait until it is a letter, or until it has shipped, and say what became of it
+    #[arg(long, value_enum, value_name = "UNTIL", num_args = 0..=1, require_equals = true, default_missing_value = "admitted")]
+    wait: Option<Until>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -126,7 +130,11 @@ impl Arguments {
 pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let config = arguments.place.config()?;
     if let Some(folder) = &arguments.folder {
-        return super::drop_in::run(&config, folder, &arguments.files, arguments.to.as_deref());
+        let after = Ulid::new(Clock::system().now())?;
+        let names = super::drop_in::run(&config, folder, &arguments.files, arguments.to.as_deref())?;
+        let Some(until) = arguments.wait else { return Ok(()) };
+        let dropped = |name| Subject::Drop { folder: folder.clone(), name, after: after.clone() };
+        return wait::wait(&arguments.place.desk()?, names.into_iter().map(dropped).collect(), until).await;
     }
     let (Some(to), Some(from)) = (&arguments.to, &arguments.from) else {
         return Err(WrongWords("--to and --from are needed".to_owned()).into());
@@ -157,6 +165,10 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let home = Home::make(&config.state)?;
     let ulid = Ulid::new(Clock::system().now())?;
     Spool::open(&home.spool())?.put(&ulid, &order, &bytes).context("it was not taken in for certain")?;
+    if let Some(until) = arguments.wait {
+        Bell::ring(&home);
+        return wait::wait(&Desk::open(&config.state)?, vec![Subject::Entry(ulid)], until).await;
+    }
     // From here on it is taken in, and whatever fails must not look as if it were not.
     let number = if Bell::ring(&home) { number(&config.state, &ulid).await.unwrap_or(None) } else { None };
     let text = number.map_or_else(

@@ -84,7 +84,10 @@ pub(super) fn build(
     };
     let mailboxes = |list: &[super::words_people::Email]| list.iter().map(|email| email.0.clone()).collect();
     let transport = match (&section.smtp, &section.directory) {
-        (Some(smtp), None) => server(smtp, beside, problems, wrong),
+        (Some(smtp), None) => {
+            let is_whole = ["user", "password"].iter().all(|key| written.has(&["email", "smtp", key]));
+            server(smtp, beside, problems, is_whole, wrong)
+        }
         (None, Some(directory)) => Some(Transport::Directory(beside.join(directory))),
         (Some(_), Some(_)) => {
             problems.push(wrong(
@@ -136,6 +139,7 @@ fn server(
     smtp: &yaml::Smtp,
     beside: &Path,
     problems: &mut Vec<Problem>,
+    is_whole: bool,
     wrong: impl Fn(&[&str], &str, &str) -> Problem,
 ) -> Option<Transport> {
     let before = problems.len();
@@ -159,6 +163,8 @@ fn server(
             Some(Login { user: user.clone(), password: password.clone().beside(beside) })
         }
         (None, None) => None,
+        // What is there and wrong is told already.
+        (Some(_), None) | (None, Some(_)) if is_whole => None,
         (Some(_), None) | (None, Some(_)) => {
             problems.push(wrong(&["smtp"], "`user` and `password` go together", "give both, or none"));
             None

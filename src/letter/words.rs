@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::fact::{Abandonment, Certainty, Fact, GoneAnswer, Limit, Reason};
+use super::order::{Method, Shipping, ShippingOption};
 use super::outcome::AccountProblem;
 
 impl Fact {
@@ -139,6 +140,25 @@ pub fn largest_unit(seconds: u64) -> (u64, usize) {
         (seconds >= length && seconds.is_multiple_of(length)).then(|| (seconds / length, unit))
     };
     [86_400, 3_600, 60].into_iter().zip(0..).find_map(whole).unwrap_or((seconds, 3))
+}
+
+/// As a person writes it in a rule: `normal trackable`.
+impl fmt::Display for Shipping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.method {
+            Method::Normal => "normal",
+            Method::LetterpackLite => "letterpack-lite",
+            Method::LetterpackPlus => "letterpack-plus",
+        })?;
+        self.options.iter().try_for_each(|option| {
+            f.write_str(match option {
+                ShippingOption::Express => " express",
+                ShippingOption::Trackable => " trackable",
+                ShippingOption::SimpleRegistered => " simple-registered",
+                ShippingOption::NormalRegistered => " normal-registered",
+            })
+        })
+    }
 }
 
 impl fmt::Display for Limit {

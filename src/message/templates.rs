@@ -101,15 +101,13 @@ impl Templates {
                 mistakes.push(mistake(name, &error));
             }
         }
-        if !mistakes.is_empty() {
-            return Err(mistakes);
-        }
         let templates = Self { engine };
-        let mut mistakes: Vec<Mistake> = samples(language)
-            .iter()
-            .filter_map(|(kind, content)| templates.render(*kind, content).err())
-            .collect();
-        mistakes.dedup();
+        for (kind, content) in samples(language) {
+            let wrong = templates.render(kind, &content).err();
+            // What could not be read is told already.
+            let known = |wrong: &Mistake| mistakes.iter().any(|known| known.template == wrong.template);
+            mistakes.extend(wrong.filter(|wrong| !known(wrong)));
+        }
         if mistakes.is_empty() { Ok(templates) } else { Err(mistakes) }
     }
 

@@ -1,11 +1,12 @@
 //! For commands: drops as they are listed, and the folders they come from.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, params};
 use serde::Serialize;
 
 use super::{Desk, StoreError, read, signed};
 use crate::drop::{Undecided, showable, shown};
 use crate::letter::Number;
+use crate::spool::Ulid;
 
 /// A drop as it is listed, whether it became a letter or not.
 #[derive(Debug, Clone, Serialize)]
@@ -50,35 +51,47 @@ impl DropRow {
     }
 }
 
+const ROW: &str =
+    "SELECT original.ulid, folder, name, original.letter, undecided, state, tracking, letter.trouble,
+            original.due_at IS NOT NULL
+     FROM original LEFT JOIN letter ON letter.number = original.letter";
+
+fn drop_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<DropRow> {
+    let undecided: Option<String> = row.get(4)?;
+    let (state, why) = match undecided.and_then(|json| serde_json::from_str(&json).ok()) {
+        None => (row.get::<_, Option<String>>(5)?.unwrap_or_default(), row.get(7)?),
+        Some(undecided) => word(&undecided),
+    };
+    Ok(DropRow {
+        ulid: row.get(0)?,
+        folder: row.get(1)?,
+        name: showable(&shown(&row.get::<_, Vec<u8>>(2)?)),
+        letter: row.get::<_, Option<i64>>(3)?.map(|number| Number(number.unsigned_abs())),
+        why: why.filter(|_| state == "held" || state == "rejected"),
+        state,
+        tracking: row.get(6)?,
+        moving: row.get(8)?,
+    })
+}
+
 impl Desk {
     /// The newest drops, in their order.
     pub fn drops(&self, limit: u64) -> Result<Vec<DropRow>, StoreError> {
-        let sql =
-            "SELECT original.ulid, folder, name, original.letter, undecided, state, tracking, letter.trouble,
-                          original.due_at IS NOT NULL
-                   FROM original LEFT JOIN letter ON letter.number = original.letter
-                   ORDER BY original.ulid DESC LIMIT ?1";
-        let mut statement = self.db().prepare_cached(sql)?;
-        let rows = statement.query_map(params![signed(limit)], |row| {
-            let undecided: Option<String> = row.get(4)?;
-            let (state, why) = match undecided.and_then(|json| serde_json::from_str(&json).ok()) {
-                None => (row.get::<_, Option<String>>(5)?.unwrap_or_default(), row.get(7)?),
-                Some(undecided) => word(&undecided),
-            };
-            Ok(DropRow {
-                ulid: row.get(0)?,
-                folder: row.get(1)?,
-                name: showable(&shown(&row.get::<_, Vec<u8>>(2)?)),
-                letter: row.get::<_, Option<i64>>(3)?.map(|number| Number(number.unsigned_abs())),
-                why: why.filter(|_| state == "held" || state == "rejected"),
-                state,
-                tracking: row.get(6)?,
-                moving: row.get(8)?,
-            })
-        })?;
+        let sql = format!("{ROW} ORDER BY original.ulid DESC LIMIT ?1");
+        let mut statement = self.db().prepare_cached(&sql)?;
+        let rows = statement.query_map(params![signed(limit)], drop_row)?;
         let mut rows: Vec<DropRow> = rows.collect::<Result<_, _>>()?;
         rows.reverse();
         Ok(rows)
+    }
+
+    /// What became of a drop of this name, if it was taken in after that.
+    pub fn dropped(&self, folder: &str, name: &[u8], after: &Ulid) -> Result<Option<DropRow>, StoreError> {
+        let sql = format!(
+            "{ROW} WHERE folder = ?1 AND name = ?2 AND original.ulid > ?3 ORDER BY original.ulid LIMIT 1"
+        );
+        let values = params![folder, name, after.as_str()];
+        Ok(self.db().prepare_cached(&sql)?.query_row(values, drop_row).optional()?)
     }
 
     pub fn folders(&self) -> Result<Vec<FolderRow>, StoreError> {

@@ -37,6 +37,7 @@ mod folders {
 mod people {
     mod holds;
     mod mails;
+    mod operators;
     mod server;
 }
 

@@ -1,0 +1,143 @@
+//! What operators and managers hear: one word for each cause, one when it is over, a digest each evening.
+
+use serde_json::json;
+
+use super::mails::{room_with, ship};
+use crate::mailroom::RULES;
+use crate::postbox::Security;
+
+const ADMIN: &str = "admin@example.jp";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_share_that_comes_and_goes_is_one_alarm_and_one_all_clear() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    let (here, away) = (room.hot(), room.dir.path().join("away"));
+    // Away for a moment is nobody's business.
+    std::fs::rename(&here, &away).unwrap();
+    room.pass(20).await;
+    std::fs::rename(&away, &here).unwrap();
+    room.pass(20).await;
+    room.pass(600).await;
+    assert_eq!(postbox.subjects(ADMIN), Vec::<String>::new());
+    for _time in 0..5 {
+        std::fs::rename(&here, &away).unwrap();
+        room.pass(20).await;
+        room.pass(120).await;
+        std::fs::rename(&away, &here).unwrap();
+        room.pass(20).await;
+        room.pass(60).await;
+    }
+    let alarm = "[mailchute] The folder letters can't be worked on";
+    assert_eq!(postbox.subjects(ADMIN), [alarm]);
+    room.stop();
+    room.start();
+    room.settle().await;
+    room.pass(600).await;
+    assert_eq!(postbox.subjects(ADMIN), [alarm, "[mailchute] Over: The folder letters can't be worked on"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_is_silent_for_a_quarter_of_an_hour_is_one_alarm() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    for endpoint in ["token", "account", "create", "read", "confirm"] {
+        room.service.order(json!({"endpoint": endpoint, "fault": "cut", "times": 100_000})).await;
+    }
+    for n in 0..3 {
+        room.drop(&format!("x{n}.pdf"), n + 1);
+    }
+    room.settled().await;
+    for _minute in 0..14 {
+        room.pass(60).await;
+    }
+    assert_eq!(postbox.subjects(ADMIN), Vec::<String>::new());
+    for _minute in 0..60 {
+        room.pass(60).await;
+    }
+    let alarm = "[mailchute] The service has not answered account main for 15 minutes";
+    assert_eq!(postbox.subjects(ADMIN), [alarm]);
+    room.service.control(reqwest::Method::DELETE, "faults", json!({})).await;
+    for _minute in 0..20 {
+        room.pass(60).await;
+    }
+    let over = "[mailchute] Over: The service has not answered account main for 15 minutes";
+    assert_eq!(postbox.subjects(ADMIN), [alarm, over]);
+    assert_eq!(room.row_states(), ["confirmed"; 3]);
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_that_is_kept_out_is_told_until_it_is_right() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    let wrong = "folders/letters.yaml:7:1: there is no key `recipient` here".to_owned();
+    for _save in 0..3 {
+        room.outbox().configuration(Some(wrong.clone())).await.unwrap();
+        room.settle().await;
+    }
+    assert_eq!(postbox.subjects(ADMIN), ["[mailchute] The new configuration is not used"]);
+    assert!(postbox.got()[0].text.contains("letters.yaml:7:1"));
+    room.outbox().configuration(None).await.unwrap();
+    room.settle().await;
+    assert_eq!(postbox.subjects(ADMIN)[1..], ["[mailchute] Over: The new configuration is not used"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_evening_says_what_was_posted_and_what_waits() {
+    let rules = RULES.replace("rules:", "limits: {letters_per_day: 2}\nrules:");
+    let digest = "  digest: {at: '0 18 * * *', to: [boss@example.jp]}\n";
+    let (mut room, postbox) = room_with(Security::Plain, &rules, digest).await;
+    room.drop("x0.pdf", 1);
+    room.drop("x1.pdf", 3);
+    room.settled().await;
+    room.drop("x2.pdf", 5);
+    std::fs::write(room.path("broken.pdf"), "no PDF").unwrap();
+    room.settled().await;
+    room.pass(86_400).await;
+    let digests = || {
+        postbox.got().into_iter().filter(|got| got.subject.contains("Letters of the day")).collect::<Vec<_>>()
+    };
+    assert_eq!(digests().len(), 1);
+    let first = digests().remove(0);
+    assert_eq!(first.subject, "[mailchute] Letters of the day: 2 posted, 1 waiting");
+    for said in ["posted: 2", "held: 1", "rejected: 1", "x2.pdf", "limit of 2 letters"] {
+        assert!(first.text.contains(said), "{said}: {}", first.text);
+    }
+    room.pass(86_400).await;
+    let second = digests().remove(1);
+    assert!(
+        second.text.contains("posted: 0") || second.text.contains("Nothing was posted."),
+        "{}",
+        second.text
+    );
+    assert!(second.text.contains("x2.pdf"), "it still waits: {}", second.text);
+    // Days on which nothing ran are told in one.
+    room.stop();
+    room.clock.move_by(chrono::TimeDelta::days(3)).unwrap();
+    room.service.advance("3days").await;
+    room.start();
+    room.settle().await;
+    assert_eq!(digests().len(), 3);
+    ship(&mut room).await;
+    let shipped = digests().iter().filter(|digest| digest.text.contains("shipped: 2")).count();
+    assert_eq!(shipped, 1, "each is told on one day");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn templates_of_ones_own_are_used_and_their_mistakes_are_the_configurations() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    let templates = room.dir.path().join("templates");
+    std::fs::create_dir(&templates).unwrap();
+    std::fs::write(
+        templates.join("rejected.txt"),
+        "Subject: 再確認 {{ items[0].file }}\r\n\r\n{{ items[0].cause }}\r\n",
+    )
+    .unwrap();
+    room.reload();
+    std::fs::write(room.path("broken.pdf"), "no PDF").unwrap();
+    room.settled().await;
+    room.pass(60).await;
+    assert_eq!(postbox.subjects("keiri@example.jp"), ["再確認 broken.pdf"]);
+    std::fs::write(templates.join("held.html"), "<p>\n{{ itms }}").unwrap();
+    let wrong =
+        mailchute::config::Config::read(&room.dir.path().join("mailchute.yaml")).unwrap_err().to_string();
+    assert!(wrong.contains("held.html:2") && wrong.contains("{{ itms }}"), "{wrong}");
+}
