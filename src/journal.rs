@@ -230,6 +230,31 @@ pub fn original_gone(folder: &str, drop: &Ulid) {
     tracing::info!(folder, %drop, "an original was taken away by a person; its letter goes its way");
 }
 
+pub fn sealed(letter: Number, same: bool) {
+    if same {
+        tracing::info!(letter = letter.0, "the sealed PDF is what was uploaded");
+    } else {
+        tracing::error!(letter = letter.0, "the sealed PDF is NOT what was uploaded");
+    }
+}
+
+pub fn not_sealed(letter: Number, why: &str, again: bool) {
+    tracing::warn!(letter = letter.0, why, again, "the sealed PDF can't be fetched");
+}
+
+/// What has been kept as long as it was to be kept.
+pub fn discarded(letter: Number, what: &str) {
+    tracing::info!(letter = letter.0, what, "removed: it was kept as long as it was to be kept");
+}
+
+pub fn drop_discarded(folder: &str, drop: &Ulid) {
+    tracing::info!(folder, %drop, "removed: it was kept as long as it was to be kept");
+}
+
+pub fn not_discarded(folder: &str, why: &str) {
+    tracing::warn!(folder, why, "what was kept long enough can't be removed; it is tried again");
+}
+
 pub fn reloaded(folders: usize) {
     tracing::info!(folders, "the configuration was read again and is in force");
 }

@@ -66,6 +66,9 @@ pub mod dispatch;
 /// What somebody must still be told.
 pub mod owed;
 
+/// Sealed PDFs, and what was kept long enough.
+pub mod keep;
+
 /// Wakes the loops at configured times.
 pub mod schedule;
 

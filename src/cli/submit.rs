@@ -155,6 +155,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         receiver: config::read_receiver(to)?,
         reply_letterpack: None,
         not_before: None,
+        sealed_pdf: false,
         cost_centre: None,
         documents,
     };

@@ -67,7 +67,6 @@ impl Build<'_, yaml::Folder> {
                 sealed_pdf: written.keep.sealed_pdf,
                 spool: written.keep.spool.0,
                 originals: written.keep.originals.map(|length| length.0),
-                history: written.keep.history.0,
             },
             notify_at: self.written.has(&["notify"]).then(|| self.written.doubtful(&["notify"], "", "")),
             terms: FolderTerms {

@@ -92,7 +92,6 @@ pub struct Keep {
     pub sealed_pdf: bool,
     pub spool: Duration,
     pub originals: Option<Duration>,
-    pub history: Duration,
 }
 
 /// Senders by name.

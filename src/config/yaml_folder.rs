@@ -108,14 +108,12 @@ pub(super) struct Keep {
     pub spool: Length,
     /// What lies in the folder's shelves, after the letter has ended; for ever if not given.
     pub originals: Option<Length>,
-    /// Names and addresses in mailchute's records, after the letter has ended.
-    pub history: Length,
 }
 
 impl Default for Keep {
     fn default() -> Self {
         let days = |days: u64| Length(Duration::from_hours(days * 24));
-        Self { sealed_pdf: false, spool: days(30), originals: None, history: days(3653) }
+        Self { sealed_pdf: false, spool: days(30), originals: None }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The daemon put together: opened, started, stopped in order.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use crate::dispatch::{Account, Dispatch};
 use crate::hot::Registry;
 use crate::intake::{self, Bells, Intake};
 use crate::journal;
+use crate::keep::Keeper;
 use crate::owed::Outbox;
 use crate::pdf::Inspector;
 use crate::shelf;
@@ -29,6 +31,8 @@ const LAST_REQUESTS: Duration = Duration::from_secs(8);
 const LAST_REVOCATION: Duration = Duration::from_secs(1);
 /// At least this often everything is looked at, whether anybody knocked or not.
 const LOOKS: Duration = Duration::from_secs(30);
+/// What is kept is looked at this often, whether anybody knocked or not.
+const KEEPS: Duration = Duration::from_mins(10);
 const LOOKS_WITHOUT_BELL: Duration = Duration::from_secs(2);
 /// Between two looks, however much is due.
 const BREATH: Duration = Duration::from_millis(5);
@@ -66,6 +70,7 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
             journal::account_missing(&account, letters);
         }
     }
+    let keeping = spool.clone();
     let mut dispatch = Dispatch::new(
         Arc::clone(&store),
         spool.clone(),
@@ -95,9 +100,18 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
         bells.clone(),
         stopped.clone(),
     ));
-    let telling = tokio::spawn(tell(Arc::clone(&outbox), clock.clone(), Arc::clone(&bells.told), stopped));
+    let telling =
+        tokio::spawn(tell(Arc::clone(&outbox), clock.clone(), Arc::clone(&bells.told), stopped.clone()));
+    let keeper = Keeper::new(
+        Arc::clone(&store),
+        Arc::clone(&registry),
+        keeping,
+        clock.clone(),
+        clients(&config, &clock)?,
+    );
+    let keeping = threads.spawn(keep(keeper, clock.clone(), Arc::clone(&bells.kept), stopped));
     let reloads = tokio::spawn(reloading.run(registry, outbox, bells.clone(), waking));
-    let loops = Loops { taking_in, putting, telling };
+    let loops = Loops { taking_in, putting, telling, keeping };
     let ended = work(&mut dispatch, &store, &clock, bell.ok().as_ref(), &bells.taken, loops, stop).await;
     // Whatever ended it: nothing more is begun, what is durable stays, the database is closed properly.
     reloads.abort();
@@ -124,11 +138,17 @@ fn accounts(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Account>> {
     Ok(accounts)
 }
 
+/// Clients of their own for those who fetch sealed PDFs: whatever hangs there holds up no letter.
+fn clients(config: &Config, clock: &Clock) -> anyhow::Result<BTreeMap<String, Client>> {
+    Ok(accounts(config, clock)?.into_iter().map(|account| (account.name, account.client)).collect())
+}
+
 /// The loops that work in folders; they end only with the daemon, or because something is wrong.
 struct Loops {
     taking_in: JoinHandle<anyhow::Result<()>>,
     putting: JoinHandle<anyhow::Result<()>>,
     telling: JoinHandle<anyhow::Result<()>>,
+    keeping: JoinHandle<anyhow::Result<()>>,
 }
 
 async fn take_in(
@@ -159,8 +179,9 @@ async fn put_away(
     mut stopped: watch::Receiver<bool>,
 ) -> anyhow::Result<()> {
     loop {
-        // The same wakes those who write mails.
+        // The same wakes those who write mails and who fetch what was sealed.
         bells.told.notify_one();
+        bells.kept.notify_one();
         let next = shelf::tick(&store, &registry, &clock).await?;
         let wait = sleep_until(Instant::now() + wait(&clock, next, LOOKS));
         tokio::select! {
@@ -196,6 +217,30 @@ async fn tell(
     }
 }
 
+/// Fetches sealed PDFs, and removes what was kept long enough.
+async fn keep(
+    keeper: Keeper,
+    clock: Clock,
+    kept: Arc<Notify>,
+    mut stopped: watch::Receiver<bool>,
+) -> anyhow::Result<()> {
+    loop {
+        let next = tokio::select! {
+            biased;
+            // What is cut off is done once more at the next start.
+            _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
+            next = keeper.tick() => next?,
+        };
+        let wait = sleep_until(Instant::now() + wait(&clock, next, KEEPS));
+        tokio::select! {
+            biased;
+            _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
+            () = kept.notified() => {}
+            () = wait => {}
+        }
+    }
+}
+
 async fn work(
     dispatch: &mut Dispatch,
     store: &Arc<Store>,
@@ -218,6 +263,7 @@ async fn work(
             ended = &mut loops.taking_in => return ended?,
             ended = &mut loops.putting => return ended?,
             ended = &mut loops.telling => return ended?,
+            ended = &mut loops.keeping => return ended?,
             () = rung(bell) => {}
             () = taken.notified() => {}
             () = wait => {}

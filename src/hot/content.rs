@@ -46,7 +46,7 @@ impl Hot {
     }
 }
 
-fn whole(dir: &OwnedFd, name: &[u8], largest: u64) -> io::Result<Content> {
+pub(super) fn whole(dir: &OwnedFd, name: &[u8], largest: u64) -> io::Result<Content> {
     let before = fs::statat(dir, c(name)?, AtFlags::SYMLINK_NOFOLLOW)?;
     if let Some(kind) = kind(&before) {
         return Ok(Content::NotAFile(kind));

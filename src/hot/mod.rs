@@ -6,6 +6,7 @@
 
 mod content;
 mod corner;
+mod keeping;
 mod moves;
 mod registry;
 

@@ -187,7 +187,7 @@ impl Hot {
     }
 
     /// The directory of a path within the folder, and its last part.
-    fn parent(&self, path: &Path, make: bool) -> io::Result<(OwnedFd, Vec<u8>)> {
+    pub(super) fn parent(&self, path: &Path, make: bool) -> io::Result<(OwnedFd, Vec<u8>)> {
         let mut parts: Vec<&[u8]> = path.iter().map(OsStrExt::as_bytes).collect();
         let name = parts.pop().ok_or_else(|| io::Error::other("a path without a name"))?;
         let mut dir = self.dir.try_clone()?;
@@ -215,7 +215,7 @@ impl Hot {
 }
 
 /// Renames, and never replaces anything. A rename over a network may report an error and have worked.
-fn rename_new(from: &OwnedFd, name: &[u8], to: &OwnedFd, as_name: &[u8]) -> io::Result<()> {
+pub(super) fn rename_new(from: &OwnedFd, name: &[u8], to: &OwnedFd, as_name: &[u8]) -> io::Result<()> {
     let (name, as_name) = (c(name)?, c(as_name)?);
     let there = |dir: &OwnedFd, name: &CString| fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
     let renamed = match fs::renameat_with(from, &name, to, &as_name, RenameFlags::NOREPLACE) {

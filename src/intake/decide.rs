@@ -134,6 +134,7 @@ impl Claim {
             Ok(Verdict::Send(mut order, _warnings)) => {
                 let now = self.shared.clock.now();
                 order.not_before = self.folder.waits_until(now);
+                order.sealed_pdf = self.folder.keep.sealed_pdf;
                 let terms = self.folder.terms(now);
                 draft.finish(&order, Some(&Dropped { origin, terms }))?;
                 self.shared.taken.notify_one();

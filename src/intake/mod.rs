@@ -212,4 +212,6 @@ pub struct Bells {
     pub hint: Arc<Notify>,
     /// There may be something to be told.
     pub told: Arc<Notify>,
+    /// There may be something to be fetched.
+    pub kept: Arc<Notify>,
 }

@@ -1,7 +1,7 @@
 //! What an outcome meant: all that is recorded of it, in one transaction.
 
 use super::Letter;
-use super::fact::{Fact, Reason};
+use super::fact::{Fact, Kept, Reason};
 use super::outcome::AccountProblem;
 use super::state::State;
 use crate::clock::Time;
@@ -44,6 +44,8 @@ pub enum Notice {
     Shipped,
     /// Three days after its ship date it has not left.
     Overdue,
+    /// What the service sealed is not what was uploaded.
+    SealedOtherwise,
 }
 
 /// What a letter's step showed about its account.
@@ -65,7 +67,7 @@ pub enum Answer {
 }
 
 impl Notice {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Held,
         Self::Stuck,
         Self::Confirmed,
@@ -75,6 +77,7 @@ impl Notice {
         Self::Withdrawn,
         Self::Shipped,
         Self::Overdue,
+        Self::SealedOtherwise,
     ];
 
     /// What somebody must be told of a fact that is known without the step it came from. `letter` is as
@@ -115,7 +118,8 @@ impl Notice {
             | Fact::WithdrawalAsked
             | Fact::Closed
             | Fact::Seen { .. }
-            | Fact::Released => None,
+            | Fact::Released
+            | Fact::Discarded(_) => None,
         }
     }
 
@@ -130,7 +134,15 @@ impl Notice {
             Self::Withdrawn => "withdrawn",
             Self::Shipped => "shipped",
             Self::Overdue => "overdue",
+            Self::SealedOtherwise => "sealed_otherwise",
         }
+    }
+}
+
+impl Letter {
+    /// This of it is no longer kept; nothing else changes.
+    pub fn discarded(&self, what: Kept) -> Change {
+        Change::facts([Fact::Discarded(what)]).due(Due::Never).attempts(self.attempts)
     }
 }
 

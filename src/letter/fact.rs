@@ -100,6 +100,28 @@ pub enum Fact {
     },
     Held(Reason),
     Released,
+    /// It has ended, and this of it is no longer kept.
+    Discarded(Kept),
+}
+
+/// What is kept of a letter for some time after its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kept {
+    /// Our own copies of its documents.
+    Documents,
+    /// What people see in its folder.
+    Original,
+}
+
+impl Kept {
+    /// As a column of flags.
+    pub fn bit(self) -> u8 {
+        match self {
+            Self::Documents => 1,
+            Self::Original => 2,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -79,7 +79,8 @@ impl Letter {
             | Fact::Seen { .. }
             | Fact::Shipped { .. }
             | Fact::Tracked { .. }
-            | Fact::Held(_) => {}
+            | Fact::Held(_)
+            | Fact::Discarded(_) => {}
         }
         self.state = next;
         self.facts += 1;
@@ -119,6 +120,7 @@ impl Letter {
             Fact::Shipped { mail, at, tracking } => self.when_shipped(*mail, *at, tracking.as_ref()),
             Fact::Tracked { mail, tracking } => self.when_tracked(*mail, tracking),
             Fact::Held(reason) => self.when_held(reason),
+            Fact::Discarded(_) => self.state.is_end().then(|| self.state.clone()),
             Fact::Released => {
                 let waits = self.state == State::Admitted && self.not_before.is_some();
                 (waits || self.is_safely_held()).then_some(State::Admitted)

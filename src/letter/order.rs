@@ -28,6 +28,9 @@ pub struct Order {
     /// It waits until then, to be posted with others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Time>,
+    /// Its PDFs as they are printed are fetched and laid beside the original.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sealed_pdf: bool,
     /// What it is put down to in reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_centre: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::fact::{Abandonment, Certainty, Fact, GoneAnswer, Limit, Reason};
+use super::fact::{Abandonment, Certainty, Fact, GoneAnswer, Kept, Limit, Reason};
 use super::order::{Method, Shipping, ShippingOption};
 use super::outcome::AccountProblem;
 
@@ -32,6 +32,7 @@ impl Fact {
             Self::Tracked { .. } => "tracked",
             Self::Held(_) => "held",
             Self::Released => "released",
+            Self::Discarded(_) => "discarded",
         }
     }
 }
@@ -82,6 +83,10 @@ impl fmt::Display for Fact {
             Self::Tracked { tracking, .. } => write!(f, "tracking number {tracking}"),
             Self::Held(reason) => write!(f, "held: {reason}. {}", reason.certainty()),
             Self::Released => f.write_str("released by a person"),
+            Self::Discarded(Kept::Documents) => {
+                f.write_str("mailchute's own copies of its documents were removed")
+            }
+            Self::Discarded(Kept::Original) => f.write_str("its original was removed from the folder"),
         }
     }
 }

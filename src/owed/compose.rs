@@ -152,8 +152,7 @@ impl Outbox {
             ..Item::default()
         };
         if bare {
-            if matches!(notice, Notice::Stuck | Notice::Overdue) {
-                let said = tongue.language.lasting(notice == Notice::Overdue);
+            if let Some(said) = tongue.language.lasting(notice) {
                 (item.headline, item.cause, item.remedy) = (said.cause, None, Some(said.remedy));
             }
             return Ok(Some(item));
@@ -239,6 +238,7 @@ fn is_so(notice: Notice, state: &State) -> bool {
         }
         Notice::Overdue => matches!(state, State::Confirmed { .. }),
         Notice::Confirmed
+        | Notice::SealedOtherwise
         | Notice::NotWithdrawn
         | Notice::Cancelled
         | Notice::CancelledElsewhere

@@ -72,7 +72,7 @@ fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Ad
     let Some(folder) = about.folder else {
         // From a command, or of a folder that is gone: nobody else would hear that it waits.
         return match notice {
-            Notice::Held | Notice::Stuck | Notice::Overdue => to_operators(),
+            Notice::Held | Notice::Stuck | Notice::Overdue | Notice::SealedOtherwise => to_operators(),
             Notice::Confirmed
             | Notice::NotWithdrawn
             | Notice::Cancelled
@@ -99,7 +99,7 @@ fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Ad
         Notice::Cancelled | Notice::CancelledElsewhere | Notice::Withdrawn | Notice::NotWithdrawn => {
             to(&notify.cancelled, Kind::Cancelled, &folder.name, now + GATHER)
         }
-        Notice::Stuck | Notice::Overdue => to_operators(),
+        Notice::Stuck | Notice::Overdue | Notice::SealedOtherwise => to_operators(),
         // It lies in the folder, and soon it ships.
         Notice::Confirmed => Vec::new(),
     }

@@ -31,6 +31,7 @@ impl Rules {
             receiver,
             reply_letterpack: sidecar.and_then(own).or_else(|| rule.reply_letterpack.clone()),
             not_before: None,
+            sealed_pdf: false,
             cost_centre: self.cost_centre.clone(),
             documents,
         };

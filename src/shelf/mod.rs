@@ -120,6 +120,10 @@ impl Put<'_> {
             Some(letter) => self.store.times_of(letter.number)?,
             None => (None, None),
         };
+        let sealed_as_sent = match &letter {
+            Some(letter) if letter.order.sealed_pdf => self.store.is_sealed_as_sent(letter.number)?,
+            Some(_) | None => None,
+        };
         let place = match (&letter, &original.undecided) {
             (Some(letter), _) => place::of_letter(letter),
             (None, Some(undecided)) => place::of_drop(undecided),
@@ -148,7 +152,7 @@ impl Put<'_> {
                 Err(error) => return Ok(Err(error)),
             }
         };
-        let times = Times { taken_in, posted };
+        let times = Times { taken_in, posted, sealed_as_sent };
         Ok(write_note(original, folder, &hot, letter.as_ref(), times, &path).map(|told| Shelved {
             place,
             path: Some(path),

@@ -117,6 +117,17 @@ impl Spool {
         private::sync_directory(&self.dir.join(NEW))
     }
 
+    /// A letter's documents are no longer kept; they need not be there.
+    pub fn discard(&self, ulid: &Ulid) -> io::Result<()> {
+        match fs::remove_dir_all(self.dir.join(LETTERS).join(ulid.as_str())) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => {
+                removed?;
+                private::sync_directory(&self.dir.join(LETTERS))
+            }
+        }
+    }
+
     /// Removes what a crash left half-written; only for the one daemon, before it begins.
     pub fn sweep(&self) -> io::Result<()> {
         for entry in fs::read_dir(self.dir.join(NEW))? {

@@ -220,7 +220,9 @@ fn update_letter(db: &Connection, letter: &Letter, record: &Record) -> rusqlite:
         Due::At(time) => Some(time),
         Due::Never => None,
     };
-    let changed = (!record.change.facts.is_empty()).then_some(record.at);
+    // What is no longer kept of it changes nothing of the letter.
+    let tells = |fact: &Fact| !matches!(fact, Fact::Discarded(_));
+    let changed = record.change.facts.iter().any(tells).then_some(record.at);
     let trouble = record.change.trouble.as_deref();
     if changed.is_some() {
         originals::letter_changed(db, letter, record.at)?;

@@ -208,6 +208,9 @@ impl Store {
             let sql = "UPDATE original SET place = ?2, shelved = ?3, moving = NULL, told = ?4, attempts = 0,
                        trouble = NULL, due_at = CASE changes WHEN ?5 THEN NULL ELSE due_at END
                        WHERE ulid = ?1";
+            let follow = "UPDATE sealed SET due_at = 0 WHERE path IS NOT NULL AND letter =
+                          (SELECT letter FROM original WHERE ulid = ?1 AND shelved IS NOT ?2)";
+            batch.db.prepare_cached(follow)?.execute(params![ulid.as_str(), shelved])?;
             let values = params![ulid.as_str(), place.word(), shelved, told, seen];
             batch.db.prepare_cached(sql)?.execute(values)?;
             // What another row says of this path is no more so.

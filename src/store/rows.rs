@@ -115,7 +115,19 @@ pub(super) fn update_mail(db: &Connection, letter: &Letter, fact: &Fact, at: Tim
             db.prepare_cached(sql)?.execute(params![number, mail, millis(at)]).map(drop)
         }
         Fact::Abandoned { mail, .. } => outcome(*mail, "abandoned"),
-        Fact::Confirmed { mail } => outcome(*mail, "confirmed"),
+        Fact::Confirmed { mail } => {
+            if letter.order.sealed_pdf {
+                let sql = "INSERT OR IGNORE INTO sealed (letter, n, due_at) VALUES (?1, ?2, ?3)";
+                for n in 0..letter.order.documents.len() {
+                    db.prepare_cached(sql)?.execute(params![number, signed(n as u64), millis(at)])?;
+                }
+            }
+            outcome(*mail, "confirmed")
+        }
+        Fact::Discarded(what) => {
+            let sql = "UPDATE letter SET discarded = discarded | ?2 WHERE number = ?1";
+            db.prepare_cached(sql)?.execute(params![number, what.bit()]).map(drop)
+        }
         Fact::Dead { mail } => outcome(*mail, "dead"),
         Fact::Cancelled { mail, .. } => outcome(*mail, "cancelled"),
         Fact::Shipped { mail, .. } => outcome(*mail, "shipped"),

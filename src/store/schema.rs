@@ -165,6 +165,16 @@ const TOLD: &str = "
     ) STRICT;
 
     ALTER TABLE original ADD COLUMN owner INTEGER;
+    CREATE TABLE sealed (
+        letter INTEGER NOT NULL REFERENCES letter, n INTEGER NOT NULL,
+        path BLOB, same INTEGER,
+        due_at INTEGER, attempts INTEGER NOT NULL DEFAULT 0, trouble TEXT,
+        PRIMARY KEY (letter, n)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sealed_due ON sealed (due_at) WHERE due_at IS NOT NULL;
+    ALTER TABLE letter ADD COLUMN discarded INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX letter_ended ON letter (source, changed_at)
+        WHERE due_at IS NULL AND state IN ('shipped', 'cancelled', 'withdrawn', 'closed');
     CREATE INDEX letter_changed ON letter (changed_at);
     CREATE INDEX letter_arrived ON letter (source, admitted_at);
 

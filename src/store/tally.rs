@@ -121,6 +121,7 @@ fn count(tally: &mut Tally, fact: &Fact, sheets: u32) {
         | Fact::Closed
         | Fact::Seen { .. }
         | Fact::Tracked { .. }
-        | Fact::Released => {}
+        | Fact::Released
+        | Fact::Discarded(_) => {}
     }
 }

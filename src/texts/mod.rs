@@ -14,7 +14,7 @@ pub use alert::Told;
 pub use note::{Noted, Times, note};
 
 use crate::drop::{Refusal, Waiting};
-use crate::letter::{BEING_PACKED, Reason, TOO_LATE};
+use crate::letter::{BEING_PACKED, Notice, Reason, TOO_LATE};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -78,27 +78,45 @@ impl Language {
         }
     }
 
-    /// What operators are told of a letter that does not get on: it has not left long after its day, or
-    /// what became of it is not known.
-    pub fn lasting(self, overdue: bool) -> Said {
-        match (self, overdue) {
-            (Self::En, true) => Said::new(
+    /// What operators are told of a letter that is not as it should be, besides how it stands.
+    pub fn lasting(self, notice: Notice) -> Option<Said> {
+        let (cause, remedy) = match (self, notice) {
+            (Self::En, Notice::Overdue) => (
                 "It has not left three days after its day.",
                 "Ask the service what became of it. mailchute goes on looking.",
             ),
-            (Self::En, false) => Said::new(
+            (Self::En, Notice::Stuck) => (
                 "What became of it is not known.",
                 "The service gives no definite answer; it is asked again by itself. Do not send it again.",
             ),
-            (Self::Ja, true) => Said::new(
+            (Self::En, Notice::SealedOtherwise) => (
+                "The PDF that the service sealed is not the one that was uploaded.",
+                "Compare the sealed PDF beside the original with it, and ask the service.",
+            ),
+            (Self::Ja, Notice::Overdue) => (
                 "発送予定日を三日過ぎても発送されていません。",
                 "郵送サービスにご確認ください。mailchuteは確認を続けます。",
             ),
-            (Self::Ja, false) => Said::new(
+            (Self::Ja, Notice::Stuck) => (
                 "郵送されたかどうか確認できていません。",
                 "郵送サービスへの確認を自動で続けています。もう一度送らないでください。",
             ),
-        }
+            (Self::Ja, Notice::SealedOtherwise) => (
+                "郵送サービスが保管したPDFが、送信したPDFと一致しません。",
+                "原本の隣にある保管PDFと見比べて、郵送サービスにご確認ください。",
+            ),
+            (
+                Self::En | Self::Ja,
+                Notice::Held
+                | Notice::Confirmed
+                | Notice::NotWithdrawn
+                | Notice::Cancelled
+                | Notice::CancelledElsewhere
+                | Notice::Withdrawn
+                | Notice::Shipped,
+            ) => return None,
+        };
+        Some(Said::new(cause, remedy))
     }
 
     pub fn hold(self, reason: &Reason, names: &Names) -> Said {

@@ -19,6 +19,8 @@ pub enum Noted<'a> {
 pub struct Times {
     pub taken_in: Option<Time>,
     pub posted: Option<Time>,
+    /// Whether what the service sealed is what was uploaded, as far as that was fetched.
+    pub sealed_as_sent: Option<bool>,
 }
 
 /// The words of a note in one language.
@@ -35,6 +37,9 @@ struct Words {
     /// With the name of the subfolder.
     to_cancel: &'static str,
     tracking: &'static str,
+    sealed: &'static str,
+    sealed_same: &'static str,
+    sealed_otherwise: &'static str,
     held: &'static str,
     waits: &'static str,
     is_posted: &'static str,
@@ -59,6 +64,9 @@ const EN: Words = Words {
     cancel_until: "Can be cancelled until",
     to_cancel: "To cancel it, move it into `{}`.",
     tracking: "Tracking number",
+    sealed: "Sealed PDF",
+    sealed_same: "beside it; the same as was dropped",
+    sealed_otherwise: "beside it; NOT the same as was dropped. Ask whoever looks after mailchute.",
     held: "ON HOLD",
     waits: "WAITS FOR ITS POSTING TIME",
     is_posted: "POSTED",
@@ -83,6 +91,9 @@ const JA: Words = Words {
     cancel_until: "取消期限",
     to_cancel: "取り消す場合は「{}」に移してください。",
     tracking: "追跡番号",
+    sealed: "保管PDF",
+    sealed_same: "隣に保存しました（入れたPDFと同一です）",
+    sealed_otherwise: "隣に保存しました（入れたPDFと一致しません。mailchuteの管理者にご連絡ください）",
     held: "【保留】",
     waits: "【投函待ち】",
     is_posted: "【郵送手続き済み】",
@@ -183,6 +194,9 @@ impl Note<'_> {
             | State::Withdrawn
             | State::Closed
             | State::Held { .. } => {}
+        }
+        if let Some(same) = times.sealed_as_sent {
+            self.line(words.sealed, if same { words.sealed_same } else { words.sealed_otherwise });
         }
         self.lines
     }

@@ -64,12 +64,13 @@ const ARROWS: &[(&str, &[&str])] = &[
             "texts",
         ],
     ),
+    ("keep", &["api", "clock", "drop", "hot", "journal", "letter", "spool", "store"]),
     ("schedule", &["clock"]),
     (
         "daemon",
         &[
-            "api", "clock", "config", "dispatch", "hot", "intake", "journal", "owed", "pdf", "schedule",
-            "shelf", "spool", "store",
+            "api", "clock", "config", "dispatch", "hot", "intake", "journal", "keep", "owed", "pdf",
+            "schedule", "shelf", "spool", "store",
         ],
     ),
     ("sandbox", &["api", "clock", "secret"]),

@@ -13,6 +13,7 @@ use mailchute::config::Config;
 use mailchute::dispatch::{Account, Dispatch};
 use mailchute::hot::Registry;
 use mailchute::intake::{Bells, Intake};
+use mailchute::keep::Keeper;
 use mailchute::owed::Outbox;
 use mailchute::pdf::Inspector;
 use mailchute::shelf;
@@ -64,6 +65,7 @@ pub struct Mailroom {
 
 struct Up {
     outbox: Outbox,
+    keeper: Keeper,
     store: Arc<Store>,
     registry: Arc<Registry>,
     dispatch: Dispatch,
@@ -132,6 +134,9 @@ impl Mailroom {
         let patience = Patience { call, transfer: call, ..Patience::default() };
         let client =
             Client::new(account.places.clone(), account.credentials().unwrap(), patience, self.clock.clone());
+        let again =
+            Client::new(account.places.clone(), account.credentials().unwrap(), patience, self.clock.clone());
+        let clients = BTreeMap::from([(account.name.clone(), again.unwrap())]);
         let accounts = vec![Account::new(account.name.clone(), client.unwrap())];
         let (store, _) = Store::open(&config.state, self.clock.now(), after_restore).unwrap();
         let store = Arc::new(store);
@@ -142,15 +147,17 @@ impl Mailroom {
         let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
         let outbox = Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config)
             .with_patience(std::time::Duration::from_millis(500));
+        let keeper =
+            Keeper::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
         let inspector = Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute")));
         let bells = Bells::default();
         let intake = Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, clock, &bells);
-        self.up = Some(Up { outbox, store, registry, dispatch, intake });
+        self.up = Some(Up { outbox, keeper, store, registry, dispatch, intake });
     }
 
     pub fn stop(&mut self) {
-        let Up { outbox, store, registry, dispatch, intake } = self.up.take().unwrap();
-        drop((dispatch, intake, registry, outbox));
+        let Up { outbox, keeper, store, registry, dispatch, intake } = self.up.take().unwrap();
+        drop((dispatch, intake, registry, outbox, keeper));
         store.close();
     }
 
@@ -165,10 +172,11 @@ impl Mailroom {
     /// Lets everything happen that can happen now.
     pub async fn settle(&mut self) {
         for _ in 0..4 {
-            let Up { outbox, store, registry, dispatch, intake } = self.up.as_mut().unwrap();
+            let Up { outbox, keeper, store, registry, dispatch, intake } = self.up.as_mut().unwrap();
             intake.settle().await.unwrap();
             dispatch.settle().await.unwrap();
             shelf::tick(store, registry, &self.clock).await.unwrap();
+            keeper.tick().await.unwrap();
             outbox.tick().await.unwrap();
         }
     }

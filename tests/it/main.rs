@@ -36,6 +36,7 @@ mod folders {
 
 mod people {
     mod holds;
+    mod kept;
     mod mails;
     mod operators;
     mod server;

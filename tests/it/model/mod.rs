@@ -135,6 +135,7 @@ pub fn order(documents: usize) -> Order {
         receiver: Receiver { address: address("r"), honorific: "様".into() },
         reply_letterpack: None,
         not_before: None,
+        sealed_pdf: false,
         cost_centre: None,
         documents: vec![document; documents],
     }

@@ -1,0 +1,143 @@
+//! What is kept: sealed PDFs beside their originals, and what is removed once its time is over.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::mails::{room_with, ship};
+use crate::mailroom::{Mailroom, RULES};
+use crate::postbox::Security;
+use crate::program::mailchute;
+use crate::service::pdf;
+
+fn with(more: &str) -> String {
+    RULES.replace("rules:", &format!("{more}\nrules:"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sealed_pdf_lies_beside_its_original_wherever_that_goes() {
+    let mut room = Mailroom::with(&with("keep: {sealed_pdf: true}")).await;
+    room.drop("x 請求.pdf", 3);
+    room.settled().await;
+    room.pass(60).await;
+    let sealed = format!("{}/x 請求.sealed.pdf", room.sent());
+    assert_eq!(std::fs::read(room.path(&sealed)).unwrap(), pdf(3));
+    let note = room.note(&format!("{}/x 請求.txt", room.sent()));
+    assert!(note.contains("Sealed PDF: beside it; the same as was dropped"), "{note}");
+    std::fs::rename(room.path(&format!("{}/x 請求.pdf", room.sent())), room.path("Cancel/x 請求.pdf"))
+        .unwrap();
+    room.settled().await;
+    room.pass(60).await;
+    assert_eq!(room.tree(), ["Cancelled/x 請求.pdf", "Cancelled/x 請求.sealed.pdf", "Cancelled/x 請求.txt"]);
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_document_of_a_subfolder_has_its_sealed_pdf() {
+    let rules = with("letter: subfolder\nkeep: {sealed_pdf: true}");
+    let mut room = Mailroom::with(&rules).await;
+    let made = room.dir.path().join("made");
+    std::fs::create_dir(&made).unwrap();
+    std::fs::write(made.join("1.pdf"), pdf(1)).unwrap();
+    std::fs::write(made.join("2.pdf"), pdf(2)).unwrap();
+    std::fs::rename(&made, room.path("x")).unwrap();
+    room.settled().await;
+    room.pass(60).await;
+    for n in [1, 2] {
+        let sealed = std::fs::read(room.path(&format!("{}/x.{n}.sealed.pdf", room.sent()))).unwrap();
+        assert_eq!(sealed, pdf(n), "document {n}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sealed_pdf_that_is_another_is_told() {
+    let (mut room, postbox) = room_with(Security::Plain, &with("keep: {sealed_pdf: true}"), "").await;
+    let fault = json!({"endpoint": "download", "fault": "status", "status": 200, "body": "another",
+        "content_type": "application/pdf"});
+    room.service.order(fault).await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    room.pass(60).await;
+    room.pass(600).await;
+    let note = room.note(&format!("{}/x.txt", room.sent()));
+    assert!(note.contains("NOT the same as was dropped"), "{note}");
+    assert_eq!(postbox.subjects("admin@example.jp"), ["[mailchute] 1 letter(s) need to be looked at"]);
+    let alert = postbox.got().pop().unwrap();
+    assert!(alert.text.contains("is not the one that was uploaded") && !alert.text.contains("山田"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_kept_long_enough_is_removed_and_the_history_says_so() {
+    let rules = with("keep: {sealed_pdf: true, spool: 10d, originals: 40d}");
+    let mut room = Mailroom::with(&rules).await;
+    room.drop("x.pdf", 1);
+    room.drop("x person.pdf", 2);
+    std::fs::write(room.path("broken.pdf"), "no PDF").unwrap();
+    room.settled().await;
+    ship(&mut room).await;
+    let spooled = || std::fs::read_dir(room.dir.path().join("state/spool/letters")).unwrap().count();
+    assert_eq!(spooled(), 2);
+    let sent = room.sent();
+    // A person has put another file in the place of an original.
+    let taken: Vec<String> = room.tree().into_iter().filter(|name| name.contains("x person.pdf")).collect();
+    std::fs::write(room.path(&taken[0]), "mine").unwrap();
+    room.pass(11 * 86_400).await;
+    let spooled = std::fs::read_dir(room.dir.path().join("state/spool/letters")).unwrap().count();
+    assert_eq!(spooled, 0);
+    assert!(room.tree().iter().any(|name| name.ends_with("/x.pdf")), "{sent}: {:?}", room.tree());
+    room.pass(31 * 86_400).await;
+    assert_eq!(room.tree(), [taken[0].clone()], "what is a person's stays");
+    let history: Vec<String> = room
+        .desk()
+        .history(mailchute::letter::Number(1))
+        .unwrap()
+        .iter()
+        .map(|(_, fact)| fact.to_string())
+        .collect();
+    for said in ["own copies of its documents were removed", "original was removed from the folder"] {
+        assert!(history.iter().any(|fact| fact.contains(said)), "{history:?}");
+    }
+    // A new start finds nothing wrong, with the database and without it.
+    room.stop();
+    room.start();
+    room.settle().await;
+    room.check().await;
+    room.stop();
+    std::fs::remove_file(room.dir.path().join("state/mailchute.db")).unwrap();
+    room.start();
+    room.settle().await;
+    room.pass(3600).await;
+    assert_eq!(room.row_states(), ["shipped", "shipped"]);
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_month_is_reported_by_folder_method_and_cost_centre() {
+    let mut room = Mailroom::with(&with("cost_centre: '=4711'")).await;
+    room.drop("x1.pdf", 3);
+    room.drop("x2.pdf", 4);
+    room.drop("INV-000123.pdf", 2);
+    room.settled().await;
+    std::fs::rename(room.path(&format!("{}/x2.pdf", room.sent())), room.path("Cancel/x2.pdf")).unwrap();
+    room.settled().await;
+    let month = room.clock.now().with_timezone(&chrono_tz::Asia::Tokyo).format("%Y-%m").to_string();
+    let config = room.dir.path().join("mailchute.yaml");
+    let report = |more: &str| {
+        let mut command =
+            mailchute(&["report", "--config", config.to_str().unwrap(), "--month", &month, more]);
+        let output = command.stderr(Stdio::inherit()).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let rows: Vec<Value> = report("--json").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let row = |method: &str, sheets: u64| {
+        json!({"month": month, "folder": "letters", "method": method, "cost_centre": "=4711",
+            "letters": 1, "sheets": sheets})
+    };
+    assert_eq!(rows, [row("normal", 2), row("normal trackable", 1)], "what was cancelled costs nothing");
+    let csv = report("--csv");
+    assert!(csv.starts_with('\u{feff}') && csv.contains("letters,normal,'=4711,1,2"), "{csv}");
+    let other =
+        mailchute(&["report", "--config", config.to_str().unwrap(), "--month", "2020-01", "--json"]).output();
+    assert!(other.unwrap().stdout.is_empty());
+}
