@@ -38,6 +38,7 @@ mod people {
     mod holds;
     mod kept;
     mod mails;
+    mod month;
     mod operators;
     mod server;
 }
