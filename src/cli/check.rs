@@ -3,7 +3,7 @@
 use super::config::Place;
 use crate::api::Client;
 use crate::clock::Clock;
-use crate::config::Folder;
+use crate::config::{Email, Folder, Login, Transport};
 
 /// Check the configuration and every folder's rules; all mistakes of all files at once
 #[derive(Debug, clap::Args)]
@@ -36,6 +36,9 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             }
         }
     }
+    if let Some(email) = &config.email {
+        sound &= email_is_sound(email)?;
+    }
     for folder in &config.folders {
         sound &= folder_is_sound(folder)?;
     }
@@ -43,6 +46,27 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     anyhow::ensure!(sound, "the configuration reads well, but it can't be used like this");
     super::say(&format!("{}: good; {accounts} account(s), {folders} folder(s)", config.file.display()))?;
     Ok(())
+}
+
+/// What only the machine can tell of how mails are sent.
+fn email_is_sound(email: &Email) -> anyhow::Result<bool> {
+    match &email.transport {
+        Transport::Directory(dir) => {
+            super::say(&format!("email: into {}; every template can be rendered", dir.display()))?;
+        }
+        Transport::Smtp { host, port, login, ca, .. } => {
+            if let Some(Err(wrong)) = login.as_ref().map(Login::password) {
+                eprint(&wrong.to_string());
+                return Ok(false);
+            }
+            if let Some(ca) = ca.as_ref().filter(|ca| !ca.is_file()) {
+                eprint(&format!("email.smtp.ca: {} is not there", ca.display()));
+                return Ok(false);
+            }
+            super::say(&format!("email: by {host}:{port}; every template can be rendered"))?;
+        }
+    }
+    Ok(true)
 }
 
 /// Says what the account may do.

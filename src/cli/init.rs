@@ -53,6 +53,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 ("https://api.example.jp", "http://127.0.0.1:8460"),
                 ("https://auth.example.jp", "http://127.0.0.1:8460/auth"),
                 ("issued-on-the-account-page", "trial"),
+                (
+                    "smtp: {host: mail.example.jp, tls: starttls, user: mailchute, password: {file: mail.secret}}",
+                    "directory: mails",
+                ),
+                (
+                    "  # directory: mails         # instead of smtp, for trials",
+                    "  # instead of a mail server, for trials",
+                ),
             ],
         )?,
     )?;

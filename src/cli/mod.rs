@@ -21,6 +21,7 @@ mod status;
 mod stop;
 mod submit;
 mod table;
+mod templates;
 mod wait;
 
 use std::process::ExitCode;
@@ -62,6 +63,7 @@ enum Command {
     Inspect(inspect::Arguments),
     Init(init::Arguments),
     Schema(schema::Arguments),
+    Templates(templates::Arguments),
     Sandbox(sandbox::Arguments),
     Demo(demo::Arguments),
     /// A PDF on standard input, one line of JSON out; started by mailchute itself
@@ -121,6 +123,7 @@ async fn obey(command: Command) -> anyhow::Result<()> {
         Command::Inspect(arguments) => inspect::run(arguments).await,
         Command::Init(arguments) => init::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
+        Command::Templates(arguments) => templates::run(&arguments),
         Command::Sandbox(arguments) => sandbox::run(arguments).await,
         Command::Demo(arguments) => demo::run(arguments).await,
         Command::CountPages => Ok(()),

@@ -119,6 +119,7 @@ impl Stage<'_> {
         })
         .await?;
         self.tell_note(&show, "Sent", "INV-000123.txt")?;
+        self.tell_mail(&mut show).await?;
         let charged = self.charged().await?;
         ensure!(charged == 3, "{charged} letters were charged, not 3");
         show.say("\n3 letters posted, each once; 1 rejected.")?;
@@ -165,6 +166,40 @@ impl Stage<'_> {
             show.say(&format!("  | {line}"))?;
         }
         Ok(())
+    }
+
+    /// The mail with the tracking number, as its reader gets it.
+    async fn tell_mail(&self, show: &mut Show<'_>) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        let mail = loop {
+            if let Some(mail) = self.mail_about("INV-000123.pdf (#")? {
+                break mail;
+            }
+            ensure!(begun.elapsed() < LONGEST, "waited in vain for the mail with the tracking number");
+            self.knock();
+            sleep(LOOK_EVERY).await;
+        };
+        show.say("\nAnd the mail to office@example.jp says:")?;
+        mail.lines().filter(|line| !line.is_empty()).try_for_each(|line| show.say(&format!("  | {line}")))?;
+        Ok(())
+    }
+
+    /// The mail whose subject has these words.
+    fn mail_about(&self, words: &str) -> anyhow::Result<Option<String>> {
+        let Ok(entries) = fs::read_dir(&self.place.mails) else { return Ok(None) };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.extension().is_some_and(|extension| extension == "txt") {
+                let text = fs::read_to_string(path)?;
+                if text
+                    .lines()
+                    .next()
+                    .is_some_and(|subject| subject.contains(words) && subject.contains("Shipped"))
+                {
+                    return Ok(Some(text));
+                }
+            }
+        }
+        Ok(None)
     }
 
     async fn to_ship_date(&self) -> anyhow::Result<()> {

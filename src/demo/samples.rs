@@ -21,6 +21,7 @@ sender: {postal_code: '1000001', state: 東京都, city: 千代田区, address1:
 first_start: take
 watch: {settle: 60s}           # by the demo's clock, which runs sixty times as fast
 address_book: {file: customers.csv, key: customer}
+notify: {shipped: [office@example.jp], rejected: [office@example.jp], held: [office@example.jp]}
 rules:
   - name: invoices in a tracked letter pack
     when: {file_name: '^INV-(?<customer>\d{6})', pages: ..8}
@@ -35,6 +36,8 @@ rules:
 pub(super) struct Place {
     pub(super) config: PathBuf,
     pub(super) letters: PathBuf,
+    /// Where its mails are.
+    pub(super) mails: PathBuf,
 }
 
 /// Writes a configuration for a sandbox.
@@ -55,13 +58,14 @@ pub(super) fn configure(dir: &Path, welcome: &Welcome) -> io::Result<Place> {
     let config = dir.join("mailchute.yaml");
     let main = format!(
         "state: state\naccounts:\n  main:\n    base_url: {}\n    auth_url: {}\n    client_id: \"{}\"\n    \
-         client_secret: {{file: main.secret}}\n",
+         client_secret: {{file: main.secret}}\n\
+         email: {{from: mailchute <mailchute@example.jp>, directory: mails, together: 0s}}\n",
         places.base_url,
         places.auth_url,
         welcome.client_id.as_str()
     );
     fs::write(&config, main)?;
-    Ok(Place { config, letters })
+    Ok(Place { config, letters, mails: dir.join("mails") })
 }
 
 /// So many A4 pages with a few lines of text.

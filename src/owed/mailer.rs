@@ -34,6 +34,8 @@ pub(super) struct Letter {
     /// The name of its file, where it becomes one.
     name: String,
     bytes: Vec<u8>,
+    /// The same for whoever looks at the file.
+    readable: String,
 }
 
 /// Hands in mails, one after the other over one connection.
@@ -95,14 +97,18 @@ impl Line {
     }
 }
 
-/// A file that appears whole. The same mail is the same file.
+/// Files that appear whole: the mail, and its text to be read. The same mail is the same file.
 fn write(dir: &Path, letter: &Letter) -> Verdict {
-    let whole = || -> std::io::Result<()> {
-        fs_err::create_dir_all(dir)?;
+    let one = |ending: &str, bytes: &[u8]| -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(dir)?;
-        file.write_all(&letter.bytes)?;
+        file.write_all(bytes)?;
         file.as_file().sync_all()?;
-        file.persist(dir.join(&letter.name)).map_err(|error| error.error)?;
+        file.persist(dir.join(format!("{}.{ending}", letter.name))).map_err(|error| error.error).map(drop)
+    };
+    let whole = || {
+        fs_err::create_dir_all(dir)?;
+        one("eml", &letter.bytes)?;
+        one("txt", letter.readable.as_bytes())?;
         fs_err::File::open(dir)?.sync_all()
     };
     match whole() {
@@ -145,6 +151,7 @@ impl Letter {
             )
             .ok()?;
         let bytes = built.formatted();
-        Some(Self { from: from.email, to: to.email, name: format!("{id}.eml"), bytes })
+        let readable = format!("Subject: {}\nTo: {}\n\n{}", message.subject, to.email, message.text);
+        Some(Self { from: from.email, to: to.email, name: id.to_owned(), bytes, readable })
     }
 }

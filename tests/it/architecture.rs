@@ -78,8 +78,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "address", "api", "clock", "config", "daemon", "demo", "drop", "letter", "pdf", "rules",
-            "sandbox", "secret", "spool", "store", "texts",
+            "address", "api", "clock", "config", "daemon", "demo", "drop", "letter", "message", "pdf",
+            "rules", "sandbox", "secret", "spool", "store", "texts",
         ],
     ),
 ];

@@ -39,6 +39,7 @@ mod people {
     mod kept;
     mod mails;
     mod month;
+    mod names;
     mod operators;
     mod server;
 }
