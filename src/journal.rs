@@ -247,10 +247,6 @@ pub fn discarded(letter: Number, what: &str) {
     tracing::info!(letter = letter.0, what, "removed: it was kept as long as it was to be kept");
 }
 
-pub fn drop_discarded(folder: &str, drop: &Ulid) {
-    tracing::info!(folder, %drop, "removed: it was kept as long as it was to be kept");
-}
-
 pub fn not_discarded(folder: &str, why: &str) {
     tracing::warn!(folder, why, "what was kept long enough can't be removed; it is tried again");
 }

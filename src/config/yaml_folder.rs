@@ -106,7 +106,7 @@ pub(super) struct Keep {
     pub sealed_pdf: bool,
     /// mailchute's own copies, after the letter has ended.
     pub spool: Length,
-    /// What lies in the folder's shelves, after the letter has ended; for ever if not given.
+    /// What of a letter lies in Sent and Cancelled, after it has ended; for ever if not given.
     pub originals: Option<Length>,
 }
 

@@ -102,6 +102,8 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     ));
     let telling =
         tokio::spawn(tell(Arc::clone(&outbox), clock.clone(), Arc::clone(&bells.told), stopped.clone()));
+    // What this run began with is right, whatever an earlier one was given.
+    outbox.configuration(None).await?;
     let keeper = Keeper::new(
         Arc::clone(&store),
         Arc::clone(&registry),

@@ -136,8 +136,17 @@ pub enum Waiting {
     WasThere,
     /// The address book can't be used.
     Book(String),
-    /// The PDF can be counted, and may not be whole.
-    Doubt(Doubt),
+    /// These PDFs can be counted, and may not be whole.
+    Doubt(Vec<Doubtful>),
+}
+
+/// A PDF that a person may take for what it seems to be.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Doubtful {
+    pub doubt: Doubt,
+    pub pages: u32,
+    /// These bytes and no others.
+    pub sha256: String,
 }
 
 impl Waiting {
@@ -162,7 +171,8 @@ pub enum Undecided {
     Cancelled,
     /// A person lets it go on, so it is decided anew; perhaps as it is, whatever is in doubt of it.
     Accepted {
-        doubts: bool,
+        /// The bytes that a person has looked at.
+        doubts: Vec<String>,
     },
 }
 

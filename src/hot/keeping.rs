@@ -12,7 +12,7 @@ use rustix::fs::{self, AtFlags, Mode, OFlags};
 use super::content::whole;
 use super::moves::rename_new;
 use super::{Content, Hot, c, kind, list, open_dir};
-use crate::drop::{Kind, numbered};
+use crate::drop::{INSIDE, Kind, numbered};
 
 const MOST_OF_A_NAME: u32 = 1000;
 
@@ -39,6 +39,12 @@ impl Hot {
         Err(io::Error::other("every name is taken"))
     }
 
+    /// Whether a file lies there that is as it should be.
+    pub fn holds(&self, path: &Path, largest: u64, is_it: &dyn Fn(&Content) -> bool) -> io::Result<bool> {
+        let (dir, name) = self.parent(path, false)?;
+        Ok(is_it(&whole(&dir, &name, largest)?))
+    }
+
     /// Removes a file, or a directory of files, as far as it is ours to remove; the rest stays.
     pub fn remove_tree(
         &self,
@@ -58,7 +64,11 @@ impl Hot {
         let inside = open_dir(&dir, &name)?;
         for seen in list(&inside)? {
             if kind(&seen.stat) != Some(Kind::Directory) {
-                remove_ours(&inside, &seen.name, largest, is_ours)?;
+                if INSIDE.iter().any(|known| known.as_bytes() == seen.name) {
+                    fs::unlinkat(&inside, c(&seen.name)?, AtFlags::empty())?;
+                } else {
+                    remove_ours(&inside, &seen.name, largest, is_ours)?;
+                }
             }
         }
         match fs::unlinkat(&dir, c(&name)?, AtFlags::REMOVEDIR) {

@@ -12,8 +12,8 @@ use super::litter::is_litter;
 use super::shared::Shared;
 use crate::config::{Folder, LetterKind};
 use crate::drop::{
-    Doubt, INSIDE, Kind, Origin, Refusal, Undecided, Waiting, is_pdf, natural_order, pdf_of, showable, shown,
-    sidecars_of,
+    Doubtful, INSIDE, Kind, Origin, Refusal, Undecided, Waiting, is_pdf, natural_order, pdf_of, showable,
+    shown, sidecars_of,
 };
 use crate::hot::{Content, Hot, Seen, kind};
 use crate::journal;
@@ -67,7 +67,7 @@ pub(super) struct Claim {
 enum Opened {
     Documents(Vec<Found>),
     Refused(Refusal),
-    Doubtful(Doubt),
+    Doubtful(Vec<Doubtful>),
     Changing,
 }
 
@@ -87,7 +87,7 @@ impl Claim {
         let Some(main) = main_of(&held) else { return self.nothing_in(&held) };
         let known = self.shared.store.original(&self.ulid)?;
         let accepted = known.as_ref().and_then(|known| match &known.undecided {
-            Some(Undecided::Accepted { doubts }) => Some(*doubts),
+            Some(Undecided::Accepted { doubts }) => Some(doubts.clone()),
             Some(_) | None => None,
         });
         if let Some(original) = known.filter(|_| accepted.is_none()) {
@@ -108,22 +108,22 @@ impl Claim {
         if self.dir.ends_with(WAS_THERE) && accepted.is_none() {
             return self.record(origin, Undecided::Waits(Waiting::WasThere)).await;
         }
-        let accepted = accepted.unwrap_or(false);
+        let accepted = accepted.unwrap_or_default();
         let mut draft = self.shared.spool.begin(&self.ulid)?;
         let opened = match kind(&main.stat) {
             Some(Kind::Directory) if self.folder.letter == LetterKind::Subfolder => {
-                self.open_subfolder(main, accepted, &mut draft).await
+                self.open_subfolder(main, &accepted, &mut draft).await
             }
             Some(kind) => Ok(Opened::Refused(Refusal::NotAFile(kind))),
             None if self.folder.letter == LetterKind::Subfolder => {
                 Ok(Opened::Refused(Refusal::NotInSubfolder))
             }
-            None => self.open_file(main, accepted, &mut draft).await,
+            None => self.open_file(main, &accepted, &mut draft).await,
         };
         let decided = match opened {
             Ok(Opened::Documents(documents)) => self.judge(main, &documents).await,
             Ok(Opened::Refused(refusal)) => Ok(Verdict::Refuse(refusal)),
-            Ok(Opened::Doubtful(doubt)) => Ok(Verdict::Hold(Waiting::Doubt(doubt))),
+            Ok(Opened::Doubtful(doubtful)) => Ok(Verdict::Hold(Waiting::Doubt(doubtful))),
             Ok(Opened::Changing) => {
                 draft.discard();
                 return self.later();
@@ -168,7 +168,12 @@ impl Claim {
         Ok(Done::Nothing)
     }
 
-    async fn open_file(&self, main: &Seen, accepted: bool, draft: &mut Draft) -> Result<Opened, TakeError> {
+    async fn open_file(
+        &self,
+        main: &Seen,
+        accepted: &[String],
+        draft: &mut Draft,
+    ) -> Result<Opened, TakeError> {
         if !is_pdf(&main.name) {
             return Ok(Opened::Refused(Refusal::NotPdf));
         }
@@ -181,7 +186,7 @@ impl Claim {
     async fn open_subfolder(
         &self,
         main: &Seen,
-        accepted: bool,
+        accepted: &[String],
         draft: &mut Draft,
     ) -> Result<Opened, TakeError> {
         let mut inside = self.hot.claimed_inside(&self.dir, &main.name)?;
@@ -196,14 +201,15 @@ impl Claim {
             return Ok(Opened::Refused(Refusal::TooManyDocuments { found: inside.len() }));
         }
         inside.sort_by(|a, b| natural_order(&shown(&a.name), &shown(&b.name)));
-        let mut documents = Vec::new();
+        let (mut documents, mut doubtful) = (Vec::new(), Vec::new());
         for seen in inside {
             match self.open_document(Some(&main.name), &seen.name, accepted, draft).await? {
                 Ok(found) => documents.push(found),
+                Err(Opened::Doubtful(more)) => doubtful.extend(more),
                 Err(other) => return Ok(other),
             }
         }
-        Ok(Opened::Documents(documents))
+        Ok(if doubtful.is_empty() { Opened::Documents(documents) } else { Opened::Doubtful(doubtful) })
     }
 
     /// One document, read, inspected and copied into the spool: the very same bytes.
@@ -211,23 +217,26 @@ impl Claim {
         &self,
         inside: Option<&[u8]>,
         name: &[u8],
-        accepted: bool,
+        accepted: &[String],
         draft: &mut Draft,
     ) -> Result<Result<Found, Opened>, TakeError> {
         let bytes = match self.read(inside, name, LARGEST_DOCUMENT)? {
             Ok(bytes) => bytes,
             Err(other) => return Ok(Err(other)),
         };
+        let sha256 = sha256_of(&bytes);
         let pages = match self.shared.inspector.inspect(&bytes).await? {
             Answer::Pages(pages) => pages,
             // The service compares the count before it posts anything.
-            Answer::Doubtful { pages, .. } if accepted => pages,
-            Answer::Doubtful { doubt, .. } => return Ok(Err(Opened::Doubtful(doubt))),
+            Answer::Doubtful { pages, .. } if accepted.contains(&sha256) => pages,
+            Answer::Doubtful { pages, doubt } => {
+                return Ok(Err(Opened::Doubtful(vec![Doubtful { doubt, pages, sha256 }])));
+            }
             Answer::Doubt(doubt) => return Ok(Err(Opened::Refused(Refusal::Pdf(doubt)))),
         };
         draft.add(&bytes)?;
         let name = showable(&shown(name));
-        Ok(Ok(Found { name, size: bytes.len() as u64, pages, sha256: sha256_of(&bytes) }))
+        Ok(Ok(Found { name, size: bytes.len() as u64, pages, sha256 }))
     }
 
     fn read(&self, inside: Option<&[u8]>, name: &[u8], largest: u64) -> io::Result<Result<Vec<u8>, Opened>> {

@@ -144,7 +144,12 @@ async fn said(
             take_back(hot, &original, place, name)?;
             bring_sidecar(hot, &original)?;
             remove_text_of(hot, &original)?;
-            let doubts = matches!(original.undecided, Some(Undecided::Waits(Waiting::Doubt(_))));
+            let doubts = match &original.undecided {
+                Some(Undecided::Waits(Waiting::Doubt(doubtful))) => {
+                    doubtful.iter().map(|doubtful| doubtful.sha256.clone()).collect()
+                }
+                Some(_) | None => Vec::new(),
+            };
             shared.store.accept(original.ulid.clone(), doubts).await?;
             shared.rest(&folder.name, original.ulid.as_str());
         }

@@ -117,9 +117,11 @@ impl Watched {
         let is_first = !std::mem::replace(&mut self.is_told, true);
         let (alarm, now) = (Alarm::Away(folder.name.clone()), shared.clock.now());
         if trouble == self.trouble {
-            if is_first {
-                // It may have been away when an earlier run ended.
-                shared.store.calm(alarm, now).await?;
+            // Another run may have said something else of it.
+            match (&trouble, is_first) {
+                (Some(why), true) => shared.store.raise(alarm, why.clone(), now).await?,
+                (None, true) => shared.store.calm(alarm, now).await?,
+                (Some(_) | None, false) => {}
             }
             return Ok(());
         }

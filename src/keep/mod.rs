@@ -19,6 +19,8 @@ use crate::store::{RecordError, Store};
 
 /// Nobody counts the hours of what is kept for days.
 const LOOK: TimeDelta = TimeDelta::hours(1);
+/// As far as two clocks may be apart that tell the same time.
+const TOGETHER: TimeDelta = TimeDelta::minutes(10);
 
 #[derive(Debug)]
 pub struct Keeper {
@@ -29,6 +31,8 @@ pub struct Keeper {
     /// By account.
     clients: BTreeMap<String, Client>,
     looked: Mutex<Option<Time>>,
+    /// When it began, by the wall and by the steady clock.
+    began: (Time, TimeDelta),
 }
 
 impl Keeper {
@@ -39,7 +43,8 @@ impl Keeper {
         clock: Clock,
         clients: BTreeMap<String, Client>,
     ) -> Self {
-        Self { store, registry, spool, clock, clients, looked: Mutex::default() }
+        let began = (clock.now(), clock.steady());
+        Self { store, registry, spool, clock, clients, looked: Mutex::default(), began }
     }
 
     /// Fetches and removes what is due; gives when there will be more.
@@ -59,7 +64,12 @@ impl Keeper {
         }
     }
 
+    /// Only once both clocks have gone on together for an hour: a wall clock that jumped removes nothing.
     fn begins_look(&self, now: Time) -> bool {
+        let (wall, steady) = (now - self.began.0, self.clock.steady() - self.began.1);
+        if steady < LOOK || (wall - steady).abs() > TOGETHER {
+            return false;
+        }
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         let due = looked.is_none_or(|looked| now >= looked + LOOK || now < looked);
         if due {

@@ -13,9 +13,9 @@ use crate::clock::Time;
 use crate::drop::{sidecars_of, text_name};
 use crate::hot::{Content, Hot};
 use crate::journal;
-use crate::letter::{Kept, LARGEST_DOCUMENT, Letter};
+use crate::letter::{Kept, LARGEST_DOCUMENT, Letter, Number};
 use crate::spool::sha256_of;
-use crate::store::{Original, RecordError};
+use crate::store::{Original, RecordError, StoreError};
 
 /// For letters of commands, and of folders that are not configured any more.
 const USUAL: Duration = Duration::from_secs(30 * 86_400);
@@ -40,78 +40,79 @@ impl Keeper {
     }
 
     async fn documents(&self, source: &str, before: Time, now: Time) -> Result<(), RecordError> {
-        loop {
-            let due = self.store.kept_too_long(source, Kept::Documents, before)?;
-            if due.is_empty() {
-                return Ok(());
-            }
-            for number in due {
-                let Some(letter) = self.store.letter(number)? else { continue };
+        let mut goes = true;
+        while std::mem::take(&mut goes) {
+            for number in self.store.kept_too_long(source, Kept::Documents, before)? {
+                let Some(letter) = self.readable(number)? else { continue };
                 let removed = match letter.entry.parse() {
                     Ok(ulid) => self.spool.discard(&ulid),
                     Err(()) => Ok(()),
                 };
                 if let Err(error) = removed {
                     journal::not_discarded(source, &error.to_string());
-                    return Ok(());
+                    continue;
                 }
                 journal::discarded(number, "documents");
                 self.store.discarded(letter, Kept::Documents, now).await?;
+                goes = true;
             }
         }
+        Ok(())
     }
 
     async fn originals(&self, folder: &str, hot: &Hot, before: Time, now: Time) -> Result<(), RecordError> {
-        for number in self.store.kept_too_long(folder, Kept::Original, before)? {
-            let (Some(letter), original) = (self.store.letter(number)?, self.store.original_of(number)?)
-            else {
-                continue;
-            };
-            if let Some(original) = original {
+        let mut goes = true;
+        while std::mem::take(&mut goes) {
+            for number in self.store.kept_too_long(folder, Kept::Original, before)? {
+                let (Some(letter), Some(original)) =
+                    (self.readable(number)?, self.store.original_of(number)?)
+                else {
+                    continue;
+                };
                 let sealed = self.store.sealed_paths(number)?;
-                if let Err(error) = take_away(hot, &original, Some(&letter), &sealed) {
+                if let Err(error) = take_away(hot, &original, &letter, &sealed) {
                     journal::not_discarded(folder, &error.to_string());
-                    return Ok(());
+                    continue;
                 }
                 self.store.original_removed(original.ulid).await?;
+                journal::discarded(number, "original");
+                self.store.discarded(letter, Kept::Original, now).await?;
+                goes = true;
             }
-            journal::discarded(number, "original");
-            self.store.discarded(letter, Kept::Original, now).await?;
-        }
-        for ulid in self.store.undecided_too_long(folder, before)? {
-            let Some(original) = self.store.original(&ulid)? else { continue };
-            if let Err(error) = take_away(hot, &original, None, &[]) {
-                journal::not_discarded(folder, &error.to_string());
-                return Ok(());
-            }
-            journal::drop_discarded(folder, &ulid);
-            self.store.original_removed(ulid).await?;
         }
         Ok(())
+    }
+
+    /// A letter whose records are damaged keeps what it has.
+    fn readable(&self, number: Number) -> Result<Option<Letter>, StoreError> {
+        match self.store.letter(number) {
+            Err(StoreError::Damaged(_)) => Ok(None),
+            letter => letter,
+        }
     }
 }
 
 /// An original with what lies beside it. What a person put in its place, or added, stays.
-fn take_away(hot: &Hot, original: &Original, letter: Option<&Letter>, sealed: &[Vec<u8>]) -> io::Result<()> {
+fn take_away(hot: &Hot, original: &Original, letter: &Letter, sealed: &[Vec<u8>]) -> io::Result<()> {
     let Some(shelved) = &original.shelved else { return Ok(()) };
     let path = Path::new(OsStr::from_bytes(shelved));
     let name = path.file_name().unwrap_or_default().as_bytes();
-    if !hot.is_there(path)? {
-        return Ok(());
-    }
-    let hashes: Option<Vec<&str>> =
-        letter.map(|letter| letter.order.documents.iter().map(|document| document.sha256.as_str()).collect());
-    let is_ours = |content: &Content| match (content, &hashes) {
-        (Content::Whole { bytes, .. }, Some(hashes)) => hashes.contains(&sha256_of(bytes).as_str()),
-        // What was no letter is known by where it lies.
-        (_, None) => true,
-        (_, Some(_)) => false,
-    };
+    let hashes: Vec<&str> = letter.order.documents.iter().map(|document| document.sha256.as_str()).collect();
+    let is_ours = |content: &Content| matches!(content, Content::Whole { bytes, .. } if hashes.contains(&sha256_of(bytes).as_str()));
     let dir = path.parent().unwrap_or(Path::new(""));
-    hot.remove_tree(path, LARGEST_DOCUMENT, &is_ours)?;
-    hot.remove(&dir.join(OsStr::from_bytes(&text_name(name))))?;
-    for sidecar in sidecars_of(name) {
-        hot.remove(&dir.join(OsStr::from_bytes(&sidecar)))?;
+    if hot.is_there(path)? {
+        hot.remove_tree(path, LARGEST_DOCUMENT, &is_ours)?;
+        let named = [
+            original.origin.name.clone(),
+            [original.ulid.as_str().as_bytes(), b"-", &original.origin.name].concat(),
+        ];
+        // Beside one of several of a name lie the sidecars of the first.
+        let first =
+            named.iter().filter(|first| *first != &original.origin.name || name == original.origin.name);
+        for sidecar in first.flat_map(|name| sidecars_of(name)) {
+            hot.remove(&dir.join(OsStr::from_bytes(&sidecar)))?;
+        }
     }
+    hot.remove(&dir.join(OsStr::from_bytes(&text_name(name))))?;
     sealed.iter().try_for_each(|path| hot.remove(Path::new(OsStr::from_bytes(path))))
 }

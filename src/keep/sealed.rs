@@ -9,9 +9,9 @@ use chrono::TimeDelta;
 use super::Keeper;
 use crate::api::Failure;
 use crate::clock::Time;
-use crate::hot::Hot;
+use crate::hot::{Content, Hot};
 use crate::journal;
-use crate::letter::Letter;
+use crate::letter::{LARGEST_DOCUMENT, Letter};
 use crate::spool::sha256_of;
 use crate::store::{Original, Place, RecordError, SealedRow};
 
@@ -95,6 +95,12 @@ impl Keeper {
         };
         let same =
             letter.order.documents.get(row.document).is_some_and(|sent| sent.sha256 == sha256_of(&bytes));
+        // It may have been laid down, and not recorded.
+        let is_it =
+            |content: &Content| matches!(content, Content::Whole { bytes: there, .. } if *there == bytes);
+        if hot.holds(&target, LARGEST_DOCUMENT, &is_it).unwrap_or(false) {
+            return Ok(Ok((target, Some(same))));
+        }
         let path = hot.write_new(&target, &bytes);
         Ok(path.map(|path| (path, Some(same))).map_err(|error| Failed::Later(error.to_string())))
     }

@@ -133,7 +133,12 @@ impl Outbox {
         tongue: Tongue,
         bare: bool,
     ) -> Result<Option<Item>, StoreError> {
-        let Some(letter) = self.store.letter(number)? else { return Ok(None) };
+        let letter = match self.store.letter(number) {
+            Ok(Some(letter)) => letter,
+            // What is damaged can't be told; the start says so.
+            Ok(None) | Err(StoreError::Damaged(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
         let troubled = || self.store.trouble(number).map(|trouble| trouble.is_some());
         if !is_so(notice, &letter.state)
             || (letter.state.is_posted() && notice == Notice::Stuck && !troubled()?)

@@ -12,7 +12,7 @@ impl Outbox {
         let now = self.clock.now();
         {
             let mut known = locked(&self.known);
-            if known.disk_looked.is_some_and(|looked| now < looked + DISK_LOOK) {
+            if known.disk_looked.is_some_and(|looked| (looked..looked + DISK_LOOK).contains(&now)) {
                 return Ok(());
             }
             known.disk_looked = Some(now);

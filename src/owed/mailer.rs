@@ -23,8 +23,10 @@ pub(super) enum Verdict {
     Refused(String),
     /// Not now; others may be.
     Later(String),
-    /// None can be handed in at present. This one may have been, if its content was sent.
+    /// None can be handed in at present.
     Server(String),
+    /// The server would not go on with this one; perhaps with none, perhaps it has it.
+    Stopped(String),
 }
 
 /// A mail as it is handed in.
@@ -81,7 +83,7 @@ impl Mailer {
             },
         };
         let verdict = server.hand_in(&mut connection, &letter.from, &letter.to, &letter.bytes).await;
-        if !matches!(verdict, Verdict::Server(_)) {
+        if !matches!(verdict, Verdict::Server(_) | Verdict::Stopped(_)) {
             line.0 = Some(connection);
         }
         verdict

@@ -114,6 +114,7 @@ impl Outbox {
     async fn round(&self) -> Result<Option<Time>, RecordError> {
         let InForce { email, tongue } = locked(&self.in_force).clone();
         self.look_at_disk().await?;
+        self.forget_folders().await?;
         let alarms = self.store.turn_alarms(self.clock.now()).await?;
         let digest = match &email {
             Some(email) => self.look_at_digest(email, tongue).await?,
@@ -147,8 +148,23 @@ impl Outbox {
         }
     }
 
+    /// What was wrong with a folder that is not configured any more is nobody's trouble.
+    async fn forget_folders(&self) -> Result<(), RecordError> {
+        for raised in self.store.alarms()? {
+            if let Alarm::Away(folder) = &raised.alarm
+                && self.registry.get(folder).is_none()
+            {
+                self.store.calm(raised.alarm, self.clock.now()).await?;
+            }
+        }
+        Ok(())
+    }
+
     async fn send(&self, email: &Email, tongue: Tongue) -> Result<Option<Time>, RecordError> {
-        if let Some(until) = locked(&self.known).rests.filter(|until| self.clock.now() < *until) {
+        // A clock that was set back must not make it rest for longer.
+        let now = self.clock.now();
+        let rests = |until: &Time| (now..now + route::LONGEST_REST).contains(until);
+        if let Some(until) = locked(&self.known).rests.filter(rests) {
             return Ok(Some(until));
         }
         let mut line = Line::default();
@@ -208,19 +224,27 @@ impl Outbox {
         };
         self.store.begin_email(row.id, now).await?;
         let verdict = self.mailer.hand_in(email, line, &letter).await;
-        if !matches!(verdict, Verdict::Server(_)) {
+        if !matches!(verdict, Verdict::Server(_) | Verdict::Stopped(_)) {
             self.server_works();
         }
+        let tried_enough =
+            now - row.first_at >= route::GIVEN_UP_AFTER && row.attempts >= route::GIVEN_UP_TRIES;
         match verdict {
             Verdict::Sent => {
                 journal::mail_sent(row.id, &row.kind);
                 end(EmailEnd::Sent).await?;
             }
-            Verdict::Later(code) if now - row.first_at < route::GIVEN_UP_AFTER => {
+            Verdict::Stopped(code) if !tried_enough => {
+                // Another one is tried first, the next time.
+                self.store.email_later(row.id, now + route::again(row.attempts), code.clone()).await?;
+                self.server_rests(&code, now);
+                return Ok(false);
+            }
+            Verdict::Later(code) if !tried_enough => {
                 journal::mail_later(row.id, &code);
                 self.store.email_later(row.id, now + route::again(row.attempts), code).await?;
             }
-            Verdict::Refused(code) | Verdict::Later(code) => {
+            Verdict::Refused(code) | Verdict::Later(code) | Verdict::Stopped(code) => {
                 journal::mail_refused(row.id, &code);
                 end(EmailEnd::Refused(code)).await?;
             }

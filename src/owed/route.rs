@@ -130,12 +130,15 @@ pub(super) fn again(attempts: u32) -> TimeDelta {
     (FIRST * (1 << attempts.min(8))).min(LAST)
 }
 
+pub(super) const LONGEST_REST: TimeDelta = TimeDelta::minutes(15);
+
 /// How long a server is left alone that could not be used so often in a row.
 pub(super) fn rest(failures: u32) -> TimeDelta {
     const FIRST: TimeDelta = TimeDelta::seconds(30);
-    const LAST: TimeDelta = TimeDelta::minutes(15);
-    (FIRST * (1 << failures.min(8))).min(LAST)
+    (FIRST * (1 << failures.min(8))).min(LONGEST_REST)
 }
 
 /// What a server refuses for now, again and again, it refuses for good after so long.
 pub(super) const GIVEN_UP_AFTER: TimeDelta = TimeDelta::days(5);
+/// And only if it was really tried.
+pub(super) const GIVEN_UP_TRIES: u32 = 8;

@@ -89,7 +89,10 @@ impl Server<'_> {
             move |answer: Result<Result<Response, Error>, _>| match answer {
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(verdict(step, &error)),
-                Err(_elapsed) => Some(Verdict::Server("it does not answer any more".to_owned())),
+                Err(_elapsed) if step == Step::Sender => {
+                    Some(Verdict::Server("it does not answer any more".to_owned()))
+                }
+                Err(_elapsed) => Some(Verdict::Stopped("it does not answer any more".to_owned())),
             }
         };
         let begin = connection.command(Mail::new(Some(from.clone()), Vec::new()));
@@ -124,11 +127,11 @@ fn verdict(step: Step, error: &Error) -> Verdict {
     let server = says("421") || says("530") || says("534") || says("535") || says("538") || is_policy(&code);
     if !error.is_transient() && !error.is_permanent() {
         // Nothing was heard. If the content was sent it may have arrived: the same again.
-        return Verdict::Server(code);
+        return if step == Step::Sender { Verdict::Server(code) } else { Verdict::Stopped(code) };
     }
     match step {
         Step::Sender => Verdict::Server(code),
-        Step::Recipient | Step::Content if server => Verdict::Server(code),
+        Step::Recipient | Step::Content if server => Verdict::Stopped(code),
         Step::Recipient | Step::Content if error.is_permanent() => Verdict::Refused(code),
         Step::Recipient | Step::Content => Verdict::Later(code),
     }

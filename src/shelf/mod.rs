@@ -16,7 +16,7 @@ use chrono::TimeDelta;
 
 use crate::clock::{Clock, Time};
 use crate::config::Folder;
-use crate::drop::{numbered, shown, sidecars_of, text_name};
+use crate::drop::{numbered, showable, shown, sidecars_of, text_name};
 use crate::hot::{Hot, Registry};
 use crate::journal;
 use crate::letter::Letter;
@@ -130,7 +130,7 @@ impl Put<'_> {
             (None, None) => return Ok(Err(io::Error::other("its letter has no facts"))),
         };
         let Some(dir) = place::dir(place, &folder.names, folder.zone, posted) else {
-            return Ok(out_of_sight(original, &hot));
+            return Ok(out_of_sight(original, folder, &hot));
         };
         let here = match find(original, &hot) {
             Ok(Some(here)) => here,
@@ -188,9 +188,13 @@ impl Put<'_> {
 }
 
 /// From a shelf back into the claims, because its letter goes on.
-fn out_of_sight(original: &Original, hot: &Hot) -> io::Result<Shelved> {
+fn out_of_sight(original: &Original, folder: &Folder, hot: &Hot) -> io::Result<Shelved> {
     let out = Shelved { place: Place::Claim, path: None, told: None };
-    let Some(here) = find(original, hot)? else { return Ok(out) };
+    let Some(here) = find(original, hot)? else {
+        // What is said of it must find it by where it lay.
+        let busy = || io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it");
+        return if in_hand(original, folder, hot) { Err(busy()) } else { Ok(out) };
+    };
     let (Some(dir), Some(name)) = (here.parent(), here.file_name()) else { return Ok(out) };
     if !dir.starts_with(hot.claims_path()) {
         hot.claim_from(original.ulid.as_str(), dir, name.as_bytes())?;
@@ -257,7 +261,7 @@ fn write_note(
         (None, Some(undecided)) => Noted::Drop(undecided),
         (None, None) => return Ok(String::new()),
     };
-    let name = shown(&original.origin.name);
+    let name = showable(&shown(&original.origin.name));
     let text = note(folder.language, &folder.names, folder.zone, &name, &about, times);
     let made_of = sha256_of(text.as_bytes());
     let text_path = text_of(path);

@@ -76,7 +76,8 @@ impl Store {
             for addressed in &to {
                 let Addressed { recipient, kind, folder, due, alone } = addressed;
                 let open = "SELECT id FROM email WHERE recipient = ?1 AND kind = ?2 AND folder = ?3
-                            AND begun_at IS NULL AND due_at IS NOT NULL AND NOT ?4";
+                            AND begun_at IS NULL AND due_at IS NOT NULL AND NOT ?4
+                            AND (SELECT count(*) FROM email_item WHERE email = email.id) < 50";
                 let open: Option<i64> = batch
                     .db
                     .prepare_cached(open)?

@@ -132,17 +132,6 @@ impl Store {
         self.record(Record { letter, change, at, order: None }).await.map(drop)
     }
 
-    /// Drops that became no letter and lie on a shelf since before then.
-    pub fn undecided_too_long(&self, folder: &str, before: Time) -> Result<Vec<Ulid>, StoreError> {
-        let db = self.reader();
-        let sql = "SELECT ulid FROM original WHERE folder = ?1 AND letter IS NULL AND arrived_at < ?2
-                   AND place IN ('rejected', 'cancelled') LIMIT 100";
-        let mut statement = db.prepare_cached(sql)?;
-        let rows = statement.query_map(params![folder, millis(before)], |row| row.get::<_, String>(0))?;
-        let ulids: Vec<String> = rows.collect::<Result<_, _>>()?;
-        Ok(ulids.iter().filter_map(|ulid| ulid.parse().ok()).collect())
-    }
-
     /// An original is removed.
     pub async fn original_removed(&self, ulid: Ulid) -> Result<(), RecordError> {
         self.write(move |batch| {

@@ -135,7 +135,8 @@ impl Store {
         self.write(move |batch| {
             let sql = "INSERT INTO original (ulid, folder, name, undecided, arrived_at, place, due_at, owner)
                        VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?5, ?6)
-                       ON CONFLICT (ulid) DO UPDATE SET undecided = ?4, due_at = ?5, changes = changes + 1
+                       ON CONFLICT (ulid) DO UPDATE SET undecided = ?4, arrived_at = ?5, due_at = ?5,
+                           changes = changes + 1
                        WHERE letter IS NULL";
             let notice = match &undecided {
                 Undecided::Refused(_) => Some(DropNotice::Rejected),
@@ -156,8 +157,8 @@ impl Store {
         .await
     }
 
-    /// A person lets a drop go on, `doubts` or not: it is in its claim, and is decided anew.
-    pub async fn accept(&self, ulid: Ulid, doubts: bool) -> Result<(), RecordError> {
+    /// A person lets a drop go on, these bytes as they are: it is in its claim, and is decided anew.
+    pub async fn accept(&self, ulid: Ulid, doubts: Vec<String>) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "UPDATE original SET undecided = ?2, place = 'claim', shelved = NULL, moving = NULL,
                        told = NULL, due_at = NULL, changes = changes + 1 WHERE ulid = ?1 AND letter IS NULL";

@@ -173,8 +173,10 @@ const TOLD: &str = "
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX sealed_due ON sealed (due_at) WHERE due_at IS NOT NULL;
     ALTER TABLE letter ADD COLUMN discarded INTEGER NOT NULL DEFAULT 0;
-    CREATE INDEX letter_ended ON letter (source, changed_at)
-        WHERE due_at IS NULL AND state IN ('shipped', 'cancelled', 'withdrawn', 'closed');
+    CREATE INDEX letter_spooled ON letter (source, changed_at) WHERE discarded & 1 = 0
+        AND due_at IS NULL AND state IN ('shipped', 'cancelled', 'withdrawn', 'closed');
+    CREATE INDEX letter_shelved ON letter (source, changed_at) WHERE discarded & 2 = 0
+        AND due_at IS NULL AND state IN ('shipped', 'cancelled', 'withdrawn', 'closed');
     CREATE INDEX letter_changed ON letter (changed_at);
     CREATE INDEX letter_arrived ON letter (source, admitted_at);
 

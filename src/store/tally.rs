@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use super::{Store, StoreError, millis, read};
+use super::{Store, StoreError, millis, read, schema};
 use crate::clock::Time;
 use crate::drop::Undecided;
 use crate::letter::{Fact, Letter, Number};
@@ -32,7 +32,8 @@ pub enum Waits {
 impl Store {
     /// From `since` on, until before `until`.
     pub fn happened(&self, since: Time, until: Time) -> Result<Vec<Tally>, StoreError> {
-        happened(&self.reader(), since, until)
+        // Much may have happened: nobody waits for this.
+        happened(&schema::connect(&self.home().database())?, since, until)
     }
 
     /// The longest waiting first.
@@ -63,7 +64,11 @@ pub(super) fn changed_since(
     let mut found = Vec::new();
     for number in numbers {
         let number = number?;
-        let lines = read::facts(db, number)?;
+        // What is damaged is no reason to say nothing of the others.
+        let lines = match read::facts(db, number) {
+            Err(StoreError::Damaged(_)) => continue,
+            lines => lines?,
+        };
         if let Some(letter) = read::fold(number, &lines)? {
             found.push((letter, lines.into_iter().map(|line| (line.at, line.fact)).collect()));
         }

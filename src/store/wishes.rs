@@ -48,7 +48,14 @@ pub(super) fn salvage(db: &mut Connection, damaged: &Path) -> Result<(), StoreEr
         let sql = "INSERT INTO account (name, problem, since, probe_at, probes) VALUES (?1, ?2, ?3, ?4, ?5)";
         transaction.execute(sql, params![name, problem, times.0, times.1, times.2])?;
     }
-    // What was on its way to somebody is passed on again, under the same name.
+    transaction.commit()?;
+    Ok(())
+}
+
+/// What was on its way to somebody is passed on again, under the same name.
+pub(super) fn salvage_news(db: &mut Connection, damaged: &Path) -> Result<(), StoreError> {
+    let old = Connection::open_with_flags(damaged, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let transaction = db.transaction()?;
     let sql = "SELECT subject, notice, about, detail, owed_at FROM owed WHERE done_at IS NULL OR id IN
                (SELECT owed FROM email_item JOIN email ON email.id = email WHERE due_at IS NOT NULL)";
     let mut owed = old.prepare(sql)?;

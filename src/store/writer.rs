@@ -158,6 +158,8 @@ impl Store {
             batch.db.prepare_cached(originals)?.execute(values)?;
             let emails = "UPDATE email SET due_at = max(due_at - ?1, ?2) WHERE due_at > ?2";
             batch.db.prepare_cached(emails)?.execute(values)?;
+            let sealed = "UPDATE sealed SET due_at = max(due_at - ?1, ?2) WHERE due_at > ?2";
+            batch.db.prepare_cached(sealed)?.execute(values)?;
             let accounts = "UPDATE account SET probe_at = max(probe_at - ?1, ?2) WHERE probe_at > ?2";
             Ok(batch.db.prepare_cached(accounts)?.execute(values).map(drop)?)
         })

@@ -1,6 +1,6 @@
 //! English.
 
-use super::{Names, Said};
+use super::{Names, Said, doubts};
 use crate::drop::{Doubt, Kind, Refusal, Waiting};
 use crate::letter::{Certainty, Reason};
 
@@ -117,8 +117,10 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
             "It lay in the folder before the folder was watched, so nobody knows whether it is to be posted.",
             format!("To post it, {again}"),
         ),
-        Waiting::Doubt(doubt) => Said::new(
-            pdf(*doubt).cause,
+        Waiting::Doubt(doubtful) => Said::new(
+            doubts(doubtful, |doubtful| {
+                format!("{} It would be posted with {} page(s).", pdf(doubtful.doubt).cause, doubtful.pages)
+            }),
             format!(
                 "Look whether every page is there and as it should be. If so, {again} Better: make it anew."
             ),

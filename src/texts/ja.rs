@@ -1,6 +1,6 @@
 //! Japanese.
 
-use super::{Names, Said};
+use super::{Names, Said, doubts};
 use crate::drop::{Doubt, Kind, Refusal, Waiting};
 use crate::letter::{Certainty, Limit, Reason, largest_unit};
 
@@ -130,8 +130,10 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
             "監視を始める前からフォルダーにあったため、郵送してよいか分かりません。",
             format!("郵送する場合は{again}"),
         ),
-        Waiting::Doubt(doubt) => Said::new(
-            pdf(*doubt).cause,
+        Waiting::Doubt(doubtful) => Said::new(
+            doubts(doubtful, |doubtful| {
+                format!("{}このまま郵送すると{}ページになります。", pdf(doubtful.doubt).cause, doubtful.pages)
+            }),
             format!(
                 "すべてのページが正しく表示されるか確認してください。問題がなければ{again}作り直すとより確実です。"
             ),

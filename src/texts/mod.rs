@@ -13,7 +13,7 @@ use serde::Deserialize;
 pub use alert::Told;
 pub use note::{Noted, Times, note};
 
-use crate::drop::{Refusal, Waiting};
+use crate::drop::{Doubtful, Refusal, Waiting};
 use crate::letter::{BEING_PACKED, Notice, Reason, TOO_LATE};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
@@ -125,6 +125,11 @@ impl Language {
             Self::Ja => ja::hold(reason, names),
         }
     }
+}
+
+/// What is in doubt of each PDF.
+fn doubts(doubtful: &[Doubtful], said: impl Fn(&Doubtful) -> String) -> String {
+    doubtful.iter().map(said).collect::<Vec<_>>().join(" ")
 }
 
 /// The names of the subfolders that people see.
