@@ -119,11 +119,10 @@ pub fn account_unread(account: &str, why: &str) {
 
 /// What somebody must be told, and how many get a mail of it.
 pub fn owed(row: &OwedRow, people: usize) {
-    match row.news() {
-        // Of whom a mail server does not want to know is said to operators, not here.
-        Some(News::Unwanted { .. }) => tracing::info!(notice = row.notice, people, "to be told"),
-        Some(_) | None => tracing::info!(subject = row.subject, notice = row.notice, people, "to be told"),
-    }
+    // Of whom a mail server does not want to know is said to operators, not here.
+    let is_person = matches!(row.news(), Some(News::Unwanted { .. }));
+    let subject = if is_person { "a recipient" } else { row.subject.as_str() };
+    tracing::info!(subject, notice = row.notice, people, "to be told");
 }
 
 pub fn mail_sent(mail: i64, kind: &str) {

@@ -27,11 +27,8 @@ impl Build<'_, yaml::Folder> {
         let names = self.names();
         let book = written.address_book.as_ref().map(|book| self::book(book, beside));
         if !self.written.has_items(&["rules"]) {
-            self.wrong(
-                &["rules"],
-                "there is no rule",
-                "write at least one; without one nothing can be posted",
-            );
+            let help = "write at least one; without one nothing can be posted";
+            self.wrong(&["rules"], "there is no rule", help);
         }
         let rules = written.rules.iter().enumerate();
         let rules: Vec<Option<Rule>> =
@@ -63,16 +60,12 @@ impl Build<'_, yaml::Folder> {
             language: self.around.language,
             zone: self.around.zone,
             notify: notify(&written.notify),
-            keep: Keep {
-                sealed_pdf: written.keep.sealed_pdf,
-                spool: written.keep.spool.0,
-                originals: written.keep.originals.map(|length| length.0),
-            },
+            keep: keep(&written.keep),
             notify_at: self.written.has(&["notify"]).then(|| self.written.doubtful(&["notify"], "", "")),
             terms: FolderTerms {
                 approval: written.release == Release::Approval,
                 posting: match &written.release {
-                    Release::At(line) => Some(line.clone()),
+                    Release::At(line) => Some(line.as_ref().clone()),
                     Release::Automatic | Release::Approval => None,
                 },
                 duplicates: (duplicates.action == DuplicateAction::Hold).then_some(duplicates.within.0),
@@ -231,6 +224,11 @@ impl Build<'_, yaml::Folder> {
             }
         }
     }
+}
+
+fn keep(written: &yaml::Keep) -> Keep {
+    let yaml::Keep { sealed_pdf, spool, originals } = written;
+    Keep { sealed_pdf: *sealed_pdf, spool: spool.0, originals: originals.map(|length| length.0) }
 }
 
 fn notify(written: &yaml::Notify) -> Notify {

@@ -197,7 +197,7 @@ fn own_templates(dir: &Path, problems: &mut Vec<Problem>) -> BTreeMap<String, St
         let fits = fs::metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST_TEMPLATE);
         match fs::read_to_string(&path) {
             Ok(text) if fits => {
-                drop(own.insert(name, text.trim_start_matches('\u{feff}').replace("\r\n", "\n")))
+                drop(own.insert(name, text.trim_start_matches('\u{feff}').replace("\r\n", "\n")));
             }
             Ok(_) => problems.push(Problem::of_file(&path, "it is too large for a template")),
             Err(error) => problems.push(Problem::of_file(&path, format!("it can't be read: {error}"))),

@@ -59,7 +59,7 @@ pub(super) enum Release {
     /// Each letter waits until a person approves it.
     Approval,
     /// They wait for the next of these times, and go together.
-    At(CronLine),
+    At(Box<CronLine>),
 }
 
 impl FromStr for Release {
@@ -69,7 +69,7 @@ impl FromStr for Release {
         match text {
             "automatic" => Ok(Self::Automatic),
             "approval" => Ok(Self::Approval),
-            line => line.parse().map(Self::At).map_err(drop),
+            line => line.parse().map(|line| Self::At(Box::new(line))).map_err(drop),
         }
     }
 }

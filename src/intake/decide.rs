@@ -10,10 +10,10 @@ use std::time::Duration;
 use super::hands;
 use super::litter::is_litter;
 use super::shared::Shared;
+use super::sidecar::is_inner_sidecar;
 use crate::config::{Folder, LetterKind};
 use crate::drop::{
-    Doubtful, INSIDE, Kind, Origin, Refusal, Undecided, Waiting, is_pdf, natural_order, pdf_of, showable,
-    shown, sidecars_of,
+    Doubtful, Kind, Origin, Refusal, Undecided, Waiting, is_pdf, natural_order, pdf_of, showable, shown,
 };
 use crate::hot::{Content, Hot, Seen, kind};
 use crate::journal;
@@ -25,7 +25,6 @@ use crate::store::{Place, RecordError, StoreError};
 
 /// A claim with this ending lay there when the folder was enabled.
 pub(super) const WAS_THERE: &str = ".there";
-const LARGEST_SIDECAR: u64 = 1 << 20;
 
 /// What became of a claim.
 #[derive(Debug)]
@@ -64,7 +63,7 @@ pub(super) struct Claim {
 }
 
 /// What is found in a claim, or why nothing can be made of it.
-enum Opened {
+pub(super) enum Opened {
     Documents(Vec<Found>),
     Refused(Refusal),
     Doubtful(Vec<Doubtful>),
@@ -110,16 +109,7 @@ impl Claim {
         }
         let accepted = accepted.unwrap_or_default();
         let mut draft = self.shared.spool.begin(&self.ulid)?;
-        let opened = match kind(&main.stat) {
-            Some(Kind::Directory) if self.folder.letter == LetterKind::Subfolder => {
-                self.open_subfolder(main, &accepted, &mut draft).await
-            }
-            Some(kind) => Ok(Opened::Refused(Refusal::NotAFile(kind))),
-            None if self.folder.letter == LetterKind::Subfolder => {
-                Ok(Opened::Refused(Refusal::NotInSubfolder))
-            }
-            None => self.open_file(main, &accepted, &mut draft).await,
-        };
+        let opened = self.open(main, &accepted, &mut draft).await;
         let decided = match opened {
             Ok(Opened::Documents(documents)) => self.judge(main, &documents).await,
             Ok(Opened::Refused(refusal)) => Ok(Verdict::Refuse(refusal)),
@@ -149,6 +139,19 @@ impl Claim {
         };
         draft.discard();
         self.record(origin, undecided).await
+    }
+
+    async fn open(&self, main: &Seen, accepted: &[String], draft: &mut Draft) -> Result<Opened, TakeError> {
+        match kind(&main.stat) {
+            Some(Kind::Directory) if self.folder.letter == LetterKind::Subfolder => {
+                self.open_subfolder(main, accepted, draft).await
+            }
+            Some(kind) => Ok(Opened::Refused(Refusal::NotAFile(kind))),
+            None if self.folder.letter == LetterKind::Subfolder => {
+                Ok(Opened::Refused(Refusal::NotInSubfolder))
+            }
+            None => self.open_file(main, accepted, draft).await,
+        }
     }
 
     async fn record(&self, origin: Origin, undecided: Undecided) -> Result<Done, TakeError> {
@@ -239,7 +242,12 @@ impl Claim {
         Ok(Ok(Found { name, size: bytes.len() as u64, pages, sha256 }))
     }
 
-    fn read(&self, inside: Option<&[u8]>, name: &[u8], largest: u64) -> io::Result<Result<Vec<u8>, Opened>> {
+    pub(super) fn read(
+        &self,
+        inside: Option<&[u8]>,
+        name: &[u8],
+        largest: u64,
+    ) -> io::Result<Result<Vec<u8>, Opened>> {
         Ok(match self.hot.read(&self.dir, inside, name, largest)? {
             Content::Whole { bytes, .. } if bytes.is_empty() => Err(Opened::Refused(Refusal::Empty)),
             Content::Whole { bytes, .. } => Ok(bytes),
@@ -269,27 +277,6 @@ impl Claim {
         let arrived = self.ulid.time().with_timezone(&self.folder.zone).naive_local();
         self.folder.rules.decide(&Facts { name, documents, arrived, sidecar, book })
     }
-
-    /// What lies in the claim beside the drop, or in it.
-    fn sidecar(&self, main: &Seen) -> Result<Option<Result<Sidecar, String>>, TakeError> {
-        let (held, inside) = match kind(&main.stat) {
-            Some(_) => (self.hot.claimed_inside(&self.dir, &main.name)?, Some(main.name.as_slice())),
-            None => (self.hot.claimed(&self.dir)?, None),
-        };
-        let is_one = |seen: &&Seen| match inside {
-            Some(_) => is_inner_sidecar(&seen.name),
-            None => sidecars_of(&main.name).any(|name| name == seen.name),
-        };
-        let Some(seen) = held.iter().find(is_one) else { return Ok(None) };
-        Ok(Some(match self.read(inside, &seen.name, LARGEST_SIDECAR)? {
-            Ok(bytes) => self.folder.sidecar(&shown(&seen.name), bytes),
-            Err(_) => Err(format!("{} can't be read", shown(&seen.name))),
-        }))
-    }
-}
-
-fn is_inner_sidecar(name: &[u8]) -> bool {
-    INSIDE.iter().any(|known| known.as_bytes() == name)
 }
 
 /// The drop itself among what a claim holds.

@@ -13,6 +13,7 @@ mod litter;
 mod open;
 mod settle;
 mod shared;
+mod sidecar;
 mod stamp;
 mod take;
 mod watched;

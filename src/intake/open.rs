@@ -125,15 +125,12 @@ impl Watched {
             }
             return Ok(());
         }
-        match &trouble {
-            Some(why) => {
-                journal::folder_away(&folder.name, why);
-                shared.store.raise(alarm, why.clone(), now).await?;
-            }
-            None => {
-                journal::folder_back(&folder.name);
-                shared.store.calm(alarm, now).await?;
-            }
+        if let Some(why) = &trouble {
+            journal::folder_away(&folder.name, why);
+            shared.store.raise(alarm, why.clone(), now).await?;
+        } else {
+            journal::folder_back(&folder.name);
+            shared.store.calm(alarm, now).await?;
         }
         shared.owed.notify_one();
         self.trouble.clone_from(&trouble);

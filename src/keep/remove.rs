@@ -18,7 +18,7 @@ use crate::spool::sha256_of;
 use crate::store::{Original, RecordError, StoreError};
 
 /// For letters of commands, and of folders that are not configured any more.
-const USUAL: Duration = Duration::from_secs(30 * 86_400);
+const USUAL: Duration = Duration::from_hours(30 * 24);
 
 impl Keeper {
     pub(super) async fn remove(&self, now: Time) -> Result<(), RecordError> {

@@ -83,7 +83,8 @@ impl Templates {
             engine.set_syntax(syntax);
         }
         engine.set_auto_escape_callback(|name| {
-            if name.ends_with(".html") { AutoEscape::Html } else { AutoEscape::None }
+            let is_page = name.rsplit_once('.').is_some_and(|(_, ending)| ending == "html");
+            if is_page { AutoEscape::Html } else { AutoEscape::None }
         });
         let known = Self::built_in(language);
         let mut mistakes: Vec<Mistake> = own
@@ -112,15 +113,19 @@ impl Templates {
     }
 
     pub fn render(&self, kind: Kind, content: &Content) -> Result<Message, Mistake> {
-        let (txt, html) = (format!("{}.txt", kind.word()), format!("{}.html", kind.word()));
-        let plain = self.fill(&txt, content)?;
-        let (first, text) = plain.split_once('\n').unwrap_or((&plain, ""));
+        let (plain_name, page_name) = (format!("{}.txt", kind.word()), format!("{}.html", kind.word()));
+        let plain = self.fill(&plain_name, content)?;
+        let (first, body) = plain.split_once('\n').unwrap_or((&plain, ""));
         let subject = first.strip_prefix(SUBJECT).map(str::trim).filter(|subject| !subject.is_empty());
         let Some(subject) = subject else {
             let what = format!("its first line must be `{SUBJECT} …`");
-            return Err(Mistake { template: txt, line: Some(1), what });
+            return Err(Mistake { template: plain_name, line: Some(1), what });
         };
-        Ok(Message { subject: one_line(subject), text: squeezed(text), html: self.fill(&html, content)? })
+        Ok(Message {
+            subject: one_line(subject),
+            text: squeezed(body),
+            html: self.fill(&page_name, content)?,
+        })
     }
 
     fn fill(&self, name: &str, content: &Content) -> Result<String, Mistake> {

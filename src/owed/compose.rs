@@ -203,7 +203,9 @@ impl Outbox {
         let folders: Vec<DigestRow> =
             self.store.happened(since, until)?.into_iter().map(digest_row).collect();
         let mut total = DigestRow::default();
-        folders.iter().for_each(|row| total.add(row));
+        for row in &folders {
+            total.add(row);
+        }
         let waiting = self.store.waiting()?;
         let more = waiting.len().saturating_sub(MOST_ITEMS);
         let mut items = Vec::new();

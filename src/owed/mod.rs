@@ -163,7 +163,7 @@ impl Outbox {
     async fn send(&self, email: &Email, tongue: Tongue) -> Result<Option<Time>, RecordError> {
         // A clock that was set back must not make it rest for longer.
         let now = self.clock.now();
-        let rests = |until: &Time| (now..now + route::LONGEST_REST).contains(until);
+        let rests = |until: &Time| (now..=now + route::LONGEST_REST).contains(until);
         if let Some(until) = locked(&self.known).rests.filter(rests) {
             return Ok(Some(until));
         }

@@ -86,7 +86,9 @@ fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Ad
     match notice {
         Notice::Shipped => {
             let mut to = to(&notify.shipped, Kind::Shipped, &folder.name, now + together);
-            to.iter_mut().for_each(|addressed| addressed.alone = together.is_zero());
+            for addressed in &mut to {
+                addressed.alone = together.is_zero();
+            }
             to
         }
         Notice::Held => {
@@ -108,7 +110,9 @@ fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Ad
 fn operators(email: &Email, kind: Kind, due: Time) -> Vec<Addressed> {
     let mut all = to(&email.operators, kind, "", due);
     // Two alerts are two mails.
-    all.iter_mut().for_each(|addressed| addressed.alone = kind == Kind::Alert);
+    for addressed in &mut all {
+        addressed.alone = kind == Kind::Alert;
+    }
     all
 }
 

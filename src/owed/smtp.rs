@@ -18,7 +18,7 @@ use super::mailer::Verdict;
 use crate::config::{Login, Start};
 
 /// What the server has for each answer; a mail's content gets several of it.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 const FOR_CONTENT: u32 = 5;
 
 /// Where mails are handed in.

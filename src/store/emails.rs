@@ -83,19 +83,16 @@ impl Store {
                     .prepare_cached(open)?
                     .query_row(params![recipient, kind, folder, alone], |row| row.get(0))
                     .optional()?;
-                let id = match open {
-                    Some(id) => {
-                        let sooner = "UPDATE email SET due_at = min(due_at, ?2) WHERE id = ?1";
-                        batch.db.prepare_cached(sooner)?.execute(params![id, millis(*due)])?;
-                        id
-                    }
-                    None => {
-                        let sql = "INSERT INTO email (recipient, kind, folder, first_at, due_at)
+                let id = if let Some(id) = open {
+                    let sooner = "UPDATE email SET due_at = min(due_at, ?2) WHERE id = ?1";
+                    batch.db.prepare_cached(sooner)?.execute(params![id, millis(*due)])?;
+                    id
+                } else {
+                    let sql = "INSERT INTO email (recipient, kind, folder, first_at, due_at)
                                    VALUES (?1, ?2, ?3, ?4, ?5)";
-                        let values = params![recipient, kind, folder, millis(at), millis(*due)];
-                        batch.db.prepare_cached(sql)?.execute(values)?;
-                        batch.db.last_insert_rowid()
-                    }
+                    let values = params![recipient, kind, folder, millis(at), millis(*due)];
+                    batch.db.prepare_cached(sql)?.execute(values)?;
+                    batch.db.last_insert_rowid()
                 };
                 let sql = "INSERT OR IGNORE INTO email_item (email, owed) VALUES (?1, ?2)";
                 batch.db.prepare_cached(sql)?.execute(params![id, owed])?;

@@ -53,12 +53,6 @@ pub(super) fn recover(
             let aside = home.put_aside(now)?;
             let (mut db, ledger, report) = make_one(home, now, after_restore, true)?;
             let wishes_lost = wishes::salvage(&mut db, &aside).is_err();
-            if let Err(error) = wishes::salvage_news(&mut db, &aside) {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "mails that were on their way are lost"
-                );
-            }
             Ok((db, ledger, Report { put_aside: Some(aside), wishes_lost, ..report }))
         }
         done => done,

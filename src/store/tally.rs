@@ -53,11 +53,11 @@ impl Store {
     }
 }
 
+/// Every fact of a letter, and when it was recorded.
+type History = Vec<(Time, Fact)>;
+
 /// Letters that something happened to since, as they are now, with their history.
-pub(super) fn changed_since(
-    db: &Connection,
-    since: Time,
-) -> Result<Vec<(Letter, Vec<(Time, Fact)>)>, StoreError> {
+pub(super) fn changed_since(db: &Connection, since: Time) -> Result<Vec<(Letter, History)>, StoreError> {
     let sql = "SELECT number FROM letter WHERE changed_at >= ?1 ORDER BY number";
     let mut statement = db.prepare_cached(sql)?;
     let numbers = statement.query_map([millis(since)], |row| read::number(row, 0))?;

@@ -28,6 +28,9 @@ pub(super) fn drop_restarts(db: &Connection, now: Time) -> Result<usize, StoreEr
 
 /// Brings over from a damaged database what can still be read of them.
 pub(super) fn salvage(db: &mut Connection, damaged: &Path) -> Result<(), StoreError> {
+    if let Err(error) = salvage_news(db, damaged) {
+        tracing::warn!(error = &error as &dyn std::error::Error, "mails that were on their way are lost");
+    }
     let old = Connection::open_with_flags(damaged, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let transaction = db.transaction()?;
     let sql = "SELECT letter, account, command, asked_at FROM orders
@@ -53,7 +56,7 @@ pub(super) fn salvage(db: &mut Connection, damaged: &Path) -> Result<(), StoreEr
 }
 
 /// What was on its way to somebody is passed on again, under the same name.
-pub(super) fn salvage_news(db: &mut Connection, damaged: &Path) -> Result<(), StoreError> {
+fn salvage_news(db: &mut Connection, damaged: &Path) -> Result<(), StoreError> {
     let old = Connection::open_with_flags(damaged, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let transaction = db.transaction()?;
     let sql = "SELECT subject, notice, about, detail, owed_at FROM owed WHERE done_at IS NULL OR id IN

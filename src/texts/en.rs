@@ -148,11 +148,10 @@ pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
             "Nothing was posted. To post it, move it into `{approve}`. To give it up, move it into `{cancel}`."
         ),
     };
-    let cause = match reason {
-        Reason::Elsewhere(there) => {
-            format!("the receiver's postal code belongs to {there}, and the address says another prefecture")
-        }
-        other => other.to_string(),
+    let cause = if let Reason::Elsewhere(there) = reason {
+        format!("the receiver's postal code belongs to {there}, and the address says another prefecture")
+    } else {
+        reason.to_string()
     };
     let mut letters = cause.chars();
     let cause =

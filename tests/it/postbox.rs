@@ -241,9 +241,10 @@ impl Talk {
                 "RCPT" if !logged_in => "530 5.7.0 Authentication required".to_owned(),
                 "RCPT" => {
                     to = line.split(['<', '>']).nth(1).unwrap_or_default().to_owned();
-                    match mood {
-                        Mood::Recipient(refusal) => refusal.to_owned(),
-                        _taken => "250 2.1.5 ok".to_owned(),
+                    if let Mood::Recipient(refusal) = mood {
+                        refusal.to_owned()
+                    } else {
+                        "250 2.1.5 ok".to_owned()
                     }
                 }
                 "DATA" => {

@@ -75,7 +75,7 @@ impl Month {
             let path = self.folder(folder);
             let number = self.dropped;
             self.dropped += 1;
-            let name = if number % 2 == 0 {
+            let name = if number.is_multiple_of(2) {
                 format!("INV-000123 {number}.pdf")
             } else {
                 format!("x{number} 通知.pdf")
@@ -105,9 +105,7 @@ impl Month {
         let Ok(entries) = std::fs::read_dir(self.folder(folder).join(month)) else { return };
         let mut pdfs: Vec<PathBuf> = entries
             .map(|entry| entry.unwrap().path())
-            .filter(|path| {
-                path.to_str().is_some_and(|path| path.ends_with(".pdf") && !path.contains(".sealed."))
-            })
+            .filter(|path| is_original(path.to_str().unwrap()))
             .collect();
         pdfs.sort_by_key(|path| std::cmp::Reverse(path.metadata().unwrap().modified().unwrap()));
         for path in pdfs.into_iter().take(few) {
@@ -161,7 +159,7 @@ impl Month {
         self.morning(day).await;
         self.drop(letters);
         self.room.settled().await;
-        if day % 5 == 0 {
+        if day.is_multiple_of(5) {
             self.cancel(day % FOLDERS, 3);
             self.room.settled().await;
         }
@@ -253,6 +251,11 @@ impl Month {
     }
 }
 
+/// Neither a text nor a sealed PDF.
+fn is_original(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending == "pdf") && !name.contains(".sealed.")
+}
+
 /// Each original by its name, and the shelf on which it lies.
 fn collect(dir: &Path, shelf: &str, found: &mut BTreeMap<String, String>) {
     for entry in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap()) {
@@ -261,7 +264,7 @@ fn collect(dir: &Path, shelf: &str, found: &mut BTreeMap<String, String>) {
             if name != ".mailchute" {
                 collect(&entry.path(), if shelf.is_empty() { &name } else { shelf }, found);
             }
-        } else if name.ends_with(".pdf") && !name.ends_with(".sealed.pdf") {
+        } else if is_original(&name) {
             assert_eq!(found.insert(name.clone(), shelf.to_owned()), None, "{name} lies in two places");
         }
     }
