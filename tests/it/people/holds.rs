@@ -73,6 +73,24 @@ async fn letters_wait_for_their_posting_time_and_go_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_withdrawn_in_the_moment_of_its_posting_time_is_withdrawn() {
+    let mut room = Mailroom::with(&with("release: '0 * * * *'")).await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    assert_eq!(room.row_states(), ["admitted"]);
+    // In the clerk's hand, and not looked at twice yet, when the hour strikes.
+    std::fs::rename(room.path("Held/x.pdf"), room.path("Cancel/x.pdf")).unwrap();
+    room.pass(3600).await;
+    for _second in 0..20 {
+        room.pass(1).await;
+    }
+    let state = room.state("x.pdf");
+    assert!(state == "cancelled" || state == "withdrawn", "{state}: {:?}", room.tree());
+    assert_eq!(room.tree(), ["Cancelled/x.pdf", "Cancelled/x.txt"]);
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_pdf_in_doubt_goes_once_a_person_has_looked_at_it() {
     let mut room = Mailroom::open().await;
     let whole = String::from_utf8(pdf(1)).unwrap();
@@ -112,8 +130,16 @@ async fn an_approval_of_something_else_does_not_accept_a_doubt() {
     moved(&mut room, "Held/x.pdf", "Approve/x.pdf").await;
     room.settled().await;
     let note = room.note("Held/x.txt");
-    assert!(note.contains("How many pages it has is not certain"), "{note}");
+    assert!(note.contains("How many pages it has is not certain") && note.contains("1 page(s)"), "{note}");
     assert_eq!(room.row_states(), Vec::<String>::new());
+    // Nor does it accept another PDF under the same name.
+    std::fs::remove_file(room.path("Held/x.pdf")).unwrap();
+    let other = String::from_utf8(pdf(2)).unwrap().replace("/Count 2", "/Count 8");
+    std::fs::write(room.path("Approve/x.pdf"), other).unwrap();
+    room.settled().await;
+    room.settled().await;
+    assert_eq!(room.row_states(), Vec::<String>::new());
+    assert!(room.note("Held/x.txt").contains("2 page(s)"), "{:?}", room.tree());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -37,6 +37,24 @@ async fn a_share_that_comes_and_goes_is_one_alarm_and_one_all_clear() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_share_that_is_still_away_after_a_restart_is_not_called_back() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    let (here, away) = (room.hot(), room.dir.path().join("away"));
+    std::fs::rename(&here, &away).unwrap();
+    room.pass(20).await;
+    room.pass(120).await;
+    room.stop();
+    room.start();
+    room.settle().await;
+    room.pass(900).await;
+    assert_eq!(postbox.subjects(ADMIN), ["[mailchute] The folder letters can't be worked on"]);
+    std::fs::rename(&away, &here).unwrap();
+    room.pass(20).await;
+    room.pass(600).await;
+    assert_eq!(postbox.subjects(ADMIN).len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_is_silent_for_a_quarter_of_an_hour_is_one_alarm() {
     let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
     for endpoint in ["token", "account", "create", "read", "confirm"] {
