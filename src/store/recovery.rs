@@ -86,7 +86,7 @@ fn make_one(
     report.wishes_lost = rebuilt && ahead;
     let distrusted = after_restore || moved;
 
-    let transaction = db.transaction()?;
+    let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let mut doubtful = bring_over(&transaction, &held, !rebuilt, &mut report)?;
     doubtful.extend(rows::check(&transaction, now)?);
     if distrusted {

@@ -2,6 +2,8 @@
 
 use chrono::{Datelike as _, TimeDelta, Timelike as _};
 
+use serde_json::json;
+
 use crate::mailroom::{Mailroom, RULES};
 use crate::service::pdf;
 
@@ -78,11 +80,17 @@ async fn what_is_withdrawn_in_the_moment_of_its_posting_time_is_withdrawn() {
     room.drop("x.pdf", 1);
     room.settled().await;
     assert_eq!(room.row_states(), ["admitted"]);
-    // In the clerk's hand, and not looked at twice yet, when the hour strikes.
+    // In the clerk's hand, and not looked at twice yet, when the hour strikes; the card company is slow.
+    let busy = json!({"endpoint": "confirm", "fault": "payment_in_progress", "times": 2});
+    room.service.order(busy).await;
     std::fs::rename(room.path("Held/x.pdf"), room.path("Cancel/x.pdf")).unwrap();
     room.pass(3600).await;
-    for _second in 0..20 {
+    for _second in 0..60 {
         room.pass(1).await;
+    }
+    // Whether the first try of the confirmation counts is known for certain only when its hour is over.
+    for _hour in 0..4 {
+        room.pass(3600).await;
     }
     let state = room.state("x.pdf");
     assert!(state == "cancelled" || state == "withdrawn", "{state}: {:?}", room.tree());
