@@ -1,6 +1,7 @@
 //! From a folder's rules file as it is written to a folder that is valid.
 
 use std::path::Path;
+use std::time::Duration;
 
 use regex::Regex;
 
@@ -60,7 +61,7 @@ impl Build<'_, yaml::Folder> {
             language: self.around.language,
             zone: self.around.zone,
             notify: notify(&written.notify),
-            keep: keep(&written.keep),
+            keep: self.keep(),
             notify_at: self.written.has(&["notify"]).then(|| self.written.doubtful(&["notify"], "", "")),
             terms: FolderTerms {
                 approval: written.release == Release::Approval,
@@ -207,6 +208,24 @@ impl Build<'_, yaml::Folder> {
         })
     }
 
+    fn keep(&mut self) -> Keep {
+        let yaml::Keep { sealed_pdf, spool, originals, history } = &self.written.value.keep;
+        let keep = Keep {
+            sealed_pdf: *sealed_pdf,
+            spool: spool.0,
+            originals: originals.map(|length| length.0),
+            history: history.map(|length| length.0),
+        };
+        if keep
+            .history
+            .is_some_and(|history| history < keep.spool.max(keep.originals.unwrap_or(Duration::MAX)))
+        {
+            let help = "names are struck last: give `originals`, and no length above `history`";
+            self.wrong(&["keep", "history"], "what is kept longer still has the names", help);
+        }
+        keep
+    }
+
     fn receiver(&mut self, path: &[&str], written: &WrittenReceiver, name: Option<&Regex>) -> ReceiverFrom {
         match written {
             WrittenReceiver::Sidecar => ReceiverFrom::Sidecar,
@@ -224,11 +243,6 @@ impl Build<'_, yaml::Folder> {
             }
         }
     }
-}
-
-fn keep(written: &yaml::Keep) -> Keep {
-    let yaml::Keep { sealed_pdf, spool, originals } = written;
-    Keep { sealed_pdf: *sealed_pdf, spool: spool.0, originals: originals.map(|length| length.0) }
 }
 
 fn notify(written: &yaml::Notify) -> Notify {

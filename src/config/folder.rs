@@ -92,6 +92,7 @@ pub struct Keep {
     pub sealed_pdf: bool,
     pub spool: Duration,
     pub originals: Option<Duration>,
+    pub history: Option<Duration>,
 }
 
 /// Senders by name.

@@ -108,12 +108,15 @@ pub(super) struct Keep {
     pub spool: Length,
     /// What of a letter lies in Sent and Cancelled, after it has ended; for ever if not given.
     pub originals: Option<Length>,
+    /// Receivers and names of files in mailchute's records, after the letter has ended; for ever if not
+    /// given. Not before the originals are removed.
+    pub history: Option<Length>,
 }
 
 impl Default for Keep {
     fn default() -> Self {
         let days = |days: u64| Length(Duration::from_hours(days * 24));
-        Self { sealed_pdf: false, spool: days(30), originals: None }
+        Self { sealed_pdf: false, spool: days(30), originals: None, history: None }
     }
 }
 

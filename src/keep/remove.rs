@@ -35,6 +35,9 @@ impl Keeper {
             {
                 self.originals(&source, &hot, before, now).await?;
             }
+            if let Some(before) = keep.and_then(|keep| keep.history).and_then(before) {
+                self.names(&source, before, now).await?;
+            }
         }
         Ok(())
     }
@@ -81,6 +84,23 @@ impl Keeper {
             }
         }
         Ok(())
+    }
+
+    async fn names(&self, folder: &str, before: Time, now: Time) -> Result<(), RecordError> {
+        loop {
+            let mut letters = Vec::new();
+            for number in self.store.named_too_long(folder, before)? {
+                letters.extend(self.readable(number)?);
+            }
+            if letters.is_empty() {
+                return Ok(());
+            }
+            let numbers: Vec<Number> = letters.iter().map(|letter| letter.number).collect();
+            self.store.struck(letters, now).await?;
+            for number in numbers {
+                journal::discarded(number, "names");
+            }
+        }
     }
 
     /// A letter whose records are damaged keeps what it has.

@@ -112,6 +112,8 @@ pub enum Kept {
     Documents,
     /// What people see in its folder.
     Original,
+    /// Whom it went to: struck from the records themselves.
+    Receiver,
 }
 
 impl Kept {
@@ -120,7 +122,17 @@ impl Kept {
         match self {
             Self::Documents => 1,
             Self::Original => 2,
+            Self::Receiver => 4,
         }
+    }
+}
+
+impl Fact {
+    /// As it is written once nobody's name is kept any more; the only change a written fact ever sees.
+    #[must_use]
+    pub fn struck(&self) -> Self {
+        let Self::Admitted { entry, order } = self else { return self.clone() };
+        Self::Admitted { entry: entry.clone(), order: Arc::new(order.struck()) }
     }
 }
 

@@ -171,6 +171,22 @@ impl Order {
 }
 
 impl Order {
+    /// Without whom it went to, and without the names of files, which may tell it.
+    #[must_use]
+    pub fn struck(&self) -> Self {
+        let nobody = String::new;
+        let address = Address {
+            postal_code: nobody(),
+            state: nobody(),
+            city: nobody(),
+            address1: nobody(),
+            name: nobody(),
+        };
+        let receiver = Receiver { address, honorific: nobody() };
+        let nameless = |document: &Document| Document { name: nobody(), ..document.clone() };
+        Self { receiver, documents: self.documents.iter().map(nameless).collect(), ..self.clone() }
+    }
+
     /// What the service takes and may be wrong all the same, one line each.
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts = prefixed("sender", self.sender.doubts());

@@ -87,6 +87,7 @@ impl fmt::Display for Fact {
                 f.write_str("mailchute's own copies of its documents were removed")
             }
             Self::Discarded(Kept::Original) => f.write_str("its original was removed from the folder"),
+            Self::Discarded(Kept::Receiver) => f.write_str("the receiver and the names of files were struck"),
         }
     }
 }

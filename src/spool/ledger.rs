@@ -4,6 +4,7 @@
 //! database commits. A torn end was never relied on and is cut off; damage before the end is told,
 //! never skipped. Files are named by their first number and begun anew at a size.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -41,6 +42,16 @@ impl Line {
         let json = serde_json::to_string(self)?;
         let check = check(&json);
         Ok(Written { json, check })
+    }
+
+    #[must_use]
+    pub fn struck(&self) -> Self {
+        Self { fact: self.fact.struck(), ..self.clone() }
+    }
+
+    /// Whether both tell the same; one of them may have been struck already.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self == other || self.struck() == other.struck()
     }
 
     /// The line, if its checksum is right.
@@ -147,6 +158,24 @@ impl Ledger {
         Ok(())
     }
 
+    /// Writes other words for lines it has, by their numbers: each file is there whole, as it was or as
+    /// it is to be. What is damaged stays as it is.
+    pub fn rewrite(&mut self, lines: &BTreeMap<u64, Written>) -> Result<(), LedgerError> {
+        let Some((last, _)) = lines.last_key_value() else { return Ok(()) };
+        let files = files(&self.dir)?;
+        if files.last().is_some_and(|(first, _)| first <= last) {
+            // The file that is written to is left alone.
+            self.begin_anew(self.next)?;
+        }
+        for (index, (first, path)) in files.iter().enumerate() {
+            let end = files.get(index + 1).map_or(u64::MAX, |(next, _)| *next);
+            if lines.range(*first..end).next().is_some() {
+                rewrite_file(path, lines)?;
+            }
+        }
+        Ok(private::sync_directory(&self.dir)?)
+    }
+
     fn begin_anew(&mut self, first: u64) -> Result<(), LedgerError> {
         self.file = private::append(&self.dir.join(file_name(first)))?;
         self.next = first;
@@ -199,6 +228,27 @@ fn read_file(path: &Path, first: u64, is_last: bool, held: &mut Held) -> Result<
     // What still reads right is true all the same.
     held.lines.extend(rest.split(|byte| *byte == b'\n').filter_map(read_line));
     Ok(None)
+}
+
+fn rewrite_file(path: &Path, lines: &BTreeMap<u64, Written>) -> Result<(), LedgerError> {
+    let mut text = Vec::new();
+    for piece in fs::read(path)?.split_inclusive(|byte| *byte == b'\n') {
+        let known = piece.strip_suffix(b"\n").and_then(read_line);
+        match known.and_then(|line| lines.get(&line.seq)) {
+            Some(Written { check, json }) => {
+                text.extend([check.as_bytes(), b" ", json.as_bytes(), b"\n"].concat());
+            }
+            None => text.extend(piece),
+        }
+    }
+    let beside = path.with_extension("new");
+    if beside.exists() {
+        fs::remove_file(&beside)?;
+    }
+    let mut file = private::create(&beside)?;
+    file.write_all(&text)?;
+    file.sync_all()?;
+    Ok(fs::rename(&beside, path)?)
 }
 
 /// What was torn off was never relied on.

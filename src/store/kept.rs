@@ -1,13 +1,13 @@
 //! What is kept for how long: sealed PDFs that were fetched, and what is removed once its time is over.
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::moves::{Record, RecordError};
 use super::news::{self};
 use super::{Store, StoreError, millis, read, signed, time};
 use crate::clock::Time;
 use crate::letter::{Kept, Letter, Notice, Number};
-use crate::spool::Ulid;
+use crate::spool::{Line, Ulid};
 
 /// A sealed PDF that is to be fetched, or to be laid where its original is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,6 +118,33 @@ impl Store {
         Ok(numbers.collect::<Result<_, _>>()?)
     }
 
+    /// Letters of a folder that ended before then, of which nothing is kept any more but whom they went to.
+    pub fn named_too_long(&self, folder: &str, before: Time) -> Result<Vec<Number>, StoreError> {
+        let db = self.reader();
+        let sql = "SELECT number FROM letter WHERE source = ?1 AND changed_at < ?2 AND discarded & 4 = 0
+                   AND due_at IS NULL AND state IN ('shipped', 'cancelled', 'withdrawn', 'closed')
+                   AND discarded & 1 = 1
+                   AND NOT EXISTS (SELECT 1 FROM original WHERE letter = number AND place <> 'gone') LIMIT 1000";
+        let mut statement = db.prepare_cached(sql)?;
+        let numbers = statement.query_map(params![folder, millis(before)], |row| read::number(row, 0))?;
+        Ok(numbers.collect::<Result<_, _>>()?)
+    }
+
+    /// Strikes whom letters went to, and the names of their files, from the records; their histories say so.
+    pub async fn struck(&self, letters: Vec<Letter>, at: Time) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            for letter in letters {
+                if let Some(line) = strike(batch.db, letter.number)? {
+                    batch.struck.insert(line.seq, line.written()?);
+                }
+                let change = letter.discarded(Kept::Receiver);
+                batch.record(&Record { letter, change, at, order: None })?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
     /// Sources of letters of which documents are kept that no folder of the configuration has.
     pub fn sources(&self) -> Result<Vec<String>, StoreError> {
         let db = self.reader();
@@ -141,4 +168,22 @@ impl Store {
         })
         .await
     }
+}
+
+/// Strikes them in the database; gives the line that the ledger is to have.
+pub(super) fn strike(db: &Connection, number: Number) -> Result<Option<Line>, StoreError> {
+    let Some(first) = read::facts(db, number)?.into_iter().next() else { return Ok(None) };
+    let line = first.struck();
+    let written = line.written()?;
+    let letter = signed(number.0);
+    let sql = "UPDATE fact SET line = ?2, line_check = ?3 WHERE letter = ?1 AND n = 0";
+    db.prepare_cached(sql)?.execute(params![letter, written.json, written.check])?;
+    db.prepare_cached("UPDATE document SET name = '' WHERE letter = ?1")?.execute([letter])?;
+    // Paths tell names as well.
+    let sql = "UPDATE original SET name = x'', place = 'gone', shelved = NULL, moving = NULL, told = NULL,
+               due_at = NULL, trouble = NULL WHERE letter = ?1";
+    db.prepare_cached(sql)?.execute([letter])?;
+    let sql = "UPDATE sealed SET path = NULL, due_at = NULL, trouble = NULL WHERE letter = ?1";
+    db.prepare_cached(sql)?.execute([letter])?;
+    Ok(Some(line))
 }

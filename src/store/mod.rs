@@ -5,6 +5,7 @@
 //! beside it: they read, and write orders the daemon acts on. An error after which memory could be
 //! ahead of the disk ends the daemon ([`Halted`]): it starts again from what is durable.
 
+mod adopt;
 mod alarms;
 mod audit;
 mod bell;

@@ -1,5 +1,7 @@
 //! The moves of the domain, each whole or not at all, within the writer's transaction.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::news::{ACCOUNT_PAUSED, ACCOUNT_WORKS, owe, owe_notice};
@@ -65,6 +67,8 @@ impl RecordError {
 pub(super) struct Batch<'a> {
     pub(super) db: &'a Connection,
     pub(super) lines: &'a mut Vec<(u64, Written)>,
+    /// Lines that are written anew without names, by their numbers.
+    pub(super) struck: &'a mut BTreeMap<u64, Written>,
     pub(super) next: u64,
 }
 

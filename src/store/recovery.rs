@@ -5,18 +5,18 @@
 //! both (two pasts, damage that the other does not cover, letters that no record knows), every
 //! letter concerned is held as uncertain.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::home::machine;
 use super::moves::{Admission, Batch, Record};
-use super::{Agreement, Home, StoreError, epoch, news, originals, read, rows, schema, signed, union, wishes};
+use super::{Home, StoreError, adopt, epoch, originals, read, rows, schema, signed, wishes};
 use crate::clock::Time;
 use crate::guard::Terms;
-use crate::letter::{Letter, Moment, Notice, Number, Outcome, Realm, Retry, Start};
-use crate::spool::{Dropped, Held, Ledger, Line, Spool, Ulid, Written, private_file};
+use crate::letter::{Moment, Number, Outcome, Realm, Retry, Start};
+use crate::spool::{Dropped, Held, Ledger, Spool, Ulid, Written, private_file};
 
 /// Up to this size database and ledger are compared whole; beyond it, their ends.
 const COMPARED_WHOLE: u64 = 64 * 1024 * 1024;
@@ -87,7 +87,7 @@ fn make_one(
     let distrusted = after_restore || moved;
 
     let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let mut doubtful = bring_over(&transaction, &held, !rebuilt, &mut report)?;
+    let mut doubtful = adopt::bring_over(&transaction, &held, !rebuilt, &mut report)?;
     doubtful.extend(rows::check(&transaction, now)?);
     if distrusted {
         // What lies in the folders may be what was posted since: all of it is held.
@@ -101,7 +101,7 @@ fn make_one(
     }
     let mut lines = Vec::new();
     let next = ledger.next().max(known + 1);
-    let mut batch = Batch { db: &transaction, lines: &mut lines, next };
+    let mut batch = Batch { db: &transaction, lines: &mut lines, struck: &mut BTreeMap::new(), next };
     doubtful.extend(unknown_entries(&mut batch, &spool, distrusted, now)?);
     for number in doubtful {
         hold(&mut batch, number, now, &mut report)?;
@@ -142,82 +142,6 @@ fn is_this_machine(db: &Connection) -> Result<bool, StoreError> {
     let sql = "SELECT value FROM meta WHERE key = 'machine'";
     let known: Option<String> = db.query_row(sql, [], |row| row.get(0)).optional()?;
     Ok(known.is_none_or(|known| known == machine()))
-}
-
-/// Writes what only the ledger has into the database; gives the letters with two pasts. `owing`: of
-/// what is new people may not have been told.
-fn bring_over(
-    db: &Connection,
-    held: &Held,
-    owing: bool,
-    report: &mut Report,
-) -> Result<BTreeSet<Number>, StoreError> {
-    let mut doubtful = BTreeSet::new();
-    let mut letters: BTreeMap<Number, Vec<&Line>> = BTreeMap::new();
-    for line in &held.lines {
-        letters.entry(line.letter).or_default().push(line);
-    }
-    for (number, mut lines) in letters {
-        lines.sort_by_key(|line| (line.n, line.seq));
-        let first = lines.first().map_or(0, |line| line.n);
-        let database = read::facts(db, number)?;
-        let ours: Vec<&Line> = database.iter().filter(|line| line.n >= first).collect();
-        let (all, agreement) = union(ours, lines);
-        match agreement {
-            Agreement::Same | Agreement::DatabaseAhead => {}
-            Agreement::Contradiction => drop(doubtful.insert(number)),
-            Agreement::LedgerAhead => {
-                let have = database.len() as u64;
-                let missing = all.into_iter().filter(|line| line.n >= have);
-                let (letter, whole) = adopt(db, number, &database, missing, owing, report)?;
-                if !whole {
-                    doubtful.extend(letter.map(|letter| letter.number));
-                }
-            }
-        }
-    }
-    Ok(doubtful)
-}
-
-/// Adds facts to a letter as long as they follow one another; says whether all did.
-fn adopt<'a>(
-    db: &Connection,
-    number: Number,
-    database: &[Line],
-    missing: impl Iterator<Item = &'a Line>,
-    owing: bool,
-    report: &mut Report,
-) -> Result<(Option<Letter>, bool), StoreError> {
-    let mut letter = read::fold(number, database)?;
-    let mut whole = true;
-    let mut last = None;
-    for line in missing {
-        let fits = match &mut letter {
-            None => {
-                letter = Letter::fold(number, [(line.fact.clone(), line.at)]).ok().flatten();
-                line.n == 0 && letter.is_some()
-            }
-            Some(letter) => line.n == letter.facts && letter.apply(&line.fact, line.at).is_ok(),
-        };
-        let Some(letter) = letter.as_ref().filter(|_| fits) else {
-            whole = false;
-            break;
-        };
-        if line.n == 0 {
-            rows::insert_letter(db, letter)?;
-        }
-        rows::insert_fact(db, line, &line.written()?)?;
-        rows::update_mail(db, letter, &line.fact, line.at)?;
-        if let Some(notice) = Notice::told_by(&line.fact, letter).filter(|_| owing) {
-            news::owe_notice(db, letter, notice, line.at).map_err(StoreError::recording)?;
-        }
-        report.from_ledger += 1;
-        last = Some(line.at);
-    }
-    if let (Some(letter), Some(last)) = (&letter, last) {
-        rows::write_letter(db, letter, rows::goes_on(letter).then_some(last), None, Some(last))?;
-    }
-    Ok((letter, whole))
 }
 
 /// Entries among the letters of which no record knows: their records are lost, both of them. If the

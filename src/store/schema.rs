@@ -182,10 +182,29 @@ const TOLD: &str = "
 
     PRAGMA user_version = 4;
 ";
-pub(super) const VERSION: i64 = 4;
+
+/// Of a fact only the receiver and the names of files may ever change, and only to nothing.
+const STRUCK: &str = "
+    DROP TRIGGER facts_never_change;
+    CREATE TRIGGER facts_never_change BEFORE UPDATE ON fact
+        WHEN NEW.seq IS NOT OLD.seq OR NEW.letter IS NOT OLD.letter OR NEW.n IS NOT OLD.n
+            OR json_extract(NEW.line, '$.fact.admitted.order.receiver.address.name') IS NOT ''
+            OR json_remove(NEW.line, '$.fact.admitted.order.receiver', '$.fact.admitted.order.documents')
+                IS NOT json_remove(OLD.line, '$.fact.admitted.order.receiver', '$.fact.admitted.order.documents')
+            OR (SELECT json_group_array(json_remove(value, '$.name'))
+                    FROM json_each(NEW.line, '$.fact.admitted.order.documents'))
+                IS NOT (SELECT json_group_array(json_remove(value, '$.name'))
+                    FROM json_each(OLD.line, '$.fact.admitted.order.documents'))
+        BEGIN SELECT RAISE(ABORT, 'a fact never changes'); END;
+    CREATE INDEX letter_named ON letter (source, changed_at) WHERE discarded & 4 = 0
+        AND due_at IS NULL AND state IN ('shipped', 'cancelled', 'withdrawn', 'closed');
+
+    PRAGMA user_version = 5;
+";
+pub(super) const VERSION: i64 = 5;
 
 /// One step for each version; each ends by setting the next.
-const STEPS: [&str; 4] = [TABLES, ORIGINALS, LOOKED_UP, TOLD];
+const STEPS: [&str; 5] = [TABLES, ORIGINALS, LOOKED_UP, TOLD, STRUCK];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open(path)?;
@@ -194,6 +213,8 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     db.pragma_update(None, "synchronous", "full")?;
     db.pragma_update(None, "foreign_keys", true)?;
     db.pragma_update(None, "trusted_schema", false)?;
+    // What is struck is not left behind in free pages.
+    db.pragma_update(None, "secure_delete", true)?;
     db.set_prepared_statement_cache_capacity(64);
     Ok(db)
 }
@@ -208,7 +229,7 @@ pub(super) fn migrate(db: &mut Connection) -> Result<(), StoreError> {
     let done = usize::try_from(found).unwrap_or(usize::MAX);
     let missing = STEPS.get(done..).ok_or(StoreError::Newer { found, known: VERSION })?;
     for step in missing {
-        let transaction = db.transaction()?;
+        let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         transaction.execute_batch(step)?;
         transaction.commit()?;
     }

@@ -17,8 +17,8 @@ pub enum Agreement {
 
 /// Every fact that either record has, and how they agree. In a contradiction the longer one is
 /// given, for a person to read.
-pub fn union<T: PartialEq>(database: Vec<T>, ledger: Vec<T>) -> (Vec<T>, Agreement) {
-    let common = database.iter().zip(&ledger).take_while(|(one, other)| one == other).count();
+pub fn union<T>(database: Vec<T>, ledger: Vec<T>, is_same: impl Fn(&T, &T) -> bool) -> (Vec<T>, Agreement) {
+    let common = database.iter().zip(&ledger).take_while(|(one, other)| is_same(one, other)).count();
     let (ours, theirs) = (database.len(), ledger.len());
     let agreement = if common < ours && common < theirs {
         Agreement::Contradiction
@@ -48,7 +48,7 @@ mod tests {
             (vec![2], vec![1, 3], vec![1, 3], Agreement::Contradiction),
         ];
         for (database, ledger, whole, agreement) in cases {
-            assert_eq!(union(database, ledger), (whole, agreement));
+            assert_eq!(union(database, ledger, |one, other| one == other), (whole, agreement));
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Constraints speak before the ledger is written, so the ledger holds only what the database took.
 //! A failure after that leaves the two apart, and the process ends; recovery makes them one.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
@@ -223,6 +224,11 @@ fn write_all(
             }
         }
     }
+    empty_log(&db);
+}
+
+/// Everything is in the database's own file then.
+fn empty_log(db: &Connection) {
     if let Err(error) = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
         tracing::warn!(error = &error as &dyn std::error::Error, "the database's log stays");
     }
@@ -242,14 +248,18 @@ fn write(
         }
     };
     let mut lines: Vec<(u64, Written)> = Vec::new();
+    let mut struck = BTreeMap::new();
     let first = ledger.next();
     for run in moves {
         let before = lines.len();
         let savepoint = transaction.savepoint()?;
         let next = first + before as u64;
-        let (fine, reply) = run(Some(&mut Batch { db: &savepoint, lines: &mut lines, next }));
+        let mut names = BTreeMap::new();
+        let (fine, reply) =
+            run(Some(&mut Batch { db: &savepoint, lines: &mut lines, struck: &mut names, next }));
         if fine {
             savepoint.commit()?;
+            struck.append(&mut names);
         } else {
             lines.truncate(before);
             savepoint.finish()?;
@@ -257,20 +267,25 @@ fn write(
         replies.push(reply);
     }
     let lines: Vec<Written> = lines.into_iter().map(|(_, written)| written).collect();
-    if !lines.is_empty() {
-        match ledger.append(first, &lines) {
-            Ok(()) => {}
-            Err(error @ LedgerError::NotDurable(_)) => return Ok(Round::Halt(chain(&error))),
-            Err(error @ (LedgerError::Io(_) | LedgerError::Json(_))) => {
-                return Ok(Round::Nothing(chain(&error)));
-            }
+    // What is struck in the ledger alone is no contradiction, and is struck once more.
+    let written = ledger
+        .rewrite(&struck)
+        .and_then(|()| if lines.is_empty() { Ok(()) } else { ledger.append(first, &lines) });
+    match written {
+        Ok(()) => {}
+        Err(error @ LedgerError::NotDurable(_)) => return Ok(Round::Halt(chain(&error))),
+        Err(error @ (LedgerError::Io(_) | LedgerError::Json(_))) => {
+            return Ok(Round::Nothing(chain(&error)));
         }
     }
-    match transaction.commit() {
-        Ok(()) => Ok(Round::Durable),
+    if let Err(error) = transaction.commit() {
         // The ledger is ahead, or a sync failed: only a fresh start knows what is there.
-        Err(error) => Ok(Round::Halt(chain(&error))),
+        return Ok(Round::Halt(chain(&error)));
     }
+    if !struck.is_empty() {
+        empty_log(db);
+    }
+    Ok(Round::Durable)
 }
 
 fn chain(error: &dyn std::error::Error) -> String {

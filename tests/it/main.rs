@@ -41,6 +41,7 @@ mod people {
     mod month;
     mod names;
     mod operators;
+    mod scripts;
     mod server;
 }
 

@@ -111,7 +111,7 @@ impl State {
 
     /// Everything durable, made one; a contradiction is held.
     pub fn recovered(&self) -> Option<(Letter, Agreement)> {
-        let (facts, agreement) = union(self.database.clone(), self.ledger.clone());
+        let (facts, agreement) = union(self.database.clone(), self.ledger.clone(), |one, other| one == other);
         let facts = facts.iter().map(|entry| (entry.0.clone(), entry.1));
         Letter::fold(Number(1), facts).ok().flatten().map(|letter| (letter, agreement))
     }
@@ -131,7 +131,7 @@ impl State {
             return;
         };
         if !running {
-            let (whole, _) = union(self.database.clone(), self.ledger.clone());
+            let (whole, _) = union(self.database.clone(), self.ledger.clone(), |one, other| one == other);
             self.database.clone_from(&whole);
             self.ledger = whole;
         }

@@ -1,7 +1,9 @@
 //! What is kept: sealed PDFs beside their originals, and what is removed once its time is over.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 
+use mailchute::spool::Ledger;
 use serde_json::{Value, json};
 
 use super::mails::{room_with, ship};
@@ -110,6 +112,66 @@ async fn what_was_kept_long_enough_is_removed_and_the_history_says_so() {
     room.pass(3600).await;
     assert_eq!(room.row_states(), ["shipped", "shipped"]);
     room.check().await;
+}
+
+/// Files below the state directory that hold a word.
+fn telling(room: &Mailroom, word: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut dirs = vec![room.dir.path().join("state")];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if std::fs::read(&path).unwrap().windows(word.len()).any(|here| here == word.as_bytes()) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whom_a_letter_went_to_is_struck_from_every_record() {
+    let mut room =
+        Mailroom::with(&with("keep: {sealed_pdf: true, spool: 5d, originals: 10d, history: 20d}")).await;
+    room.drop("x 山田様.pdf", 1);
+    room.settled().await;
+    ship(&mut room).await;
+    room.stop();
+    let database = room.dir.path().join("state/mailchute.db");
+    let with_names = std::fs::read(&database).unwrap();
+    assert!(!telling(&room, "山田 太郎").is_empty() && !telling(&room, "x 山田様").is_empty());
+    // A crash once struck in the ledger, before the database has it: no contradiction.
+    let (mut ledger, held) = Ledger::open(&room.dir.path().join("state/spool/ledger"), 1).unwrap();
+    let struck = held.lines.iter().map(|line| (line.seq, line.struck().written().unwrap()));
+    ledger.rewrite(&struck.collect()).unwrap();
+    drop(ledger);
+    room.start();
+    room.settle().await;
+    room.check().await;
+    assert_eq!(room.row_states(), ["shipped"]);
+    room.pass(11 * 86_400).await;
+    room.drop("x young.pdf", 2);
+    room.settled().await;
+    room.pass(4 * 86_400).await;
+    room.pass(6 * 86_400).await;
+    for word in ["山田様", "young"] {
+        assert_eq!(telling(&room, word).is_empty(), word == "山田様", "{word}: {:?}", telling(&room, word));
+    }
+    let last = room.desk().history(mailchute::letter::Number(1)).unwrap().pop().unwrap().1;
+    assert_eq!(last.to_string(), "the receiver and the names of files were struck");
+    room.stop();
+    room.start();
+    room.settle().await;
+    room.check().await;
+    // An older copy of the database gets no names back in.
+    room.stop();
+    std::fs::write(&database, with_names).unwrap();
+    room.start();
+    room.settle().await;
+    room.stop();
+    assert_eq!(telling(&room, "山田様"), Vec::<PathBuf>::new());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

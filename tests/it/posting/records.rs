@@ -15,6 +15,22 @@ async fn facts_are_final_and_a_second_live_intent_is_refused_by_the_database_its
     let db = rusqlite::Connection::open(office.dir.path().join("mailchute.db")).unwrap();
     for (sql, why) in [
         ("UPDATE fact SET line = '{}' WHERE seq = 1", "a fact never changes"),
+        // Struck it may be, and altered under that pretext not.
+        (
+            "UPDATE fact SET line = json_set(line, '$.fact.admitted.order.receiver.address.city', 'x')
+             WHERE seq = 1",
+            "a fact never changes",
+        ),
+        (
+            "UPDATE fact SET line = json_set(line, '$.fact.admitted.order.receiver.address.name', '',
+                 '$.fact.admitted.order.documents[0].sha256', 'x') WHERE seq = 1",
+            "a fact never changes",
+        ),
+        (
+            "UPDATE fact SET line = json_set(line, '$.fact.admitted.order.receiver.address.name', '',
+                 '$.fact.admitted.order.account', 'x') WHERE seq = 1",
+            "a fact never changes",
+        ),
         ("DELETE FROM fact WHERE seq = 1", "a fact is never deleted"),
         ("UPDATE mail SET intent_at = 5 WHERE intent_at IS NOT NULL", "an intent is final"),
         ("UPDATE mail SET intent_at = NULL", "an intent is final"),

@@ -1,0 +1,86 @@
+//! For scripts: what they wait for and what they read.
+
+use std::process::{Child, Output, Stdio};
+
+use mailchute::store::Bell;
+use serde_json::Value;
+
+use super::mails::ship;
+use crate::mailroom::{Mailroom, RULES};
+use crate::program::mailchute;
+use crate::service::pdf;
+
+/// `mailchute submit --folder letters` in a process of its own.
+fn submit(room: &Mailroom, name: &str, bytes: &[u8], wait: &str) -> Child {
+    let outside = room.dir.path().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    let file = outside.join(name);
+    std::fs::write(&file, bytes).unwrap();
+    let config = room.dir.path().join("mailchute.yaml");
+    let (config, file) = (config.to_str().unwrap(), file.to_str().unwrap());
+    let mut command = mailchute(&["submit", "--config", config, "--folder", "letters", wait, file]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Lets the office work, a second at a time, until the process has ended.
+async fn ended(room: &mut Mailroom, mut child: Child) -> (String, Output) {
+    while child.try_wait().unwrap().is_none() {
+        room.pass(1).await;
+    }
+    let output = child.wait_with_output().unwrap();
+    (String::from_utf8(output.stdout.clone()).unwrap(), output)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_script_waits_for_the_number_or_for_the_end() {
+    let mut room = Mailroom::with(RULES).await;
+    let home = room.desk().home().clone();
+    // What is dropped from now on came after what a command says is now.
+    room.pass(3600).await;
+    let child = submit(&room, "x nobody.pdf", &pdf(1), "--wait");
+    let output = child.wait_with_output().unwrap();
+    let why = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && why.contains("the daemon does not run"), "{why}");
+    std::fs::remove_file(room.path("x nobody.pdf")).unwrap();
+
+    let _bell = Bell::hang(&home).unwrap();
+    let child = submit(&room, "x.pdf", &pdf(1), "--wait");
+    let (said, output) = ended(&mut room, child).await;
+    assert!(said.contains("\nletter #1\n") && output.status.success(), "{said}");
+
+    let child = submit(&room, "x broken.pdf", b"no PDF", "--wait=shipped");
+    let (said, output) = ended(&mut room, child).await;
+    assert!(said.contains("no letter: rejected (") && !output.status.success(), "{said}");
+
+    let child = submit(&room, "INV-000123.pdf", &pdf(2), "--wait=shipped");
+    for _second in 0..60 {
+        room.pass(1).await;
+    }
+    ship(&mut room).await;
+    let (said, output) = ended(&mut room, child).await;
+    let tracking = room.drops()["INV-000123.pdf"].tracking.clone().unwrap();
+    let end = format!("letter #2: shipped, tracking number {tracking}\n");
+    assert!(said.ends_with(&end) && output.status.success(), "{said}");
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_scripts_read_keeps_its_keys() {
+    let mut room = Mailroom::with(RULES).await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    ship(&mut room).await;
+    let config = room.dir.path().join("mailchute.yaml");
+    let output = mailchute(&["list", "--config", config.to_str().unwrap(), "--json"]).output().unwrap();
+    let row: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let keys: Vec<&String> = row.as_object().unwrap().keys().collect();
+    let documented =
+        ["account", "admitted_at", "changed_at", "due_at", "letter", "note", "source", "state", "tracking"];
+    assert!(documented.iter().all(|key| keys.iter().any(|found| found == key)), "{keys:?}");
+    assert_eq!(row["state"], "shipped");
+    assert_eq!(
+        (&row["letter"], &row["source"], &row["due_at"]),
+        (&1.into(), &"letters".into(), &Value::Null)
+    );
+    row["admitted_at"].as_str().unwrap().parse::<chrono::DateTime<chrono::Utc>>().unwrap();
+}
