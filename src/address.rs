@@ -3,11 +3,14 @@
 //! [`Address::problems`] refuses what the service would refuse. Addresses are personal data, so
 //! `Debug` shows nothing of them.
 
+mod mistake;
 mod postal;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+pub use mistake::{Field, Mistake, Wrong};
 
 const POSTAL_CODE_DIGITS: usize = 7;
 const STATE_CHARACTERS: usize = 4;
@@ -94,43 +97,34 @@ impl fmt::Debug for Receiver {
 }
 
 impl Address {
-    /// What the service would refuse, one line each; the values themselves are not repeated.
-    pub fn problems(&self) -> Vec<String> {
+    /// What the service would refuse; the values themselves are not repeated.
+    pub fn problems(&self) -> Vec<Mistake> {
         let mut problems = Vec::new();
+        let mut say = |field, wrong| problems.push(Mistake { field, wrong });
         let digits = self.postal_code.chars().all(|c| c.is_ascii_digit());
         if !digits || self.postal_code.len() != POSTAL_CODE_DIGITS {
-            problems.push(format!(
-                "postal_code: write {POSTAL_CODE_DIGITS} digits without a hyphen, in quotes: \"0600001\""
-            ));
+            say(Field::PostalCode, Wrong::NotSevenDigits);
         }
         if self.state.chars().count() > STATE_CHARACTERS {
-            problems.push(format!(
-                "state: at most {STATE_CHARACTERS} characters, the prefecture alone: \"神奈川県\""
-            ));
+            say(Field::State, Wrong::LongState);
         }
         let texts = [
-            ("state", &self.state),
-            ("city", &self.city),
-            ("address1", &self.address1),
-            ("name", &self.name),
+            (Field::State, &self.state),
+            (Field::City, &self.city),
+            (Field::Address1, &self.address1),
+            (Field::Name, &self.name),
         ];
-        problems.extend(texts.into_iter().filter_map(|(name, text)| text_problem(name, text)));
+        problems.extend(texts.into_iter().filter_map(|(field, text)| text_problem(field, text)));
         problems
     }
-}
 
-impl Address {
-    /// What the service takes and may be wrong all the same, one line each.
-    pub fn doubts(&self) -> Vec<String> {
-        let known = PREFECTURES.contains(&self.state.as_str());
-        if !known {
-            return vec!["state: none of the 47 prefectures".to_owned()];
+    /// What the service takes and may be wrong all the same.
+    pub fn doubts(&self) -> Vec<Mistake> {
+        if !PREFECTURES.contains(&self.state.as_str()) {
+            return vec![Mistake { field: Field::State, wrong: Wrong::NoPrefecture }];
         }
-        let elsewhere = self.elsewhere();
-        elsewhere
-            .map(|there| format!("postal_code: it belongs to {there}, not to this `state`"))
-            .into_iter()
-            .collect()
+        let elsewhere = self.elsewhere().map(Wrong::Elsewhere);
+        elsewhere.map(|wrong| Mistake { field: Field::PostalCode, wrong }).into_iter().collect()
     }
 
     /// The prefectures that its postal code belongs to, if its own is none of them.
@@ -144,23 +138,24 @@ impl Address {
 }
 
 impl Receiver {
-    pub fn problems(&self) -> Vec<String> {
+    pub fn problems(&self) -> Vec<Mistake> {
         let mut problems = self.address.problems();
-        problems.extend(text_problem("honorific", &self.honorific));
+        problems.extend(text_problem(Field::Honorific, &self.honorific));
         problems
     }
 }
 
-fn text_problem(name: &str, text: &str) -> Option<String> {
-    if text.trim().is_empty() {
-        Some(format!("{name}: must not be empty"))
+fn text_problem(field: Field, text: &str) -> Option<Mistake> {
+    let wrong = if text.trim().is_empty() {
+        Wrong::Empty
     } else if text.chars().count() > TEXT_CHARACTERS {
-        Some(format!("{name}: at most {TEXT_CHARACTERS} characters"))
+        Wrong::TooLong
     } else if text.chars().any(char::is_control) {
-        Some(format!("{name}: has a line break or another control character in it"))
+        Wrong::Control
     } else {
-        None
-    }
+        return None;
+    };
+    Some(Mistake { field, wrong })
 }
 
 #[cfg(test)]
@@ -218,8 +213,8 @@ mod tests {
             alter(&mut address);
             let problems = address.problems();
             assert_eq!(problems.len(), 1, "{problems:?}");
-            assert!(!problems[0].contains("山田"));
-            problems[0].clone()
+            assert!(!problems[0].to_string().contains("山田"));
+            problems[0].to_string()
         };
         assert!(change(&|a| a.postal_code = "060-0001".to_owned()).contains("hyphen"));
         assert!(change(&|a| a.postal_code = "０６００００１".to_owned()).starts_with("postal_code"));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::address::{Address, Receiver};
+use crate::address::{Address, Mistake, Receiver};
 
 /// Which heading stands over what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,9 +115,8 @@ impl AddressBook {
         let honorific = places.honorific.map(field).filter(|text| !text.is_empty()).unwrap_or("様");
         let receiver = Receiver { address, honorific: honorific.to_owned() };
         let problems = receiver.problems();
-        for problem in &problems {
-            let (field, what) = problem.split_once(": ").unwrap_or(("", problem));
-            wrong(&columns.heading(field), what);
+        for Mistake { field, wrong: what } in &problems {
+            wrong(&columns.heading(field.key()), &what.to_string());
         }
         if !problems.is_empty() {
             return;

@@ -3,14 +3,15 @@
 use super::config::Place;
 use crate::api::Client;
 use crate::clock::Clock;
-use crate::config::{Email, Folder, Login, Transport};
+use crate::config::{Email, Folder, Login, Smtp, Transport};
+use crate::owed;
 
 /// Check the configuration and every folder's rules; all mistakes of all files at once
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: Place,
-    /// Log in to each account too, and show what it may do
+    /// Log in to each account and to the mail server too, and show what they allow
     #[arg(long)]
     online: bool,
 }
@@ -37,7 +38,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
     }
     if let Some(email) = &config.email {
-        sound &= email_is_sound(email)?;
+        sound &= email_is_sound(email, arguments.online).await?;
     }
     for folder in &config.folders {
         sound &= folder_is_sound(folder)?;
@@ -49,12 +50,13 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
 }
 
 /// What only the machine can tell of how mails are sent.
-fn email_is_sound(email: &Email) -> anyhow::Result<bool> {
+async fn email_is_sound(email: &Email, online: bool) -> anyhow::Result<bool> {
     match &email.transport {
         Transport::Directory(dir) => {
             super::say(&format!("email: into {}; every template can be rendered", dir.display()))?;
         }
-        Transport::Smtp { host, port, login, ca, .. } => {
+        Transport::Smtp(smtp) => {
+            let Smtp { host, port, login, ca, .. } = smtp;
             if let Some(Err(wrong)) = login.as_ref().map(Login::password) {
                 eprint(&wrong.to_string());
                 return Ok(false);
@@ -64,6 +66,13 @@ fn email_is_sound(email: &Email) -> anyhow::Result<bool> {
                 return Ok(false);
             }
             super::say(&format!("email: by {host}:{port}; every template can be rendered"))?;
+            if online {
+                if let Err(why) = owed::reach(smtp).await {
+                    eprint(&format!("email: {host}:{port} can't be used: {why}"));
+                    return Ok(false);
+                }
+                super::say("email: the mail server was reached; nothing was sent")?;
+            }
         }
     }
     Ok(true)

@@ -159,7 +159,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         cost_centre: None,
         documents,
     };
-    let problems = order.problems();
+    let problems: Vec<String> = order.problems().iter().map(ToString::to_string).collect();
     if !problems.is_empty() {
         return Err(WrongWords(format!("it can't be posted like this:\n  {}", problems.join("\n  "))).into());
     }

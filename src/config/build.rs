@@ -8,7 +8,7 @@ use super::page::Written;
 use super::problem::Problem;
 use super::yaml::AddressFile;
 use super::yaml_folder as yaml;
-use crate::address::{Address, Receiver};
+use crate::address::{Address, Mistake, Receiver};
 use crate::letter::{Print, ReplyLetterpack, Shipping};
 use crate::rules::Sidecar;
 
@@ -32,20 +32,15 @@ impl<T> Build<'_, T> {
         }
         let address = Address { postal_code, state, city, address1, name };
         let receiver = Receiver { address, honorific: honorific.unwrap_or_else(|| "様".to_owned()) };
-        for problem in receiver.problems() {
-            let (field, what) = problem.split_once(": ").unwrap_or(("", &problem));
-            self.wrong(&[path, &[field]].concat(), what, "");
+        let mistakes = receiver.problems();
+        for Mistake { field, wrong } in &mistakes {
+            self.wrong(&[path, &[field.key()]].concat(), wrong.to_string(), "");
         }
-        let doubts = receiver.address.doubts();
-        let is_wrong = |doubt: &&String| {
-            receiver.problems().iter().any(|problem| {
-                problem.split_once(':').map(|(field, _)| field)
-                    == doubt.split_once(':').map(|(field, _)| field)
-            })
-        };
-        for doubt in doubts.iter().filter(|doubt| !is_wrong(doubt)) {
-            let (field, what) = doubt.split_once(": ").unwrap_or(("", doubt));
-            self.problems.push(self.written.doubtful(&[path, &[field]].concat(), what, ""));
+        for Mistake { field, wrong } in receiver.address.doubts() {
+            if !mistakes.iter().any(|mistake| mistake.field == field) {
+                let path = [path, &[field.key()]].concat();
+                self.problems.push(self.written.doubtful(&path, wrong.to_string(), ""));
+            }
         }
         receiver
     }
@@ -72,8 +67,7 @@ impl<T> Build<'_, T> {
 
     pub(super) fn shipping(&mut self, path: &[&str], shipping: &Shipping) {
         for problem in shipping.problems() {
-            let what = problem.trim_start_matches("shipping: ");
-            self.wrong(path, what, "");
+            self.wrong(path, problem.to_string(), "");
         }
     }
 

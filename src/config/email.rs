@@ -31,18 +31,22 @@ pub struct Email {
 
 #[derive(Debug)]
 pub enum Transport {
-    Smtp {
-        host: String,
-        port: u16,
-        /// `None`: in the clear, to this machine itself.
-        tls: Option<Start>,
-        login: Option<Login>,
-        /// PEM
-        ca: Option<PathBuf>,
-        hello: Option<String>,
-    },
+    Smtp(Smtp),
     /// A file for each mail.
     Directory(PathBuf),
+}
+
+/// A mail server.
+#[derive(Debug)]
+pub struct Smtp {
+    pub host: String,
+    pub port: u16,
+    /// `None`: in the clear, to this machine itself.
+    pub tls: Option<Start>,
+    pub login: Option<Login>,
+    /// PEM
+    pub ca: Option<PathBuf>,
+    pub hello: Option<String>,
 }
 
 /// When a connection becomes TLS.
@@ -175,13 +179,15 @@ fn server(
         Tls::Implicit => (Some(Start::AtOnce), 465),
         Tls::None => (None, 25),
     };
-    (problems.len() == before).then(|| Transport::Smtp {
-        host: smtp.host.clone(),
-        port: smtp.port.unwrap_or(usual),
-        tls,
-        login,
-        ca: smtp.ca.as_ref().map(|ca| beside.join(ca)),
-        hello: smtp.hello.clone(),
+    (problems.len() == before).then(|| {
+        Transport::Smtp(Smtp {
+            host: smtp.host.clone(),
+            port: smtp.port.unwrap_or(usual),
+            tls,
+            login,
+            ca: smtp.ca.as_ref().map(|ca| beside.join(ca)),
+            hello: smtp.hello.clone(),
+        })
     })
 }
 

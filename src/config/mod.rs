@@ -28,7 +28,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use chrono_tz::Tz;
-pub use email::{Digest, Email, Login, Start, Transport};
+pub use email::{Digest, Email, Login, Smtp, Start, Transport};
 pub use folder::{Book, FirstStart, Folder, Keep, LetterKind, Notify, WatchMode};
 pub use main_file::{Account, read_address, read_receiver};
 pub use problem::{Problem, Weight};

@@ -12,6 +12,8 @@ use std::str::Chars;
 pub use names::{INSIDE, is_pdf, numbered, pdf_of, showable, shown, sidecars_of, text_name};
 use serde::{Deserialize, Serialize};
 
+use crate::letter::Problem;
+
 /// Where a letter's original came from. The name is kept as the bytes it had.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Origin {
@@ -92,7 +94,7 @@ pub enum Refusal {
         found: u32,
     },
     /// The service would refuse it.
-    NotPostable(Vec<String>),
+    NotPostable(Vec<Problem>),
     /// It was moved where things are approved or cancelled, and nothing waits under that name.
     NothingWaits,
     /// A copy that was to approve a letter belongs to whoever dropped it.

@@ -14,6 +14,7 @@ mod mail;
 mod next_step;
 mod order;
 mod outcome;
+mod problem;
 mod retry;
 mod state;
 mod words;
@@ -37,6 +38,7 @@ pub use outcome::{
     AccountProblem, CancelAnswer, Command, ConfirmAnswer, CreateAnswer, Outcome, ReadAnswer, Reading, Status,
     Trouble, UploadAnswer,
 };
+pub use problem::Problem;
 pub use retry::Retry;
 pub use state::{CancelWish, Key, Open, Resend, Seen, State, Then};
 pub use words::largest_unit;

@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::problem::Problem;
 use crate::address::{Address, Receiver};
 use crate::clock::Time;
 
@@ -145,32 +146,34 @@ impl Order {
         self.documents.iter().map(Document::sheets).fold(0, u32::saturating_add)
     }
 
-    /// What the service would refuse, one line each.
-    pub fn problems(&self) -> Vec<String> {
-        let mut problems = prefixed("sender", self.sender.problems());
-        problems.extend(prefixed("receiver", self.receiver.problems()));
+    /// What the service would refuse.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems: Vec<Problem> = self.sender.problems().into_iter().map(Problem::Sender).collect();
+        problems.extend(self.receiver.problems().into_iter().map(Problem::Receiver));
         if let Some(address) = self.reply_letterpack.as_ref().and_then(|pack| pack.address.as_ref()) {
-            problems.extend(prefixed("reply_letterpack", address.problems()));
+            problems.extend(address.problems().into_iter().map(Problem::Reply));
         }
         problems.extend(self.shipping.problems());
         let documents = self.documents.len();
         if documents == 0 || documents > DOCUMENTS_PER_LETTER {
-            problems.push(format!("a letter has 1 to {DOCUMENTS_PER_LETTER} documents, not {documents}"));
+            problems.push(Problem::Documents(documents));
         }
         for (index, document) in self.documents.iter().enumerate() {
-            problems.extend(prefixed(&format!("document {}", index + 1), document.problems()));
+            problems.extend(document.problems(index));
         }
         if self.sheets() > SHEETS_PER_LETTER {
-            problems.push(format!(
-                "{} sheets in all; one letter takes at most {SHEETS_PER_LETTER}: make two of it, or print both sides",
-                self.sheets()
-            ));
+            problems.push(Problem::Sheets(self.sheets()));
         }
         problems
     }
-}
 
-impl Order {
+    /// What the service takes and may be wrong all the same.
+    pub fn doubts(&self) -> Vec<Problem> {
+        let mut doubts: Vec<Problem> = self.sender.doubts().into_iter().map(Problem::Sender).collect();
+        doubts.extend(self.receiver.address.doubts().into_iter().map(Problem::Receiver));
+        doubts
+    }
+
     /// Without whom it went to, and without the names of files, which may tell it.
     #[must_use]
     pub fn struck(&self) -> Self {
@@ -186,49 +189,38 @@ impl Order {
         let nameless = |document: &Document| Document { name: nobody(), ..document.clone() };
         Self { receiver, documents: self.documents.iter().map(nameless).collect(), ..self.clone() }
     }
-
-    /// What the service takes and may be wrong all the same, one line each.
-    pub fn doubts(&self) -> Vec<String> {
-        let mut doubts = prefixed("sender", self.sender.doubts());
-        doubts.extend(prefixed("receiver", self.receiver.address.doubts()));
-        doubts
-    }
 }
 
 impl Shipping {
-    pub(crate) fn problems(&self) -> Vec<String> {
+    pub(crate) fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         if !self.options.is_empty() && self.method != Method::Normal {
-            problems.push("shipping: options go with the method `normal` only".to_owned());
+            problems.push(Problem::OptionsWithoutNormal);
         }
-        let twice = self.options.iter().enumerate().any(|(n, option)| self.options[..n].contains(option));
-        if twice {
-            problems.push("shipping: an option is given twice".to_owned());
+        if self.options.iter().enumerate().any(|(n, option)| self.options[..n].contains(option)) {
+            problems.push(Problem::OptionTwice);
         }
         let registered = [ShippingOption::SimpleRegistered, ShippingOption::NormalRegistered];
         if registered.iter().all(|option| self.options.contains(option)) {
-            problems.push("shipping: choose one kind of registered mail".to_owned());
+            problems.push(Problem::BothRegistered);
         }
         problems
     }
 }
 
 impl Document {
-    fn problems(&self) -> Vec<String> {
+    /// `index`: which of its letter, from 0.
+    fn problems(&self, index: usize) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.size == 0 || self.size > LARGEST_DOCUMENT {
-            problems.push(format!("{} bytes; 1 to {LARGEST_DOCUMENT} can be posted", self.size));
+            problems.push(Problem::Size(index, self.size));
         }
         if self.pages == 0 || self.pages > PAGES_PER_DOCUMENT {
-            problems.push(format!("{} pages; 1 to {PAGES_PER_DOCUMENT} can be posted", self.pages));
+            problems.push(Problem::Pages(index, self.pages));
         }
         if self.print.staple.is_some() && self.print.bind {
-            problems.push("print: staple it or bind it, not both".to_owned());
+            problems.push(Problem::StapledAndBound(index));
         }
         problems
     }
-}
-
-fn prefixed(what: &str, problems: Vec<String>) -> Vec<String> {
-    problems.into_iter().map(|problem| format!("{what}: {problem}")).collect()
 }

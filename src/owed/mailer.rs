@@ -12,7 +12,7 @@ use lettre::transport::smtp::client::AsyncSmtpConnection;
 
 use super::smtp::{self, Server};
 use crate::clock::Time;
-use crate::config::{Email, Transport};
+use crate::config::{Email, Smtp, Transport};
 use crate::message::{Mailbox, Message};
 
 /// What became of a mail.
@@ -50,6 +50,14 @@ pub(super) struct Mailer {
 #[derive(Default)]
 pub(super) struct Line(Option<AsyncSmtpConnection>);
 
+/// Whether mails could be handed in at present, by doing all of it but that.
+pub async fn reach(smtp: &Smtp) -> Result<(), String> {
+    let mut connection = Server { smtp, patience: smtp::PATIENCE }.connect().await?;
+    // Whether it says good-bye is its own matter.
+    let _ = tokio::time::timeout(smtp::PATIENCE, connection.quit()).await;
+    Ok(())
+}
+
 impl Default for Mailer {
     fn default() -> Self {
         Self { patience: smtp::PATIENCE }
@@ -62,18 +70,9 @@ impl Mailer {
     }
 
     pub(super) async fn hand_in(&self, email: &Email, line: &mut Line, letter: &Letter) -> Verdict {
-        let (host, port, tls, login, ca, hello) = match &email.transport {
+        let server = match &email.transport {
             Transport::Directory(dir) => return write(dir, letter),
-            Transport::Smtp { host, port, tls, login, ca, hello } => (host, port, tls, login, ca, hello),
-        };
-        let server = Server {
-            host,
-            port: *port,
-            tls: *tls,
-            login: login.as_ref(),
-            ca: ca.as_deref(),
-            hello: hello.as_deref(),
-            patience: self.patience,
+            Transport::Smtp(smtp) => Server { smtp, patience: self.patience },
         };
         let mut connection = match line.0.take() {
             Some(connection) => connection,

@@ -17,6 +17,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use compose::Tongue;
+pub use mailer::reach;
 use mailer::{Letter, Line, Mailer, Verdict};
 
 use crate::clock::{Clock, Time};

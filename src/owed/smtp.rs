@@ -15,7 +15,7 @@ use lettre::transport::smtp::{Error, response::Response};
 use tokio::time::timeout;
 
 use super::mailer::Verdict;
-use crate::config::{Login, Start};
+use crate::config::{Smtp, Start};
 
 /// What the server has for each answer; a mail's content gets several of it.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
@@ -24,24 +24,20 @@ const FOR_CONTENT: u32 = 5;
 /// Where mails are handed in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Server<'a> {
-    pub(super) host: &'a str,
-    pub(super) port: u16,
-    pub(super) tls: Option<Start>,
-    pub(super) login: Option<&'a Login>,
-    pub(super) ca: Option<&'a std::path::Path>,
-    pub(super) hello: Option<&'a str>,
+    pub(super) smtp: &'a Smtp,
     pub(super) patience: Duration,
 }
 
 impl Server<'_> {
     pub(super) async fn connect(&self) -> Result<AsyncSmtpConnection, String> {
-        let hello = self.hello.map_or_else(ClientId::default, |name| ClientId::Domain(name.to_owned()));
-        let at_once = self.tls == Some(Start::AtOnce);
-        let tls = if self.tls.is_some() { Some(self.trust()?) } else { None };
+        let Smtp { host, port, tls, login, .. } = self.smtp;
+        let hello = self.smtp.hello.clone().map_or_else(ClientId::default, ClientId::Domain);
+        let at_once = *tls == Some(Start::AtOnce);
+        let tls = if tls.is_some() { Some(self.trust()?) } else { None };
         let connect = async {
             let first = tls.clone().filter(|_| at_once);
             let mut connection =
-                AsyncSmtpConnection::connect_tokio1((self.host, self.port), None, &hello, first, None)
+                AsyncSmtpConnection::connect_tokio1((host.as_str(), *port), None, &hello, first, None)
                     .await?;
             if let Some(tls) = tls.filter(|_| !at_once) {
                 connection.starttls(tls, &hello).await?;
@@ -52,7 +48,7 @@ impl Server<'_> {
             Ok(connected) => connected.map_err(|error: Error| format!("no connection: {}", told(&error)))?,
             Err(_elapsed) => return Err("no connection: it does not answer".to_owned()),
         };
-        if let Some(login) = self.login {
+        if let Some(login) = login {
             let password = login.password().map_err(|_| "the password can't be read".to_owned())?;
             let credentials = Credentials::new(login.user.clone(), password.expose().to_owned());
             let auth = connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials);
@@ -66,8 +62,8 @@ impl Server<'_> {
     }
 
     fn trust(&self) -> Result<TlsParameters, String> {
-        let mut tls = TlsParameters::builder(self.host.to_owned());
-        if let Some(ca) = self.ca {
+        let mut tls = TlsParameters::builder(self.smtp.host.clone());
+        if let Some(ca) = &self.smtp.ca {
             let pem = fs_err::read(ca).map_err(|error| error.to_string())?;
             let unusable = |_| format!("{} is no certificate in PEM", ca.display());
             tls = tls

@@ -39,7 +39,7 @@ impl Rules {
         if !problems.is_empty() {
             return Verdict::Refuse(Refusal::NotPostable(problems));
         }
-        let doubts = order.doubts();
+        let doubts = order.doubts().iter().map(ToString::to_string).collect();
         Verdict::Send(Box::new(order), doubts)
     }
 }

@@ -60,7 +60,10 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             "Look whether it is the right PDF, or correct the number.",
         ),
         Refusal::NotPostable(problems) => Said::new(
-            format!("It can't be posted like this: {}.", problems.join("; ")),
+            format!(
+                "It can't be posted like this: {}.",
+                problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+            ),
             "Correct that and move it into the folder again.",
         ),
         Refusal::OwnApproval => Said::new(

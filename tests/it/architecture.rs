@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 const ARROWS: &[(&str, &[&str])] = &[
     ("letter", &["address", "clock"]),
     ("address", &[]),
-    ("drop", &[]),
+    ("drop", &["letter"]),
     ("address_book", &["address"]),
     ("rules", &["address", "address_book", "drop", "letter"]),
-    ("texts", &["clock", "drop", "guard", "letter"]),
+    ("texts", &["address", "clock", "drop", "guard", "letter"]),
     ("message", &["texts"]),
     ("guard", &["clock", "letter"]),
     ("clock", &[]),
@@ -78,8 +78,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "address", "api", "clock", "config", "daemon", "demo", "drop", "letter", "message", "pdf",
-            "rules", "sandbox", "secret", "spool", "store", "texts",
+            "address", "api", "clock", "config", "daemon", "demo", "drop", "letter", "message", "owed",
+            "pdf", "rules", "sandbox", "secret", "spool", "store", "texts",
         ],
     ),
 ];

@@ -120,6 +120,27 @@ async fn nothing_is_sent_in_the_clear_to_strangers_or_without_the_right_password
     assert_eq!(times(&postbox.got()), [1, 1]);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whether_the_mail_server_can_be_used_is_known_before_anything_depends_on_it() {
+    let (room, postbox) = room_with(Security::Starttls, RULES, "").await;
+    let config = room.dir.path().join("mailchute.yaml");
+    let check = || {
+        let output =
+            mailchute(&["check", "--online", "--config", config.to_str().unwrap()]).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8(text).unwrap())
+    };
+    let (good, said) = check();
+    assert!(good && said.contains("the mail server was reached; nothing was sent"), "{said}");
+    std::fs::write(room.dir.path().join("mail.secret"), "wrong").unwrap();
+    let (good, said) = check();
+    assert!(!good && said.contains("can't be used: logging in is refused: 535"), "{said}");
+    postbox.always(Mood::Closed);
+    let (good, said) = check();
+    assert!(!good && said.contains("can't be used: no connection"), "{said}");
+    assert_eq!(postbox.got(), vec![]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_wants_a_log_in_at_the_recipient_loses_nobodys_mail() {
     let (mut room, postbox) = room_with(Security::Starttls, RULES, "").await;

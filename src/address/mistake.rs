@@ -1,0 +1,75 @@
+//! What is wrong with an address, as values: in English here, in other languages where people read them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{POSTAL_CODE_DIGITS, STATE_CHARACTERS, TEXT_CHARACTERS};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    PostalCode,
+    State,
+    City,
+    Address1,
+    Name,
+    Honorific,
+}
+
+impl Field {
+    /// As it is written in every file.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::PostalCode => "postal_code",
+            Self::State => "state",
+            Self::City => "city",
+            Self::Address1 => "address1",
+            Self::Name => "name",
+            Self::Honorific => "honorific",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wrong {
+    NotSevenDigits,
+    LongState,
+    Empty,
+    TooLong,
+    Control,
+    NoPrefecture,
+    /// The postal code belongs there.
+    Elsewhere(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Mistake {
+    pub field: Field,
+    pub wrong: Wrong,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSevenDigits => {
+                write!(f, "write {POSTAL_CODE_DIGITS} digits without a hyphen, in quotes: \"0600001\"")
+            }
+            Self::LongState => {
+                write!(f, "at most {STATE_CHARACTERS} characters, the prefecture alone: \"神奈川県\"")
+            }
+            Self::Empty => f.write_str("must not be empty"),
+            Self::TooLong => write!(f, "at most {TEXT_CHARACTERS} characters"),
+            Self::Control => f.write_str("has a line break or another control character in it"),
+            Self::NoPrefecture => f.write_str("none of the 47 prefectures"),
+            Self::Elsewhere(there) => write!(f, "it belongs to {there}, not to this `state`"),
+        }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field.key(), self.wrong)
+    }
+}

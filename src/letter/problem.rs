@@ -1,0 +1,56 @@
+//! Why an order can't be posted as it is, as values: in English here, in other languages where people
+//! read them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::order::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, PAGES_PER_DOCUMENT, SHEETS_PER_LETTER};
+use crate::address::Mistake;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Problem {
+    Sender(Mistake),
+    Receiver(Mistake),
+    /// Where a reply letter pack returns to.
+    Reply(Mistake),
+    OptionsWithoutNormal,
+    OptionTwice,
+    BothRegistered,
+    Documents(usize),
+    Sheets(u32),
+    /// Of a document, from 0.
+    Size(usize, u64),
+    Pages(usize, u32),
+    StapledAndBound(usize),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sender(mistake) => write!(f, "sender: {mistake}"),
+            Self::Receiver(mistake) => write!(f, "receiver: {mistake}"),
+            Self::Reply(mistake) => write!(f, "reply_letterpack: {mistake}"),
+            Self::OptionsWithoutNormal => f.write_str("options go with the method `normal` only"),
+            Self::OptionTwice => f.write_str("an option is given twice"),
+            Self::BothRegistered => f.write_str("choose one kind of registered mail"),
+            Self::Documents(found) => {
+                write!(f, "a letter has 1 to {DOCUMENTS_PER_LETTER} documents, not {found}")
+            }
+            Self::Sheets(found) => write!(
+                f,
+                "{found} sheets in all; one letter takes at most {SHEETS_PER_LETTER}: make two of it, or print both sides"
+            ),
+            Self::Size(document, bytes) => {
+                write!(f, "document {}: {bytes} bytes; 1 to {LARGEST_DOCUMENT} can be posted", document + 1)
+            }
+            Self::Pages(document, pages) => {
+                write!(f, "document {}: {pages} pages; 1 to {PAGES_PER_DOCUMENT} can be posted", document + 1)
+            }
+            Self::StapledAndBound(document) => {
+                write!(f, "document {}: staple it or bind it, not both", document + 1)
+            }
+        }
+    }
+}
