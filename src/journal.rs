@@ -12,6 +12,16 @@ pub fn started(version: &str, state: &std::path::Path) {
     tracing::info!(version, state = %state.display(), "mailchute runs");
 }
 
+/// The watchdog is no longer fed.
+pub fn stuck(what: &str) {
+    tracing::error!(what, "hangs; if it does not go on, the service manager starts mailchute again");
+}
+
+/// Everything is watched, and each account has answered or is known not to.
+pub fn ready() {
+    tracing::info!("ready");
+}
+
 pub fn stopping() {
     tracing::info!("asked to end: what is under way is finished first");
 }

@@ -72,6 +72,9 @@ pub mod keep;
 /// Wakes the loops at configured times.
 pub mod schedule;
 
+/// What the service manager is told.
+pub mod systemd;
+
 /// The daemon put together: opened, started, stopped in order.
 pub mod daemon;
 

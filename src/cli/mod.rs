@@ -3,6 +3,7 @@
 mod account;
 mod audit;
 mod check;
+mod completions;
 mod config;
 mod demo;
 mod drop_in;
@@ -64,6 +65,8 @@ enum Command {
     Init(init::Arguments),
     Schema(schema::Arguments),
     Templates(templates::Arguments),
+    Completions(completions::Completions),
+    Man(completions::Man),
     Sandbox(sandbox::Arguments),
     Demo(demo::Arguments),
     /// A PDF on standard input, one line of JSON out; started by mailchute itself
@@ -124,6 +127,8 @@ async fn obey(command: Command) -> anyhow::Result<()> {
         Command::Init(arguments) => init::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Templates(arguments) => templates::run(&arguments),
+        Command::Completions(arguments) => completions::completions(&arguments),
+        Command::Man(arguments) => completions::man(&arguments),
         Command::Sandbox(arguments) => sandbox::run(arguments).await,
         Command::Demo(arguments) => demo::run(arguments).await,
         Command::CountPages => Ok(()),

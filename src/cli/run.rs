@@ -5,6 +5,7 @@ use super::stop::Stop;
 use crate::clock::Clock;
 use crate::daemon::{self, Run};
 use crate::pdf::Inspector;
+use crate::systemd::Manager;
 
 /// Run the daemon: post what is in the spool, exactly once, and follow it until it ships
 ///
@@ -26,6 +27,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         after_restore: arguments.after_restore,
         inspector: Inspector::of_this_program()?,
         reload: stop.hung_up(),
+        manager: Manager::of_this_process(),
     };
     daemon::run(config, run, stop.asked()).await
 }

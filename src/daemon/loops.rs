@@ -1,6 +1,7 @@
 //! The loops beside the dispatcher: drops are taken in, originals put away, people told, what is kept
 //! looked after. Each has its own tasks; what hangs in one holds up no other.
 
+use std::future::Future;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
 use super::{LOOKS, wait};
-use crate::clock::Clock;
+use crate::clock::{Clock, Time};
 use crate::hot::Registry;
 use crate::intake::{Bells, Intake};
 use crate::keep::Keeper;
@@ -39,6 +40,8 @@ pub(super) struct Loops {
     telling: JoinHandle<anyhow::Result<()>>,
     keeping: JoinHandle<anyhow::Result<()>>,
     threads: tokio::runtime::Runtime,
+    /// True once every folder has been looked at.
+    pub(super) watching: watch::Receiver<bool>,
 }
 
 impl Loops {
@@ -54,12 +57,39 @@ impl Loops {
             .enable_all()
             .build()?;
         let Working { store, registry, clock, bells, stopped } = working;
-        let taking_in = threads.spawn(take_in(intake, clock.clone(), bells.clone(), stopped.clone()));
-        let (store, registry) = (Arc::clone(store), Arc::clone(registry));
-        let putting = threads.spawn(put_away(store, registry, clock.clone(), bells.clone(), stopped.clone()));
-        let telling = tokio::spawn(tell(outbox, clock.clone(), Arc::clone(&bells.told), stopped.clone()));
-        let keeping = threads.spawn(keep(keeper, clock.clone(), Arc::clone(&bells.kept), stopped.clone()));
-        Ok(Self { taking_in, putting, telling, keeping, threads })
+        let (looked, watching) = watch::channel(false);
+        let taking_in = threads.spawn(take_in(intake, clock.clone(), bells.clone(), stopped.clone(), looked));
+        let times = |longest| Times { clock: clock.clone(), longest, stopped: stopped.clone() };
+        let (store, registry, told, kept, time) = (
+            Arc::clone(store),
+            Arc::clone(registry),
+            Arc::clone(&bells.told),
+            Arc::clone(&bells.kept),
+            clock.clone(),
+        );
+        // Puts originals where they belong, whenever something may have become owed.
+        let put_away = move || {
+            // The same wakes those who write mails and who fetch what was sealed.
+            told.notify_one();
+            kept.notify_one();
+            let (store, registry, clock) = (Arc::clone(&store), Arc::clone(&registry), time.clone());
+            async move { Ok(shelf::tick(&store, &registry, &clock).await?) }
+        };
+        let putting = threads.spawn(again(put_away, Arc::clone(&bells.owed), times(LOOKS)));
+        // Tells people what is owed. A mail that is cut off is sent again under the same name.
+        let tell = move || {
+            let outbox = Arc::clone(&outbox);
+            async move { Ok(outbox.tick().await?) }
+        };
+        let telling = tokio::spawn(again(tell, Arc::clone(&bells.told), times(LOOKS)));
+        // Fetches sealed PDFs, and removes what was kept long enough.
+        let keeper = Arc::new(keeper);
+        let keep = move || {
+            let keeper = Arc::clone(&keeper);
+            async move { Ok(keeper.tick().await?) }
+        };
+        let keeping = threads.spawn(again(keep, Arc::clone(&bells.kept), times(KEEPS)));
+        Ok(Self { taking_in, putting, telling, keeping, threads, watching })
     }
 
     /// Resolves when one of them ends, and says why.
@@ -83,9 +113,11 @@ async fn take_in(
     clock: Clock,
     bells: Bells,
     mut stopped: watch::Receiver<bool>,
+    looked: watch::Sender<bool>,
 ) -> anyhow::Result<()> {
     loop {
         let next = intake.tick().await?;
+        looked.send_if_modified(|looked| !std::mem::replace(looked, true));
         let wait = sleep_until(Instant::now() + wait(&clock, next, LOOKS));
         tokio::select! {
             biased;
@@ -97,72 +129,31 @@ async fn take_in(
     }
 }
 
-/// Puts originals where they belong, whenever something may have become owed.
-async fn put_away(
-    store: Arc<Store>,
-    registry: Arc<Registry>,
+/// When a loop looks again, and when it ends.
+struct Times {
     clock: Clock,
-    bells: Bells,
-    mut stopped: watch::Receiver<bool>,
-) -> anyhow::Result<()> {
-    loop {
-        // The same wakes those who write mails and who fetch what was sealed.
-        bells.told.notify_one();
-        bells.kept.notify_one();
-        let next = shelf::tick(&store, &registry, &clock).await?;
-        let wait = sleep_until(Instant::now() + wait(&clock, next, LOOKS));
-        tokio::select! {
-            biased;
-            _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
-            () = bells.owed.notified() => {}
-            () = wait => {}
-        }
-    }
+    longest: Duration,
+    stopped: watch::Receiver<bool>,
 }
 
-/// Tells people what is owed. A mail server that hangs holds up nothing else.
-async fn tell(
-    outbox: Arc<Outbox>,
-    clock: Clock,
-    told: Arc<Notify>,
-    mut stopped: watch::Receiver<bool>,
-) -> anyhow::Result<()> {
+/// One look after another: when something is due, when the bell rings, and now and then anyway. What is
+/// cut off at the end of the daemon is done once more at the next start.
+async fn again<F>(mut look: impl FnMut() -> F, bell: Arc<Notify>, times: Times) -> anyhow::Result<()>
+where
+    F: Future<Output = anyhow::Result<Option<Time>>>,
+{
+    let Times { clock, longest, mut stopped } = times;
     loop {
         let next = tokio::select! {
             biased;
-            // A mail that is cut off is sent again under the same name.
             _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
-            next = outbox.tick() => next?,
+            next = look() => next?,
         };
-        let wait = sleep_until(Instant::now() + wait(&clock, next, LOOKS));
+        let wait = sleep_until(Instant::now() + wait(&clock, next, longest));
         tokio::select! {
             biased;
             _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
-            () = told.notified() => {}
-            () = wait => {}
-        }
-    }
-}
-
-/// Fetches sealed PDFs, and removes what was kept long enough.
-async fn keep(
-    keeper: Keeper,
-    clock: Clock,
-    kept: Arc<Notify>,
-    mut stopped: watch::Receiver<bool>,
-) -> anyhow::Result<()> {
-    loop {
-        let next = tokio::select! {
-            biased;
-            // What is cut off is done once more at the next start.
-            _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
-            next = keeper.tick() => next?,
-        };
-        let wait = sleep_until(Instant::now() + wait(&clock, next, KEEPS));
-        tokio::select! {
-            biased;
-            _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
-            () = kept.notified() => {}
+            () = bell.notified() => {}
             () = wait => {}
         }
     }

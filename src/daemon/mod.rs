@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use tokio::time::timeout;
 
 use crate::api::Client;
 use crate::clock::{Clock, Time};
@@ -21,17 +21,19 @@ use crate::owed::Outbox;
 use crate::pdf::Inspector;
 use crate::spool::Spool;
 use crate::store::{Bell, Store};
+use crate::systemd::Manager;
 use loops::{Loops, Working};
+use pulse::{Pulse, keep_alive};
+use work::Work;
 
 mod loops;
+mod pulse;
 mod reload;
+mod work;
 
-/// What is under way when the daemon is asked to end has this long.
-const LAST_REQUESTS: Duration = Duration::from_secs(8);
 const LAST_REVOCATION: Duration = Duration::from_secs(1);
 /// At least this often everything is looked at, whether anybody knocked or not.
 const LOOKS: Duration = Duration::from_secs(30);
-const LOOKS_WITHOUT_BELL: Duration = Duration::from_secs(2);
 /// Between two looks, however much is due.
 const BREATH: Duration = Duration::from_millis(5);
 
@@ -45,29 +47,22 @@ pub struct Run {
     pub inspector: Inspector,
     /// Told when the configuration is to be read again.
     pub reload: Arc<Notify>,
+    pub manager: Manager,
 }
 
 /// Runs until `stop` resolves.
 pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
-    let Run { clock, after_restore, inspector, reload } = run;
+    let Run { clock, after_restore, inspector, reload, manager } = run;
+    let manager = Arc::new(manager);
     let accounts = accounts(&config, &clock)?;
-    let (store, report) = Store::open(&config.state, clock.now(), after_restore)?;
-    journal::recovered(&report);
-    intake::no_older_records(&store, &config.folders).await?;
-    let store = Arc::new(store);
+    let store = open(&config, &clock, after_restore).await?;
     let spool = Spool::open(&store.home().spool())?;
     let bell = Bell::hang(store.home());
     if let Err(error) = &bell {
         journal::no_bell(error);
     }
-    journal::started(env!("CARGO_PKG_VERSION"), &config.state);
-    for (account, letters) in store.going_on()? {
-        if !config.accounts.iter().any(|known| known.name == account) {
-            journal::account_missing(&account, letters);
-        }
-    }
     let keeping = spool.clone();
-    let mut dispatch = Dispatch::new(
+    let dispatch = Dispatch::new(
         Arc::clone(&store),
         spool.clone(),
         accounts,
@@ -94,10 +89,16 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
         bells: bells.clone(),
         stopped,
     };
-    let mut loops = Loops::start(&working, intake, Arc::clone(&outbox), keeper)?;
-    let reloads = tokio::spawn(reloading.run(registry, outbox, bells.clone(), waking));
-    let ended = work(&mut dispatch, &store, &clock, bell.ok().as_ref(), &bells.taken, &mut loops, stop).await;
+    let loops = Loops::start(&working, intake, Arc::clone(&outbox), keeper)?;
+    let reloads = tokio::spawn(reloading.run(registry, outbox, bells.clone(), waking, Arc::clone(&manager)));
+    let pulse = Pulse::new("dispatch");
+    let alive = tokio::spawn(keep_alive(Arc::clone(&manager), Arc::clone(&store), vec![pulse.clone()]));
+    let mut work = Work::new(dispatch, loops, pulse, manager, clock, bell.ok());
+    let ended = work.run(&store, &bells.taken, stop).await;
     // Whatever ended it: nothing more is begun, what is durable stays, the database is closed properly.
+    let Work { mut dispatch, loops, manager, .. } = work;
+    manager.stopping();
+    alive.abort();
     reloads.abort();
     stopping.send_replace(true);
     dispatch.stop();
@@ -109,6 +110,20 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     tokio::task::spawn_blocking(move || closing.close()).await?;
     journal::stopped();
     ended
+}
+
+/// The records, made one; and what they say of this configuration.
+async fn open(config: &Config, clock: &Clock, after_restore: bool) -> anyhow::Result<Arc<Store>> {
+    let (store, report) = Store::open(&config.state, clock.now(), after_restore)?;
+    journal::recovered(&report);
+    intake::no_older_records(&store, &config.folders).await?;
+    journal::started(env!("CARGO_PKG_VERSION"), &config.state);
+    for (account, letters) in store.going_on()? {
+        if !config.accounts.iter().any(|known| known.name == account) {
+            journal::account_missing(&account, letters);
+        }
+    }
+    Ok(Arc::new(store))
 }
 
 fn accounts(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Account>> {
@@ -125,51 +140,6 @@ fn accounts(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Account>> {
 /// Clients of their own for those who fetch sealed PDFs: whatever hangs there holds up no letter.
 fn clients(config: &Config, clock: &Clock) -> anyhow::Result<BTreeMap<String, Client>> {
     Ok(accounts(config, clock)?.into_iter().map(|account| (account.name, account.client)).collect())
-}
-
-async fn work(
-    dispatch: &mut Dispatch,
-    store: &Arc<Store>,
-    clock: &Clock,
-    bell: Option<&Bell>,
-    taken: &Notify,
-    loops: &mut Loops,
-    stop: impl Future<Output = ()>,
-) -> anyhow::Result<()> {
-    tokio::pin!(stop);
-    let longest = if bell.is_some() { LOOKS } else { LOOKS_WITHOUT_BELL };
-    loop {
-        let next = dispatch.tick().await?;
-        let wait = sleep_until(Instant::now() + wait(clock, next, longest));
-        tokio::select! {
-            biased;
-            () = &mut stop => break,
-            () = store.halted() => anyhow::bail!(crate::store::Halted),
-            joined = dispatch.joined() => joined?,
-            ended = loops.ended() => return ended,
-            () = rung(bell) => {}
-            () = taken.notified() => {}
-            () = wait => {}
-        }
-    }
-    journal::stopping();
-    dispatch.stop();
-    let deadline = Instant::now() + LAST_REQUESTS;
-    while !dispatch.is_idle() {
-        match timeout_at(deadline, dispatch.joined()).await {
-            Ok(joined) => joined?,
-            // What has no answer by now is asked about again at the next start.
-            Err(_elapsed) => break,
-        }
-    }
-    Ok(())
-}
-
-async fn rung(bell: Option<&Bell>) {
-    match bell {
-        Some(bell) => bell.rung().await,
-        None => std::future::pending().await,
-    }
 }
 
 fn wait(clock: &Clock, next: Option<Time>, longest: Duration) -> Duration {

@@ -13,6 +13,7 @@ use crate::intake::Bells;
 use crate::journal;
 use crate::owed::Outbox;
 use crate::schedule::{Schedule, Waking};
+use crate::systemd::Manager;
 
 /// Editors save in several steps.
 const SAVED: Duration = Duration::from_millis(300);
@@ -66,6 +67,7 @@ impl Reloading {
         outbox: Arc<Outbox>,
         bells: Bells,
         waking: Vec<Waking>,
+        manager: Arc<Manager>,
     ) {
         let mut schedule = Schedule::default();
         keep_time(&mut schedule, waking).await;
@@ -81,6 +83,7 @@ impl Reloading {
                     self.before = now;
                 }
             }
+            manager.reloading();
             let wrong = match self.reload(&registry, &outbox, &bells) {
                 Ok(waking) => {
                     keep_time(&mut schedule, waking).await;
@@ -90,6 +93,7 @@ impl Reloading {
             };
             // What the store can't take now is said at the next change.
             drop(outbox.configuration(wrong).await);
+            manager.reloaded();
             bells.hint.notify_one();
             bells.told.notify_one();
         }

@@ -25,6 +25,7 @@ use crate::daemon::{self, Run};
 use crate::pdf::Inspector;
 use crate::sandbox::{self, Options, Running};
 use crate::store::{Bell, Desk, DropRow};
+use crate::systemd::Manager;
 use samples::{Place, letter};
 use show::Show;
 
@@ -67,6 +68,7 @@ pub async fn run(
         after_restore: false,
         inspector: demo.inspector.clone(),
         reload: Arc::new(Notify::new()),
+        manager: Manager::default(),
     };
     let state = config.state.clone();
     let daemon = tokio::spawn(daemon::run(config, run, end(ended)));

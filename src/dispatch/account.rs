@@ -25,8 +25,9 @@ struct Known {
     realm: Option<Realm>,
     breaker: Breaker,
     reading: bool,
-    /// Whether this process has tried.
+    /// Whether this process has tried, and whether that has ended somehow.
     tried: bool,
+    heard: bool,
     silent: Silence,
 }
 
@@ -123,12 +124,18 @@ impl Account {
         let answer = self.client.account().await;
         let mut known = self.known();
         known.reading = false;
+        known.heard = true;
         known.realm = Some(answer?);
         Ok(())
     }
 }
 
 impl Dispatch {
+    /// Whether each account has answered, or is known not to.
+    pub fn has_heard(&self) -> bool {
+        self.shared.accounts.values().all(|account| account.known().heard)
+    }
+
     /// Accounts whose realm is not known yet, or whose trouble is tried by asking for them, are read.
     pub(super) async fn look_at_accounts(&mut self, now: Time) -> Result<Vec<Time>, DispatchError> {
         let mut next = Vec::new();

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension as _, params};
 use serde::Serialize;
 
-use super::{Desk, StoreError, read, signed};
+use super::{Desk, Store, StoreError, read, signed};
 use crate::drop::{Undecided, showable, shown};
 use crate::letter::Number;
 use crate::spool::Ulid;
@@ -72,6 +72,14 @@ fn drop_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<DropRow> {
         tracking: row.get(6)?,
         moving: row.get(8)?,
     })
+}
+
+impl Store {
+    /// How many drops that are no letter yet wait for a person.
+    pub fn drops_held(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM original WHERE letter IS NULL AND place = 'held'";
+        Ok(self.reader().prepare_cached(sql)?.query_row([], |row| read::count(row, 0))?)
+    }
 }
 
 impl Desk {

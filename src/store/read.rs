@@ -82,6 +82,16 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// How many letters there are in each state that is no end.
+    pub fn under_way(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        let db = self.reader();
+        let sql = "SELECT state, count(*) FROM letter WHERE state IN ('admitted', 'created', 'uploaded',
+                       'confirming', 'withdrawing', 'confirmed', 'held') GROUP BY state";
+        let mut statement = db.prepare_cached(sql)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, count(row, 1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// Letters for which a person ordered something.
     pub fn ordered_letters(&self) -> Result<Vec<Number>, StoreError> {
         let db = self.reader();

@@ -119,6 +119,11 @@ impl Store {
         told.await.unwrap_or_else(|_| Err(Halted.into()))
     }
 
+    /// Resolves once the writer has had its turn, whether the disk took anything or not.
+    pub async fn takes_writes(&self) {
+        drop(self.write(|_batch| Ok(())).await);
+    }
+
     pub async fn admit(&self, admission: Admission) -> Result<Number, RecordError> {
         self.write(move |batch| batch.admit(&admission)).await
     }

@@ -66,20 +66,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("keep", &["api", "clock", "drop", "hot", "journal", "letter", "spool", "store"]),
     ("schedule", &["clock"]),
+    ("systemd", &[]),
     (
         "daemon",
         &[
             "api", "clock", "config", "dispatch", "hot", "intake", "journal", "keep", "owed", "pdf",
-            "schedule", "shelf", "spool", "store",
+            "schedule", "shelf", "spool", "store", "systemd",
         ],
     ),
     ("sandbox", &["api", "clock", "secret"]),
-    ("demo", &["clock", "config", "daemon", "pdf", "sandbox", "store"]),
+    ("demo", &["clock", "config", "daemon", "pdf", "sandbox", "store", "systemd"]),
     (
         "cli",
         &[
             "address", "api", "clock", "config", "daemon", "demo", "drop", "letter", "message", "owed",
-            "pdf", "rules", "sandbox", "secret", "spool", "store", "texts",
+            "pdf", "rules", "sandbox", "secret", "spool", "store", "systemd", "texts",
         ],
     ),
 ];

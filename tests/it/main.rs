@@ -12,6 +12,7 @@ mod golden;
 mod inspection;
 mod invariants;
 mod mailroom;
+mod manager;
 #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
 mod model;
 mod model_check;

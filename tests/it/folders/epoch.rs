@@ -52,6 +52,7 @@ async fn refused(room: &Mailroom) -> String {
         after_restore: false,
         inspector: Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute"))),
         reload: Arc::new(Notify::new()),
+        manager: mailchute::systemd::Manager::default(),
     };
     daemon::run(room.config(), run, std::future::ready(())).await.unwrap_err().to_string()
 }
