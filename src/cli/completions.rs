@@ -1,6 +1,6 @@
 //! `mailchute completions` and `mailchute man`: for shells and for `man`, made from the commands themselves.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
@@ -29,16 +29,5 @@ pub(super) fn completions(arguments: &Completions) -> anyhow::Result<()> {
 
 pub(super) fn man(arguments: &Man) -> anyhow::Result<()> {
     fs::create_dir_all(&arguments.dir)?;
-    let mut command = super::Arguments::command().disable_help_subcommand(true);
-    command.build();
-    pages(&command, &arguments.dir)
-}
-
-fn pages(command: &clap::Command, dir: &Path) -> anyhow::Result<()> {
-    // What a person calls it: `mailchute-account-pause`.
-    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
-    let mut page = Vec::new();
-    clap_mangen::Man::new(command.clone().name(name.clone())).render(&mut page)?;
-    fs::write(dir.join(format!("{name}.1")), page)?;
-    command.get_subcommands().filter(|sub| !sub.is_hide_set()).try_for_each(|sub| pages(sub, dir))
+    Ok(clap_mangen::generate_to(super::Arguments::command(), &arguments.dir)?)
 }

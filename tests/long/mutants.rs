@@ -284,7 +284,7 @@ fn violated(package: &Path, size: &str) -> Option<String> {
 fn mutants_are_noticed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let package: PathBuf = root.join("target/mutants");
-    for dir in ["src", "tests"] {
+    for dir in ["src", "config", "tests"] {
         let _ = std::fs::remove_dir_all(package.join(dir));
         copy(&root.join(dir), &package.join(dir));
     }
