@@ -93,7 +93,7 @@ pub fn no_bell(error: &std::io::Error) {
 /// What has just become durable of a letter.
 pub fn recorded(letter: &Letter, facts: &[Fact], trouble: Option<&str>) {
     for fact in facts {
-        tracing::info!(letter = letter.number.0, "{fact}");
+        tracing::info!(letter = letter.number.0, folder = letter.order.source, mail = fact.mail(), "{fact}");
     }
     if let Some(trouble) = trouble {
         tracing::warn!(letter = letter.number.0, state = letter.state.word(), "{trouble}");
@@ -135,20 +135,20 @@ pub fn owed(row: &OwedRow, people: usize) {
     tracing::info!(subject, notice = row.notice, people, "to be told");
 }
 
-pub fn mail_sent(mail: i64, kind: &str) {
-    tracing::info!(mail, kind, "a mail was sent");
+pub fn mail_sent(email: i64, kind: &str) {
+    tracing::info!(email, kind, "a mail was sent");
 }
 
-pub fn mail_later(mail: i64, code: &str) {
-    tracing::warn!(mail, code, "a mail is not taken now; it is sent again");
+pub fn mail_later(email: i64, code: &str) {
+    tracing::warn!(email, code, "a mail is not taken now; it is sent again");
 }
 
-pub fn mail_refused(mail: i64, code: &str) {
-    tracing::error!(mail, code, "a mail is refused for good; operators are told");
+pub fn mail_refused(email: i64, code: &str) {
+    tracing::error!(email, code, "a mail is refused for good; operators are told");
 }
 
-pub fn mail_unmade(mail: i64, why: &str) {
-    tracing::error!(mail, why, "a mail can't be made; it is tried again");
+pub fn mail_unmade(email: i64, why: &str) {
+    tracing::error!(email, why, "a mail can't be made; it is tried again");
 }
 
 pub fn mail_server_away(why: &str) {

@@ -11,6 +11,7 @@ mod explain;
 mod init;
 mod inspect;
 mod list;
+mod log;
 mod orders;
 mod pdf;
 mod report;
@@ -31,6 +32,7 @@ use clap::{Parser, Subcommand};
 
 use crate::config::ConfigError;
 use crate::letter::{Command as Order, Number};
+use log::Log;
 
 /// Drop a PDF into a folder: it is printed, posted exactly once, and followed until it ships.
 #[derive(Debug, Parser)]
@@ -80,16 +82,14 @@ pub fn run() -> ExitCode {
         // Before anything else is started: it has to give up what it could use.
         return if crate::pdf::answer().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    let (runs, shows) =
-        (matches!(arguments.command, Command::Run(_)), matches!(arguments.command, Command::Demo(_)));
-    // The daemon tells what it does, the demo shows it on its own; commands tell only what goes wrong.
-    journal(if runs {
-        "info"
-    } else if shows {
-        "error"
-    } else {
-        "warn"
-    });
+    // To the end: what is still to be written into files is.
+    let _log = match begin_log(&arguments.command) {
+        Ok(guard) => guard,
+        Err(error) => {
+            tell(&error);
+            return ExitCode::FAILURE;
+        }
+    };
     let outcome = runtime().and_then(|runtime| {
         let outcome = runtime.block_on(obey(arguments.command));
         // Whatever still hangs on a caller's slow connection must not hold up the end.
@@ -104,6 +104,14 @@ pub fn run() -> ExitCode {
             if wrong { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
+}
+
+/// The daemon tells what it does, the demo shows it on its own; commands tell only what goes wrong.
+fn begin_log(command: &Command) -> anyhow::Result<Option<tracing_appender::non_blocking::WorkerGuard>> {
+    if let Command::Run(arguments) = command {
+        return arguments.log.begin("info");
+    }
+    Log::default().begin(if matches!(command, Command::Demo(_)) { "error" } else { "warn" })
 }
 
 async fn obey(command: Command) -> anyhow::Result<()> {
@@ -166,13 +174,6 @@ fn say(line: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}")?;
     out.flush()
-}
-
-fn journal(level: &str) {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
-    let colour = is_coloured(&std::io::stderr());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour).init();
 }
 
 /// Whether colours are wanted and seen there.

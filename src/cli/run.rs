@@ -1,6 +1,7 @@
 //! `mailchute run`.
 
 use super::config::Place;
+use super::log::Log;
 use super::stop::Stop;
 use crate::clock::Clock;
 use crate::daemon::{self, Run};
@@ -17,6 +18,8 @@ pub(super) struct Arguments {
     /// The records were copied or put back from a backup: hold every unfinished letter
     #[arg(long)]
     after_restore: bool,
+    #[command(flatten)]
+    pub(super) log: Log,
 }
 
 pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {

@@ -128,6 +128,35 @@ impl Kept {
 }
 
 impl Fact {
+    /// Which mail of its letter it is about.
+    pub fn mail(&self) -> Option<u32> {
+        match self {
+            Self::Created(mail) => Some(mail.k),
+            Self::Uploaded { mail, .. }
+            | Self::Abandoned { mail, .. }
+            | Self::Intended { mail, .. }
+            | Self::FilesMissing { mail }
+            | Self::UploadedAgain { mail }
+            | Self::Gone { mail, .. }
+            | Self::Reappeared { mail }
+            | Self::Confirmed { mail }
+            | Self::Dead { mail }
+            | Self::NeverPostable { mail, .. }
+            | Self::NotWithdrawn { mail, .. }
+            | Self::Cancelled { mail, .. }
+            | Self::Seen { mail, .. }
+            | Self::Shipped { mail, .. }
+            | Self::Tracked { mail, .. } => Some(*mail),
+            Self::Admitted { .. }
+            | Self::WithdrawalAsked
+            | Self::Withdrawn
+            | Self::Closed
+            | Self::Held(_)
+            | Self::Released
+            | Self::Discarded(_) => None,
+        }
+    }
+
     /// As it is written once nobody's name is kept any more; the only change a written fact ever sees.
     #[must_use]
     pub fn struck(&self) -> Self {

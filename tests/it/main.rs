@@ -11,6 +11,7 @@ mod files;
 mod golden;
 mod inspection;
 mod invariants;
+mod logs;
 mod mailroom;
 mod manager;
 #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]

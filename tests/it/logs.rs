@@ -1,0 +1,90 @@
+//! What a whole scenario writes: each event with its fields, nothing secret, nobody's name.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::program::mailchute;
+use crate::service::pdf;
+
+/// Something of everything that can go wrong with a letter, told in every detail.
+async fn scenario(format: &str) -> (Mailroom, String, String) {
+    let quick =
+        RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}").replace("path:", "first_start: take\npath:");
+    let room = Mailroom::closed(&quick).await;
+    for fault in [
+        json!({"endpoint": "token", "fault": "status", "status": 503}),
+        json!({"endpoint": "upload", "fault": "lose_reply"}),
+        json!({"endpoint": "upload", "fault": "status", "status": 403}),
+        json!({"endpoint": "create", "fault": "lose_reply"}),
+        json!({"endpoint": "confirm", "fault": "status", "status": 500}),
+    ] {
+        room.service.order(fault).await;
+    }
+    std::fs::write(room.path("x 山田太郎様.pdf"), pdf(1)).unwrap();
+    std::fs::write(room.path("INV-000999.pdf"), pdf(2)).unwrap();
+    std::fs::write(room.path("x broken 山田太郎様.pdf"), "no PDF").unwrap();
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    std::fs::write(room.path("side.pdf"), pdf(3)).unwrap();
+    let config = room.dir.path().join("mailchute.yaml");
+    let (err, files) = (room.dir.path().join("err"), room.dir.path().join("logs"));
+    let arguments = ["run", "--config", config.to_str().unwrap(), "--log", format, "--log-files"];
+    let mut command = mailchute(&[arguments.as_slice(), &[files.to_str().unwrap()]].concat());
+    command.env("RUST_LOG", "trace").stdout(Stdio::null()).stderr(std::fs::File::create(&err).unwrap());
+    let mut daemon = command.spawn().unwrap();
+    let began = Instant::now();
+    while room.drops().len() < 4 || room.row_states() != ["confirmed"; 2] {
+        assert!(began.elapsed() < Duration::from_mins(1), "{:?}: {}", room.row_states(), read(&err));
+        std::thread::yield_now();
+    }
+    let id = daemon.id().to_string();
+    assert!(std::process::Command::new("kill").arg(&id).status().unwrap().success());
+    assert!(daemon.wait().unwrap().success());
+    let file = std::fs::read_dir(files).unwrap().next().unwrap().unwrap().path();
+    assert!(file.file_name().unwrap().to_str().unwrap().starts_with("mailchute."));
+    let texts = (read(&err), read(&file));
+    (room, texts.0, texts.1)
+}
+
+fn read(path: &std::path::Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_secret_and_nobodys_name_is_told_even_in_every_detail() {
+    let (room, json, file) = scenario("json").await;
+    let secret = room.service.secret();
+    // Tokens, signatures, policies, identifiers of uploads: whatever is drawn is long.
+    let drawn = regex::Regex::new("[A-Za-z0-9_+=-]{32,}").unwrap();
+    for text in [&json, &file] {
+        assert!(text.lines().count() > 20, "{text}");
+        for word in
+            [secret, "山田", "佐藤", "札幌", "060-0001", "0600001", "X-Amz", "policy", "Bearer", "Basic "]
+        {
+            assert!(!text.contains(word), "{word} in {text}");
+        }
+        assert_eq!(drawn.find(text).map(|found| found.as_str()), None, "{text}");
+    }
+    let events: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let confirmed = |event: &&Value| event["message"].as_str().unwrap().contains("confirmed: it is posted");
+    let posted: Vec<&Value> = events.iter().filter(confirmed).collect();
+    assert_eq!(posted.len(), 2, "{json}");
+    for event in posted {
+        assert!(event["letter"].is_u64() && event["mail"].is_u64() && event["level"] == "INFO", "{event}");
+        assert_eq!(event["folder"], "letters");
+    }
+    assert!(file.contains("confirmed: it is posted") && !file.contains("\u{1b}["), "text, without colours");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_that_can_not_be_written_is_said_before_anything_begins() {
+    let room = Mailroom::closed(RULES).await;
+    let config = room.dir.path().join("mailchute.yaml");
+    let config = config.to_str().unwrap();
+    let output = mailchute(&["run", "--config", config, "--log-files", config]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("no log can be written into"), "{said}");
+    assert!(!room.dir.path().join("state").exists());
+}
