@@ -12,6 +12,19 @@ pub fn started(version: &str, state: &std::path::Path) {
     tracing::info!(version, state = %state.display(), "mailchute runs");
 }
 
+pub fn status_served(address: std::net::SocketAddr) {
+    tracing::info!(%address, "tells how things stand");
+}
+
+/// It can't be asked how things stand; everything else goes on.
+pub fn no_status(error: &std::io::Error) {
+    tracing::warn!(error = error as Cause<'_>, "nobody can ask the daemon how things stand");
+}
+
+pub fn status_unknown(error: &crate::store::StoreError) {
+    tracing::error!(error = error as Cause<'_>, "how things stand can't be read");
+}
+
 /// The watchdog is no longer fed.
 pub fn stuck(what: &str) {
     tracing::error!(what, "hangs; if it does not go on, the service manager starts mailchute again");

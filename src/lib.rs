@@ -72,6 +72,9 @@ pub mod keep;
 /// Wakes the loops at configured times.
 pub mod schedule;
 
+/// How everything stands, told over HTTP.
+pub mod status;
+
 /// What the service manager is told.
 pub mod systemd;
 

@@ -45,6 +45,11 @@ impl Manager {
         tell(&[NotifyState::Ready]);
     }
 
+    /// Whether it was told that we are ready, or would have been.
+    pub fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Relaxed)
+    }
+
     /// To be followed by [`Self::reloaded`], whatever came of it.
     pub fn reloading(&self) {
         if self.ready.load(Ordering::Relaxed) {

@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::failure::{Failure, verdict, verdict_on_create};
 use super::line::{self, LARGEST_ANSWER, Patience, Reply, exchange};
+use super::meter::{Meter, counted};
 use super::token::Tokens;
 use super::upload::{self, Stored};
 use super::wire::{CreatedMail, DownloadTarget, Mail as WireMail, UploadTarget};
@@ -32,6 +33,7 @@ pub struct Client {
     clock: Clock,
     http: reqwest::Client,
     transfers: reqwest::Client,
+    meter: Meter,
 }
 
 /// A mail that was made, and where its documents go.
@@ -62,20 +64,39 @@ impl Client {
             tokens: Tokens::new(credentials, clock.clone()),
             places,
             clock,
+            meter: Meter::default(),
         })
     }
 
+    /// Its calls are counted there, with others'.
+    #[must_use]
+    pub fn counted_by(mut self, meter: &Meter) -> Self {
+        self.meter = meter.clone();
+        self
+    }
+
+    /// Until when the token is used, if there is one and nobody is just asking for another.
+    pub fn token_until(&self) -> Option<Time> {
+        self.tokens.until()
+    }
+
     /// One call with a token; with a new one if it is refused.
-    async fn call(&self, method: Method, url: Url, body: Option<Vec<u8>>) -> Result<Reply, Failure> {
+    async fn call(
+        &self,
+        name: &'static str,
+        method: Method,
+        url: Url,
+        body: Option<Vec<u8>>,
+    ) -> Result<Reply, Failure> {
         let mut refused = None;
         loop {
-            let token = self.tokens.get(&self.http, &self.places, refused).await?;
+            let token = self.tokens.get(&self.http, &self.places, &self.meter, refused).await?;
             let mut request =
                 self.http.request(method.clone(), url.clone()).bearer_auth(token.secret.expose());
             if let Some(body) = &body {
                 request = request.header("content-type", "application/json").body(body.clone());
             }
-            let reply = exchange(request, LARGEST_ANSWER).await?;
+            let reply = counted(&self.meter, name, exchange(request, LARGEST_ANSWER)).await?;
             let unauthorized = matches!(reply.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
             if unauthorized && refused.is_none() {
                 refused = Some(token.generation);
@@ -89,14 +110,14 @@ impl Client {
         self.places.api(&[&["mails", mail.id.as_str()], rest].concat())
     }
 
-    /// Reads the account: whose answers we get.
     /// What a token must allow; a token that allows less is a failure.
     pub fn needs(&self) -> String {
         super::token::SCOPES.join(" ")
     }
 
+    /// Reads the account: whose answers we get.
     pub async fn account(&self) -> Result<Realm, Failure> {
-        let reply = self.call(Method::GET, self.places.api(&["account"]), None).await?;
+        let reply = self.call("account", Method::GET, self.places.api(&["account"]), None).await?;
         if reply.status != StatusCode::OK {
             return Err(verdict(&reply, self.clock.now()));
         }
@@ -119,7 +140,7 @@ impl Client {
         let wanted = convert::create_mail(number, order);
         let body = convert::create_body(number, order)
             .map_err(|_| Failure::nonsense("the request can't be written"))?;
-        let reply = self.call(Method::POST, self.places.api(&["mails"]), Some(body)).await?;
+        let reply = self.call("create", Method::POST, self.places.api(&["mails"]), Some(body)).await?;
         if reply.status != StatusCode::CREATED {
             return Err(verdict_on_create(&reply, self.clock.now()));
         }
@@ -155,14 +176,14 @@ impl Client {
         pdf: impl Into<Bytes>,
     ) -> Result<Result<(), String>, Failure> {
         let name = file_name(number, document);
-        match upload::upload(&self.transfers, &self.places, target, name, pdf.into()).await? {
+        match upload::upload(&self.transfers, &self.places, &self.meter, target, name, pdf.into()).await? {
             Stored::Yes => Ok(Ok(())),
             Stored::Refused(why) => Ok(Err(why)),
         }
     }
 
     pub async fn read(&self, known: Known<'_>) -> Result<ReadAnswer, Failure> {
-        let reply = self.call(Method::GET, self.mail_url(known.mail, &[]), None).await?;
+        let reply = self.call("read", Method::GET, self.mail_url(known.mail, &[]), None).await?;
         match (reply.status, code(&reply).as_deref()) {
             (StatusCode::OK, _) => match reply.json::<WireMail>() {
                 Some(mail) if mail.id == known.mail.id => {
@@ -179,7 +200,7 @@ impl Client {
     }
 
     pub async fn confirm(&self, known: Known<'_>) -> Result<ConfirmAnswer, Failure> {
-        let reply = self.call(Method::POST, self.mail_url(known.mail, &["confirm"]), None).await?;
+        let reply = self.call("confirm", Method::POST, self.mail_url(known.mail, &["confirm"]), None).await?;
         match (reply.status.as_u16(), code(&reply).as_deref()) {
             (204, _) | (409, Some("mail_already_confirmed")) => Ok(ConfirmAnswer::Confirmed),
             (409, Some("payment_in_progress")) => Ok(ConfirmAnswer::PaymentInProgress),
@@ -195,7 +216,7 @@ impl Client {
     }
 
     pub async fn cancel(&self, known: Known<'_>) -> Result<CancelAnswer, Failure> {
-        let reply = self.call(Method::POST, self.mail_url(known.mail, &["cancel"]), None).await?;
+        let reply = self.call("cancel", Method::POST, self.mail_url(known.mail, &["cancel"]), None).await?;
         match (reply.status.as_u16(), code(&reply).as_deref()) {
             (204, _) | (409, Some("mail_already_cancelled")) => Ok(CancelAnswer::Cancelled),
             (409, Some("mail_not_cancellable")) => Ok(CancelAnswer::NotCancellable),
@@ -210,12 +231,12 @@ impl Client {
         let content =
             mail.contents.get(document).ok_or_else(|| Failure::Refused("no such document".to_owned()))?;
         let url = self.mail_url(mail, &["contents", content, "pdf"]);
-        let reply = self.call(Method::GET, url, None).await?;
+        let reply = self.call("pdf", Method::GET, url, None).await?;
         match (reply.status.as_u16(), code(&reply).as_deref()) {
             (200, _) => {
                 let target: DownloadTarget =
                     reply.json().ok_or_else(|| Failure::nonsense("it is no address"))?;
-                upload::download(&self.transfers, &self.places, &target).await
+                upload::download(&self.transfers, &self.places, &self.meter, &target).await
             }
             (409, Some("mail_not_confirmed")) => Err(Failure::Refused(
                 "the service has no sealed PDF of a mail that is not confirmed".to_owned(),

@@ -8,6 +8,7 @@ mod client;
 mod convert;
 mod failure;
 mod line;
+mod meter;
 mod places;
 mod token;
 mod upload;
@@ -19,6 +20,7 @@ pub use client::{Client, Created, Known};
 pub use convert::{create_body, reading};
 pub use failure::Failure;
 pub use line::{Patience, install_tls};
+pub use meter::{Counted, Meter, Spans};
 pub use places::{BadPlace, Places};
 
 use crate::secret::Secret;

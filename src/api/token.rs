@@ -11,6 +11,7 @@ use tokio::sync::Mutex;
 use super::Credentials;
 use super::failure::Failure;
 use super::line::{LARGEST_ANSWER, Reply, exchange, plain};
+use super::meter::{Meter, counted};
 use super::places::Places;
 use super::wire;
 use crate::clock::{Clock, Time};
@@ -67,7 +68,13 @@ impl Tokens {
     }
 
     /// A token that is still good; `refused` is the generation of one that was not accepted.
-    pub async fn get(&self, http: &Client, places: &Places, refused: Option<u64>) -> Result<Token, Failure> {
+    pub async fn get(
+        &self,
+        http: &Client,
+        places: &Places,
+        meter: &Meter,
+        refused: Option<u64>,
+    ) -> Result<Token, Failure> {
         let mut held = self.held.lock().await;
         let now = self.clock.now();
         let good = |token: &&Token| now < token.renew_at && refused != Some(token.generation);
@@ -78,7 +85,7 @@ impl Tokens {
             Some(endpoints) => endpoints.clone(),
             None => held.endpoints.insert(discover(http, places).await).clone(),
         };
-        let granted = self.ask(http, &endpoints, &mut held.raw).await?;
+        let granted = self.ask(http, &endpoints, meter, &mut held.raw).await?;
         held.generation += 1;
         let life = TimeDelta::seconds(i64::from(
             u32::try_from(granted.expires_in.unwrap_or(USUAL_LIFE_SECONDS)).unwrap_or(u32::MAX),
@@ -92,19 +99,25 @@ impl Tokens {
         Ok(token)
     }
 
+    /// Until when the token is used; none while nobody has one, or it is just being fetched.
+    pub fn until(&self) -> Option<Time> {
+        self.held.try_lock().ok()?.token.as_ref().map(|token| token.renew_at)
+    }
+
     async fn ask(
         &self,
         http: &Client,
         endpoints: &Endpoints,
+        meter: &Meter,
         raw: &mut bool,
     ) -> Result<wire::Token, Failure> {
         let scope = SCOPES.join(" ");
         let form = [("grant_type", "client_credentials"), ("scope", scope.as_str())];
         let request =
             |raw: bool| http.post(endpoints.token.clone()).header(AUTHORIZATION, self.basic(raw)).form(&form);
-        let mut reply = ask_for_token(request(*raw)).await?;
+        let mut reply = ask_for_token(meter, request(*raw)).await?;
         if reply.status == StatusCode::UNAUTHORIZED && !*raw && self.basic(true) != self.basic(false) {
-            let other = ask_for_token(request(true)).await?;
+            let other = ask_for_token(meter, request(true)).await?;
             if other.status.is_success() {
                 tracing::warn!("the token endpoint takes id and secret only as they are, not form-encoded");
                 *raw = true;
@@ -170,11 +183,10 @@ struct OAuthError {
 }
 
 /// Nothing of a letter was sent, so whatever breaks here had no effect on it.
-async fn ask_for_token(request: RequestBuilder) -> Result<Reply, Failure> {
+async fn ask_for_token(meter: &Meter, request: RequestBuilder) -> Result<Reply, Failure> {
     use super::line::Broken::{Lost, NotSent};
-    exchange(request, LARGEST_ANSWER).await.map_err(|(NotSent(why) | Lost(why))| Failure::Later {
-        soonest: None,
-        why: format!("the token endpoint: {why}"),
+    counted(meter, "token", exchange(request, LARGEST_ANSWER)).await.map_err(|(NotSent(why) | Lost(why))| {
+        Failure::Later { soonest: None, why: format!("the token endpoint: {why}") }
     })
 }
 

@@ -6,6 +6,7 @@ use reqwest::{Client, StatusCode};
 
 use super::failure::Failure;
 use super::line::{Reply, exchange, plain};
+use super::meter::{Meter, counted};
 use super::places::Places;
 use super::wire::{DownloadTarget, UploadTarget};
 
@@ -24,6 +25,7 @@ pub(super) enum Stored {
 pub(super) async fn upload(
     http: &Client,
     places: &Places,
+    meter: &Meter,
     target: &UploadTarget,
     name: String,
     pdf: Bytes,
@@ -39,7 +41,9 @@ pub(super) async fn upload(
         .file_name(name)
         .mime_str("application/pdf")
         .map_err(|_| Failure::Unknown("the upload can't be put together".to_owned()))?;
-    let reply = exchange(http.post(url).multipart(form.part("file", part)), LARGEST_XML).await?;
+    meter.uploaded(length);
+    let request = http.post(url).multipart(form.part("file", part));
+    let reply = counted(meter, "upload", exchange(request, LARGEST_XML)).await?;
     if reply.status.is_success() {
         return Ok(Stored::Yes);
     }
@@ -66,13 +70,14 @@ fn refusal(reply: &Reply) -> String {
 pub(super) async fn download(
     http: &Client,
     places: &Places,
+    meter: &Meter,
     target: &DownloadTarget,
 ) -> Result<Vec<u8>, Failure> {
     let url = places
         .elsewhere(&target.url)
         .await
         .map_err(|bad| Failure::Refused(format!("the download address is not used: {bad}")))?;
-    let reply = exchange(http.get(url), LARGEST_PDF).await?;
+    let reply = counted(meter, "download", exchange(http.get(url), LARGEST_PDF)).await?;
     if reply.status == StatusCode::OK {
         Ok(reply.body)
     } else {

@@ -8,7 +8,7 @@ use crate::store::Desk;
 #[derive(Debug, clap::Args)]
 pub(super) struct Place {
     /// The configuration (default: mailchute.yaml here, else /etc/mailchute/mailchute.yaml)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
 }
 

@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use fs_err as fs;
 use tracing::Level;
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
@@ -45,13 +46,15 @@ impl Log {
         let mut layers = vec![self.standard_error()?.with_filter(wanted(usual)).boxed()];
         let mut guard = None;
         if let Some(dir) = &self.files {
+            let unwritable = || format!("no log can be written into {}", dir.display());
+            fs::create_dir_all(dir).with_context(unwritable)?;
             let files = RollingFileAppender::builder()
                 .rotation(Rotation::DAILY)
                 .filename_prefix("mailchute")
                 .filename_suffix("log")
                 .max_log_files(self.keep.max(1))
                 .build(dir)
-                .with_context(|| format!("no log can be written into {}", dir.display()))?;
+                .with_context(unwritable)?;
             let (writer, end) = tracing_appender::non_blocking(files);
             guard = Some(end);
             let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(writer);

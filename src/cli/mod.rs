@@ -120,7 +120,7 @@ async fn obey(command: Command) -> anyhow::Result<()> {
         Command::Submit(arguments) => submit::run(arguments).await,
         Command::List(arguments) => list::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
-        Command::Status(arguments) => status::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments).await,
         Command::Hold(arguments) => orders::letters(arguments, Order::Hold).await,
         Command::Release(arguments) => orders::letters(arguments, Order::Release).await,
         Command::Retry(arguments) => orders::letters(arguments, Order::Retry).await,

@@ -1,63 +1,148 @@
-//! `mailchute status`.
+//! `mailchute status`: how everything stands, on one screen.
 
-use serde_json::json;
+use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
 
 use super::config::Place;
 use super::table;
-use crate::clock::Clock;
-use crate::spool::Spool;
-use crate::store::Bell;
+use crate::clock::{Clock, Time};
+use crate::config::Config;
+use crate::status::{Facts, Live, ask};
 
-/// Show how things stand: letters by state, what is paused, what waits
+const WATCH_EVERY: Duration = Duration::from_secs(2);
+/// Of what waits for a person, so many are shown.
+const SHOWN: usize = 5;
+
+/// Show how things stand: letters by state, folders, accounts, what waits and why
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: Place,
     /// One JSON object
-    #[arg(long)]
+    #[arg(long, conflicts_with = "watch")]
     json: bool,
+    /// Show it anew every two seconds, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let desk = arguments.place.desk()?;
-    let runs = Bell::ring(desk.home());
-    let totals = desk.totals(Clock::system().now())?;
-    let paused = desk.paused()?;
-    let folders = desk.folders()?;
-    let (rejected, held) = desk.undecided()?;
-    let submitted = Spool::open(&desk.home().spool())?.arrived()?.len() as u64;
-    if arguments.json {
-        let paused: Vec<_> = paused
-            .iter()
-            .map(|row| json!({"account": row.account, "cause": row.pause.cause.to_string(), "since": row.pause.since}))
-            .collect();
-        return table::json(
-            &json!({"runs": runs, "totals": totals, "submitted": submitted, "paused": paused,
-                    "folders": folders, "drops_rejected": rejected, "drops_held": held}),
-        );
+pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let config = arguments.place.config()?;
+    loop {
+        let facts = facts(&config)?;
+        if arguments.json {
+            return table::json(&facts);
+        }
+        let text = lines(&facts).join("\n");
+        if !arguments.watch {
+            return Ok(super::say(&text)?);
+        }
+        let mut out = std::io::stdout().lock();
+        if out.is_terminal() {
+            // Home, and what was there goes.
+            out.write_all(b"\x1b[H\x1b[J")?;
+        }
+        writeln!(out, "{text}")?;
+        out.flush()?;
+        drop(out);
+        tokio::time::sleep(WATCH_EVERY).await;
     }
-    super::say(if runs { "the daemon runs" } else { "the daemon does not run: `mailchute run` starts it" })?;
-    for (state, count) in &totals.letters {
-        super::say(&format!("{count:>9} {state}"))?;
+}
+
+/// The daemon's own, or what the records say while none runs.
+fn facts(config: &Config) -> anyhow::Result<Facts> {
+    match ask(&config.state)? {
+        Some(facts) => Ok(facts),
+        None => Ok(Facts::gather(&config.state, None, Clock::system().now())?),
     }
-    for row in paused {
-        let since = table::time(row.pause.since);
-        super::say(&format!("account {} is paused since {since}: {}", row.account, row.pause.cause))?;
+}
+
+fn lines(facts: &Facts) -> Vec<String> {
+    let mut lines = match &facts.runs {
+        Some(live) => running(live, facts),
+        None => vec!["the daemon does not run: `mailchute run` starts it".to_owned()],
+    };
+    for paused in &facts.paused {
+        let tried = paused.tried_at.map_or_else(String::new, |at| format!("; tried at {}", table::time(at)));
+        let since = table::time(paused.since);
+        lines.push(format!("account {} is paused since {since}: {}{tried}", paused.account, paused.why));
     }
-    for row in folders {
-        let how = row.trouble.map_or_else(|| "watched".to_owned(), |why| format!("AWAY: {why}"));
-        super::say(&format!("folder {}: {how}", row.folder))?;
-    }
+    lines.extend(facts.folders.iter().map(|folder| {
+        let looked = looked(facts, &folder.folder);
+        let how = folder.trouble.as_ref().map_or(looked, |why| format!("AWAY: {why}"));
+        format!("folder {}: {how}", folder.folder)
+    }));
+    lines.extend(facts.by_state().iter().map(|(state, letters)| format!("{letters:>9} {state}")));
     let waiting = [
-        (rejected, "drop(s) rejected"),
-        (held, "drop(s) held that are no letter yet"),
-        (submitted, "submitted, not taken in yet"),
-        (totals.due, "letter(s) due now"),
-        (totals.owed, "message(s) owed"),
-        (totals.orders, "order(s) waiting"),
+        (facts.drops_rejected, "drop(s) rejected"),
+        (facts.drops_held, "drop(s) held that are no letter yet"),
+        (facts.submitted, "submitted, not taken in yet"),
+        (facts.due, "letter(s) due now"),
+        (facts.owed, "message(s) owed"),
+        (facts.orders, "order(s) waiting"),
     ];
-    for (count, what) in waiting.into_iter().filter(|(count, _)| *count > 0) {
-        super::say(&format!("{count:>9} {what}"))?;
+    let waiting = waiting.into_iter().filter(|(count, _)| *count > 0);
+    lines.extend(waiting.map(|(count, what)| format!("{count:>9} {what}")));
+    if let Some(oldest) = &facts.oldest {
+        let why = oldest.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+        let age = age(oldest.since, facts.now);
+        lines.push(format!("the oldest on its way is {}, {} since {age}{why}", oldest.letter, oldest.state));
     }
-    Ok(())
+    for held in facts.held.iter().take(SHOWN) {
+        let why = held.why.as_deref().unwrap_or("no reason is known");
+        lines.push(format!(
+            "waits for a person since {}: {}, {why}",
+            age(held.since, facts.now),
+            held.letter
+        ));
+    }
+    let alarms = facts.alarms.iter();
+    lines.extend(alarms.map(|alarm| {
+        let since = table::time(alarm.since);
+        format!("ALARM since {since}: {}: {}", alarm.cause, alarm.detail)
+    }));
+    if let Some(disk) = facts.disk {
+        lines.push(format!("disk of the records: {} MB free of {} MB", disk.free >> 20, disk.size >> 20));
+    }
+    lines
+}
+
+fn running(live: &Live, facts: &Facts) -> Vec<String> {
+    let since = age(live.since, facts.now);
+    let ready = if live.ready { "" } else { ", not ready yet" };
+    let mut lines = vec![format!("the daemon runs: {}, since {since}{ready}", live.version)];
+    for (name, seconds) in &live.busy {
+        lines.push(format!("HANGS: {name} has been at one thing for {seconds} s"));
+    }
+    for account in &live.accounts {
+        let how = match (account.silent_since, account.rests_until, account.known) {
+            (Some(since), Some(until), _) => {
+                let (since, until) = (table::time(since), table::time(until));
+                format!("NO ANSWER since {since}; tried again at {until}")
+            }
+            (Some(since), None, _) => format!("NO ANSWER since {}", table::time(since)),
+            (None, _, false) => "not read yet".to_owned(),
+            (None, _, true) => match account.token_until {
+                Some(until) => format!("answers; its token is good until {}", table::time(until)),
+                None => "answers".to_owned(),
+            },
+        };
+        lines.push(format!("account {}: {how}", account.name));
+    }
+    lines
+}
+
+fn looked(facts: &Facts, folder: &str) -> String {
+    let Some(live) = &facts.runs else { return "not watched".to_owned() };
+    let live = live.folders.iter().find(|live| live.name == folder);
+    let Some((at, hears)) = live.and_then(|live| Some((live.looked_at?, live.hears))) else {
+        return "not looked at yet, or not in the configuration any more".to_owned();
+    };
+    let how = if hears { "watched" } else { "looked through now and then" };
+    format!("{how}; last look {} ago", age(at, facts.now))
+}
+
+fn age(since: Time, now: Time) -> String {
+    let seconds = (now - since).num_seconds().max(0).unsigned_abs();
+    humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }

@@ -1,6 +1,7 @@
 //! `mailchute.yaml` and the files it leads to.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,6 +59,7 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
     let accounts = accounts(&written, beside, problems);
     let (patience, retry) = network(&written, problems);
     let state = beside.join(&main.state);
+    let status = status(&written, problems);
     let email = email::build(&written, beside, problems);
     let mut folders = Vec::new();
     match rule_files(beside, &main.folders) {
@@ -71,6 +73,7 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
         state,
         accounts,
         email,
+        status,
         zone: around.zone,
         language: main.language,
         folders,
@@ -87,6 +90,24 @@ pub(super) fn rules_of(file: &Path) -> Vec<PathBuf> {
     let written: Option<Written<yaml::Main>> = page::read(file, &mut Vec::new());
     let pattern = written.map_or_else(|| yaml::FOLDERS.to_owned(), |main| main.value.folders);
     rule_files(file.parent().unwrap_or(Path::new("")), &pattern).unwrap_or_default()
+}
+
+fn status(written: &Written<yaml::Main>, problems: &mut Vec<Problem>) -> Option<SocketAddr> {
+    let listen = &written.value.status.as_ref()?.listen;
+    let path = ["status", "listen"];
+    match listen.parse::<SocketAddr>() {
+        Ok(address) if address.ip().is_loopback() => Some(address),
+        Ok(_) => {
+            let help = "listen on 127.0.0.1, and let a proxy with a log-in tell others";
+            problems.push(written.wrong(&path, "other machines could read it, and there is no log-in", help));
+            None
+        }
+        Err(_) => {
+            let what = "here should be an address and a port";
+            problems.push(written.wrong(&path, what, "write it as `127.0.0.1:8461`"));
+            None
+        }
+    }
 }
 
 fn addresses(

@@ -25,6 +25,7 @@ mod yaml;
 mod yaml_folder;
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use chrono_tz::Tz;
@@ -49,6 +50,8 @@ pub struct Config {
     pub folders: Vec<Folder>,
     /// How people are told; nobody is without it.
     pub email: Option<Email>,
+    /// Where how things stand is told, besides to commands.
+    pub status: Option<SocketAddr>,
     pub zone: Tz,
     pub language: Language,
     /// Where the folders' rules files are.
@@ -114,10 +117,10 @@ impl Config {
         }
     }
 
-    /// What only a new start can change: accounts, network, records.
+    /// What only a new start can change: accounts, network, records, where status is told.
     pub fn fixed(&self) -> String {
-        let Self { state, accounts, letters_at_once, patience, retry, .. } = self;
-        format!("{} {accounts:?} {letters_at_once} {patience:?} {retry:?}", state.display())
+        let Self { state, accounts, status, letters_at_once, patience, retry, .. } = self;
+        format!("{} {accounts:?} {status:?} {letters_at_once} {patience:?} {retry:?}", state.display())
     }
 
     /// The rules files that a main file leads to, as far as it can be read.

@@ -37,6 +37,15 @@ pub(super) struct Main {
     pub network: Network,
     /// Without it nobody is told anything by mail.
     pub email: Option<EmailSection>,
+    /// Probes and metrics over HTTP; without it only `mailchute status` can ask.
+    pub status: Option<StatusSection>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StatusSection {
+    /// An address of this machine and a port: 127.0.0.1:8461. There is no log-in.
+    pub listen: String,
 }
 
 pub(super) const FOLDERS: &str = "folders/*.yaml";

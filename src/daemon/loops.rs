@@ -10,6 +10,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
+use super::pulse::Pulse;
 use super::{LOOKS, wait};
 use crate::clock::{Clock, Time};
 use crate::hot::Registry;
@@ -42,6 +43,7 @@ pub(super) struct Loops {
     threads: tokio::runtime::Runtime,
     /// True once every folder has been looked at.
     pub(super) watching: watch::Receiver<bool>,
+    pub(super) pulses: Vec<Pulse>,
 }
 
 impl Loops {
@@ -58,8 +60,14 @@ impl Loops {
             .build()?;
         let Working { store, registry, clock, bells, stopped } = working;
         let (looked, watching) = watch::channel(false);
-        let taking_in = threads.spawn(take_in(intake, clock.clone(), bells.clone(), stopped.clone(), looked));
-        let times = |longest| Times { clock: clock.clone(), longest, stopped: stopped.clone() };
+        let pulses = ["folders", "shelves", "mails", "kept"].map(Pulse::new);
+        let times = |longest, pulse: usize| Times {
+            clock: clock.clone(),
+            longest,
+            stopped: stopped.clone(),
+            pulse: pulses[pulse].clone(),
+        };
+        let taking_in = threads.spawn(take_in(intake, bells.clone(), times(LOOKS, 0), looked));
         let (store, registry, told, kept, time) = (
             Arc::clone(store),
             Arc::clone(registry),
@@ -75,21 +83,21 @@ impl Loops {
             let (store, registry, clock) = (Arc::clone(&store), Arc::clone(&registry), time.clone());
             async move { Ok(shelf::tick(&store, &registry, &clock).await?) }
         };
-        let putting = threads.spawn(again(put_away, Arc::clone(&bells.owed), times(LOOKS)));
+        let putting = threads.spawn(again(put_away, Arc::clone(&bells.owed), times(LOOKS, 1)));
         // Tells people what is owed. A mail that is cut off is sent again under the same name.
         let tell = move || {
             let outbox = Arc::clone(&outbox);
             async move { Ok(outbox.tick().await?) }
         };
-        let telling = tokio::spawn(again(tell, Arc::clone(&bells.told), times(LOOKS)));
+        let telling = tokio::spawn(again(tell, Arc::clone(&bells.told), times(LOOKS, 2)));
         // Fetches sealed PDFs, and removes what was kept long enough.
         let keeper = Arc::new(keeper);
         let keep = move || {
             let keeper = Arc::clone(&keeper);
             async move { Ok(keeper.tick().await?) }
         };
-        let keeping = threads.spawn(again(keep, Arc::clone(&bells.kept), times(KEEPS)));
-        Ok(Self { taking_in, putting, telling, keeping, threads, watching })
+        let keeping = threads.spawn(again(keep, Arc::clone(&bells.kept), times(KEEPS, 3)));
+        Ok(Self { taking_in, putting, telling, keeping, threads, watching, pulses: pulses.to_vec() })
     }
 
     /// Resolves when one of them ends, and says why.
@@ -110,15 +118,17 @@ impl Loops {
 
 async fn take_in(
     mut intake: Intake,
-    clock: Clock,
     bells: Bells,
-    mut stopped: watch::Receiver<bool>,
+    times: Times,
     looked: watch::Sender<bool>,
 ) -> anyhow::Result<()> {
+    let Times { clock, longest, mut stopped, pulse } = times;
     loop {
+        pulse.begins();
         let next = intake.tick().await?;
+        pulse.rests();
         looked.send_if_modified(|looked| !std::mem::replace(looked, true));
-        let wait = sleep_until(Instant::now() + wait(&clock, next, LOOKS));
+        let wait = sleep_until(Instant::now() + wait(&clock, next, longest));
         tokio::select! {
             biased;
             _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
@@ -134,6 +144,7 @@ struct Times {
     clock: Clock,
     longest: Duration,
     stopped: watch::Receiver<bool>,
+    pulse: Pulse,
 }
 
 /// One look after another: when something is due, when the bell rings, and now and then anyway. What is
@@ -142,13 +153,15 @@ async fn again<F>(mut look: impl FnMut() -> F, bell: Arc<Notify>, times: Times) 
 where
     F: Future<Output = anyhow::Result<Option<Time>>>,
 {
-    let Times { clock, longest, mut stopped } = times;
+    let Times { clock, longest, mut stopped, pulse } = times;
     loop {
+        pulse.begins();
         let next = tokio::select! {
             biased;
             _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
             next = look() => next?,
         };
+        pulse.rests();
         let wait = sleep_until(Instant::now() + wait(&clock, next, longest));
         tokio::select! {
             biased;

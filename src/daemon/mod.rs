@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::api::Client;
+use crate::api::{Client, Meter};
 use crate::clock::{Clock, Time};
 use crate::config::Config;
 use crate::dispatch::{Account, Dispatch};
@@ -20,12 +23,15 @@ use crate::keep::Keeper;
 use crate::owed::Outbox;
 use crate::pdf::Inspector;
 use crate::spool::Spool;
+use crate::status::{Source, serve};
 use crate::store::{Bell, Store};
 use crate::systemd::Manager;
+use live::Knowing;
 use loops::{Loops, Working};
 use pulse::{Pulse, keep_alive};
 use work::Work;
 
+mod live;
 mod loops;
 mod pulse;
 mod reload;
@@ -54,14 +60,11 @@ pub struct Run {
 pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
     let Run { clock, after_restore, inspector, reload, manager } = run;
     let manager = Arc::new(manager);
-    let accounts = accounts(&config, &clock)?;
+    let meter = Meter::default();
+    let accounts = accounts(&config, &clock, &meter)?;
     let store = open(&config, &clock, after_restore).await?;
     let spool = Spool::open(&store.home().spool())?;
-    let bell = Bell::hang(store.home());
-    if let Err(error) = &bell {
-        journal::no_bell(error);
-    }
-    let keeping = spool.clone();
+    let bell = Bell::hang(store.home()).inspect_err(journal::no_bell).ok();
     let dispatch = Dispatch::new(
         Arc::clone(&store),
         spool.clone(),
@@ -75,10 +78,11 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let waking = reload::times(&config, &bells);
     let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
     let outbox = Arc::new(Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config));
+    let clients = clients(&config, &clock, &meter)?;
+    let keeper =
+        Keeper::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
     let intake =
         Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, clock.clone(), &bells);
-    let clients = clients(&config, &clock)?;
-    let keeper = Keeper::new(Arc::clone(&store), Arc::clone(&registry), keeping, clock.clone(), clients);
     // What this run began with is right, whatever an earlier one was given.
     outbox.configuration(None).await?;
     let (stopping, stopped) = watch::channel(false);
@@ -90,26 +94,41 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
         stopped,
     };
     let loops = Loops::start(&working, intake, Arc::clone(&outbox), keeper)?;
-    let reloads = tokio::spawn(reloading.run(registry, outbox, bells.clone(), waking, Arc::clone(&manager)));
-    let pulse = Pulse::new("dispatch");
-    let alive = tokio::spawn(keep_alive(Arc::clone(&manager), Arc::clone(&store), vec![pulse.clone()]));
-    let mut work = Work::new(dispatch, loops, pulse, manager, clock, bell.ok());
+    let pulse = Pulse::new("letters");
+    let knowing = Knowing {
+        since: clock.now(),
+        clock: clock.clone(),
+        manager: Arc::clone(&manager),
+        accounts: dispatch.accounts(),
+        registry: Arc::clone(&registry),
+        pulses: [loops.pulses.as_slice(), std::slice::from_ref(&pulse)].concat(),
+    };
+    let feeding = keep_alive(Arc::clone(&manager), Arc::clone(&store), vec![pulse.clone()]);
+    let beside = [
+        tokio::spawn(tell(knowing, config.state.clone(), meter, config.status)),
+        tokio::spawn(reloading.run(registry, outbox, bells.clone(), waking, Arc::clone(&manager))),
+        tokio::spawn(feeding),
+    ];
+    let mut work = Work::new(dispatch, loops, pulse, manager, clock, bell);
     let ended = work.run(&store, &bells.taken, stop).await;
     // Whatever ended it: nothing more is begun, what is durable stays, the database is closed properly.
-    let Work { mut dispatch, loops, manager, .. } = work;
-    manager.stopping();
-    alive.abort();
-    reloads.abort();
+    work.manager.stopping();
+    beside.iter().for_each(JoinHandle::abort);
     stopping.send_replace(true);
+    finish(work, store).await?;
+    ended
+}
+
+async fn finish(work: Work, store: Arc<Store>) -> anyhow::Result<()> {
+    let Work { mut dispatch, loops, .. } = work;
     dispatch.stop();
     let _ = timeout(LAST_REVOCATION, dispatch.revoke()).await;
     drop(dispatch);
     // What a folder's thread is in the middle of is found again at the next start.
     loops.let_go();
-    let closing = Arc::clone(&store);
-    tokio::task::spawn_blocking(move || closing.close()).await?;
+    tokio::task::spawn_blocking(move || store.close()).await?;
     journal::stopped();
-    ended
+    Ok(())
 }
 
 /// The records, made one; and what they say of this configuration.
@@ -126,20 +145,30 @@ async fn open(config: &Config, clock: &Clock, after_restore: bool) -> anyhow::Re
     Ok(Arc::new(store))
 }
 
-fn accounts(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Account>> {
+/// Tells how things stand to whoever asks.
+async fn tell(knowing: Knowing, state: PathBuf, meter: Meter, listen: Option<SocketAddr>) {
+    let clock = knowing.clock.clone();
+    let source = Source { state, clock, meter, live: Arc::new(move || knowing.live()) };
+    if let Err(error) = serve(source, listen).await {
+        journal::no_status(&error);
+    }
+}
+
+fn accounts(config: &Config, clock: &Clock, meter: &Meter) -> anyhow::Result<Vec<Account>> {
     let mut accounts = Vec::new();
     for account in &config.accounts {
         let credentials = account.credentials()?;
         let client = Client::new(account.places.clone(), credentials, config.patience, clock.clone())
-            .context("the HTTP client can't be made")?;
+            .context("the HTTP client can't be made")?
+            .counted_by(meter);
         accounts.push(Account::new(account.name.clone(), client));
     }
     Ok(accounts)
 }
 
 /// Clients of their own for those who fetch sealed PDFs: whatever hangs there holds up no letter.
-fn clients(config: &Config, clock: &Clock) -> anyhow::Result<BTreeMap<String, Client>> {
-    Ok(accounts(config, clock)?.into_iter().map(|account| (account.name, account.client)).collect())
+fn clients(config: &Config, clock: &Clock, meter: &Meter) -> anyhow::Result<BTreeMap<String, Client>> {
+    Ok(accounts(config, clock, meter)?.into_iter().map(|account| (account.name, account.client)).collect())
 }
 
 fn wait(clock: &Clock, next: Option<Time>, longest: Duration) -> Duration {

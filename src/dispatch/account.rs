@@ -56,7 +56,7 @@ impl Account {
     }
 
     /// Until when the service is left alone, if it does not answer.
-    pub(super) fn rests(&self, now: Time) -> Option<Time> {
+    pub fn rests(&self, now: Time) -> Option<Time> {
         self.known().breaker.rests(now)
     }
 
@@ -108,6 +108,16 @@ impl Account {
         }
     }
 
+    /// Since when it does not answer.
+    pub fn silent_since(&self) -> Option<Time> {
+        self.known().silent.since
+    }
+
+    /// Whether an answer of it is known.
+    pub fn is_known(&self) -> bool {
+        self.known().realm.is_some()
+    }
+
     pub(super) fn was_read(&self) -> bool {
         self.known().tried
     }
@@ -131,6 +141,10 @@ impl Account {
 }
 
 impl Dispatch {
+    pub fn accounts(&self) -> Vec<Arc<Account>> {
+        self.shared.accounts.values().map(Arc::clone).collect()
+    }
+
     /// Whether each account has answered, or is known not to.
     pub fn has_heard(&self) -> bool {
         self.shared.accounts.values().all(|account| account.known().heard)

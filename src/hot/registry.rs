@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Hot;
+use crate::clock::Time;
 use crate::config::Folder;
 
 #[derive(Debug, Clone)]
@@ -11,6 +12,8 @@ pub struct Known {
     pub folder: Arc<Folder>,
     /// `None` while it is away.
     pub hot: Option<Arc<Hot>>,
+    /// When it was last looked at, and whether the kernel tells of what arrives.
+    pub looked: Option<(Time, bool)>,
 }
 
 /// Shared by whoever works in folders; a reload replaces what is in it.
@@ -36,8 +39,8 @@ impl Registry {
         let mut old = std::mem::take(&mut *known);
         for folder in folders {
             let before = old.remove(&folder.name).filter(|old| old.folder.path == folder.path);
-            let hot = before.and_then(|old| old.hot);
-            known.insert(folder.name.clone(), Known { folder: Arc::new(folder), hot });
+            let (hot, looked) = before.map_or((None, None), |old| (old.hot, old.looked));
+            known.insert(folder.name.clone(), Known { folder: Arc::new(folder), hot, looked });
         }
     }
 
@@ -47,6 +50,12 @@ impl Registry {
 
     pub fn get(&self, name: &str) -> Option<Known> {
         self.lock().get(name).cloned()
+    }
+
+    pub fn looked(&self, name: &str, at: Time, hears: bool) {
+        if let Some(known) = self.lock().get_mut(name) {
+            known.looked = Some((at, hears));
+        }
     }
 
     pub fn set(&self, name: &str, hot: Option<Arc<Hot>>) {

@@ -198,6 +198,8 @@ const STRUCK: &str = "
         BEGIN SELECT RAISE(ABORT, 'a fact never changes'); END;
     CREATE INDEX letter_named ON letter (source, changed_at) WHERE discarded & 4 = 0
         AND due_at IS NULL AND state IN ('shipped', 'cancelled', 'withdrawn', 'closed');
+    DROP INDEX letter_state;
+    CREATE INDEX letter_state ON letter (state, source);
     CREATE INDEX original_waiting ON original (place) WHERE letter IS NULL;
 
     PRAGMA user_version = 5;

@@ -36,7 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "texts",
         ],
     ),
-    ("hot", &["config", "drop"]),
+    ("hot", &["clock", "config", "drop"]),
     ("shelf", &["clock", "config", "drop", "hot", "journal", "letter", "spool", "store", "texts"]),
     (
         "intake",
@@ -66,12 +66,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("keep", &["api", "clock", "drop", "hot", "journal", "letter", "spool", "store"]),
     ("schedule", &["clock"]),
+    ("status", &["api", "clock", "journal", "spool", "store"]),
     ("systemd", &[]),
     (
         "daemon",
         &[
             "api", "clock", "config", "dispatch", "hot", "intake", "journal", "keep", "owed", "pdf",
-            "schedule", "shelf", "spool", "store", "systemd",
+            "schedule", "shelf", "spool", "status", "store", "systemd",
         ],
     ),
     ("sandbox", &["api", "clock", "secret"]),
@@ -80,7 +81,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "address", "api", "clock", "config", "daemon", "demo", "drop", "letter", "message", "owed",
-            "pdf", "rules", "sandbox", "secret", "spool", "store", "systemd", "texts",
+            "pdf", "rules", "sandbox", "secret", "spool", "status", "store", "systemd", "texts",
         ],
     ),
 ];

@@ -35,7 +35,8 @@ async fn scenario(format: &str) -> (Mailroom, String, String) {
     command.env("RUST_LOG", "trace").stdout(Stdio::null()).stderr(std::fs::File::create(&err).unwrap());
     let mut daemon = command.spawn().unwrap();
     let began = Instant::now();
-    while room.drops().len() < 4 || room.row_states() != ["confirmed"; 2] {
+    let watched = room.hot().join("Approve");
+    while !watched.exists() || room.drops().len() < 4 || room.row_states() != ["confirmed"; 2] {
         assert!(began.elapsed() < Duration::from_mins(1), "{:?}: {}", room.row_states(), read(&err));
         std::thread::yield_now();
     }
@@ -65,7 +66,9 @@ async fn nothing_secret_and_nobodys_name_is_told_even_in_every_detail() {
         {
             assert!(!text.contains(word), "{word} in {text}");
         }
-        assert_eq!(drawn.find(text).map(|found| found.as_str()), None, "{text}");
+        // The service's names of mails may be told.
+        let mut drawn = drawn.find_iter(text).map(|found| found.as_str());
+        assert_eq!(drawn.find(|found| !found.starts_with("m01")), None, "{text}");
     }
     let events: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let confirmed = |event: &&Value| event["message"].as_str().unwrap().contains("confirmed: it is posted");

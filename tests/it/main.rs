@@ -23,6 +23,7 @@ mod program;
 mod rows;
 mod service;
 mod spool;
+mod standing;
 mod tidy;
 
 mod folders {

@@ -148,7 +148,7 @@ async fn a_letter_from_submit_to_its_tracking_number() {
     let tracking = row["tracking"].as_str().unwrap();
     assert!(desk.say(&["list"]).contains(&format!("tracking number {tracking}")));
     assert!(desk.say(&["audit"]).starts_with("2 letter(s)"));
-    assert_eq!(desk.json(&["status", "--json"])[0]["runs"], true);
+    assert!(desk.json(&["status", "--json"])[0]["runs"].is_object());
     assert!(desk.say(&["account"]).contains("main     works"));
     assert!(desk.say(&["account", "pause", "main"]).contains("paused"));
     assert!(desk.say(&["account"]).contains("a person paused it"));

@@ -1,0 +1,52 @@
+//! What only the running daemon knows of how things stand.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::pulse::Pulse;
+use crate::clock::{Clock, Time};
+use crate::dispatch::Account;
+use crate::hot::Registry;
+use crate::status::{Live, LiveAccount, LiveFolder};
+use crate::systemd::Manager;
+
+/// What takes longer is worth telling.
+const LONG: Duration = Duration::from_secs(30);
+
+pub(super) struct Knowing {
+    pub(super) since: Time,
+    pub(super) clock: Clock,
+    pub(super) manager: Arc<Manager>,
+    pub(super) accounts: Vec<Arc<Account>>,
+    pub(super) registry: Arc<Registry>,
+    pub(super) pulses: Vec<Pulse>,
+}
+
+impl Knowing {
+    pub(super) fn live(&self) -> Live {
+        let now = self.clock.now();
+        let account = |account: &Arc<Account>| LiveAccount {
+            name: account.name.clone(),
+            known: account.is_known(),
+            token_until: account.client.token_until(),
+            silent_since: account.silent_since(),
+            rests_until: account.rests(now),
+        };
+        let folders = self.registry.all().into_iter().map(|known| LiveFolder {
+            name: known.folder.name.clone(),
+            looked_at: known.looked.map(|(at, _)| at),
+            hears: known.looked.is_some_and(|(_, hears)| hears),
+        });
+        let busy = self.pulses.iter().map(|pulse| (pulse.name, pulse.at_it_for()));
+        let busy =
+            busy.filter(|(_, long)| *long > LONG).map(|(name, long)| (name.to_owned(), long.as_secs()));
+        Live {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            since: self.since,
+            ready: self.manager.is_ready(),
+            accounts: self.accounts.iter().map(account).collect(),
+            folders: folders.collect(),
+            busy: busy.collect(),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! How everything stands, counted: for those who look after it.
+
+use rusqlite::OptionalExtension as _;
+use serde::{Deserialize, Serialize};
+
+use super::{Desk, StoreError, alarms, read, time};
+use crate::clock::Time;
+use crate::guard::Raised;
+use crate::letter::Number;
+
+/// Listed at most.
+const WAITING: u32 = 20;
+
+/// Letters of a folder in one state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    pub state: String,
+    pub folder: String,
+    pub letters: u64,
+}
+
+/// A letter, and since when it is as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Since {
+    pub letter: Number,
+    pub folder: String,
+    pub state: String,
+    pub since: Time,
+    pub why: Option<String>,
+}
+
+impl Desk {
+    pub fn counts(&self) -> Result<Vec<Count>, StoreError> {
+        let sql = "SELECT state, source, count(*) FROM letter GROUP BY state, source";
+        let mut statement = self.db().prepare_cached(sql)?;
+        let rows = statement.query_map([], |row| {
+            Ok(Count { state: row.get(0)?, folder: row.get(1)?, letters: read::count(row, 2)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The letter that has been on its way to being posted for the longest time.
+    pub fn oldest(&self) -> Result<Option<Since>, StoreError> {
+        let sql = "SELECT number, source, state, admitted_at, trouble FROM letter
+                   WHERE state IN ('admitted', 'created', 'uploaded', 'confirming', 'withdrawing')
+                   ORDER BY admitted_at LIMIT 1";
+        Ok(self.db().prepare_cached(sql)?.query_row([], since).optional()?)
+    }
+
+    /// Letters that wait for a person, the longest first.
+    pub fn held(&self) -> Result<Vec<Since>, StoreError> {
+        let sql = "SELECT number, source, state, changed_at, trouble FROM letter WHERE state = 'held'
+                   ORDER BY changed_at LIMIT ?1";
+        let mut statement = self.db().prepare_cached(sql)?;
+        Ok(statement.query_map([WAITING], since)?.collect::<Result<_, _>>()?)
+    }
+
+    pub fn alarms(&self) -> Result<Vec<Raised>, StoreError> {
+        alarms::raised(self.db())
+    }
+}
+
+fn since(row: &rusqlite::Row<'_>) -> rusqlite::Result<Since> {
+    Ok(Since {
+        letter: read::number(row, 0)?,
+        folder: row.get(1)?,
+        state: row.get(2)?,
+        since: time(row.get(3)?),
+        why: row.get(4)?,
+    })
+}

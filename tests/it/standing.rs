@@ -1,0 +1,248 @@
+//! How everything stands, as commands, probes and Prometheus are told by a daemon at work.
+
+#![expect(clippy::float_cmp, reason = "what is compared was counted")]
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use mailchute::status::{Facts, ask};
+use serde_json::{Value, json};
+
+use crate::mailroom::{Mailroom, RULES};
+use crate::program::mailchute;
+use crate::service::pdf;
+
+struct Daemon {
+    child: Child,
+    address: String,
+}
+
+impl Daemon {
+    /// A daemon that tells how things stand on a free port, which it names.
+    fn start(room: &Mailroom) -> Self {
+        let config = room.dir.path().join("mailchute.yaml");
+        let mut command = mailchute(&["run", "--config", config.to_str().unwrap(), "--log", "json"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let address = lines.find_map(|line| {
+            let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
+            event["address"].as_str().map(str::to_owned)
+        });
+        // Whatever else it tells is not waited for.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, address: address.unwrap() }
+    }
+
+    async fn get(&self, path: &str) -> (u16, String) {
+        let answer = reqwest::get(format!("http://{}{path}", self.address)).await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    }
+
+    async fn metrics(&self) -> BTreeMap<String, f64> {
+        let (status, text) = self.get("/metrics").await;
+        assert_eq!(status, 200, "{text}");
+        parsed(&text)
+    }
+
+    /// The metrics once one of them is as it should be.
+    async fn until(&self, sample: &str, is_so: impl Fn(f64) -> bool) -> BTreeMap<String, f64> {
+        let began = Instant::now();
+        loop {
+            let metrics = self.metrics().await;
+            if metrics.get(sample).copied().is_some_and(&is_so) {
+                return metrics;
+            }
+            assert!(began.elapsed() < Duration::from_secs(40), "{sample} in {metrics:#?}");
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads the text format and is strict: each sample below the help and type of its family, none twice,
+/// histograms that rise to their count.
+fn parsed(text: &str) -> BTreeMap<String, f64> {
+    let name = regex::Regex::new(r"^[a-z_]+$").unwrap();
+    let labels = regex::Regex::new(r#"^\{([a-z]+="([^"\\\n]|\\["\\n])*"(,|\}$))+$"#).unwrap();
+    let (mut samples, mut families) = (BTreeMap::new(), Vec::new());
+    let mut family = ("", "");
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# HELP ") {
+            let (of, help) = rest.split_once(' ').unwrap();
+            assert!(help.ends_with('.') && !families.contains(&of), "{line}");
+            families.push(of);
+            family = (of, "");
+        } else if let Some(rest) = line.strip_prefix("# TYPE ") {
+            let (of, kind) = rest.split_once(' ').unwrap();
+            assert!(of == family.0 && ["gauge", "counter", "histogram"].contains(&kind), "{line}");
+            family.1 = kind;
+        } else {
+            let (sample, value) = line.rsplit_once(' ').unwrap();
+            let at = sample.find('{').unwrap_or(sample.len());
+            let ending = sample[..at].strip_prefix(family.0).unwrap();
+            assert!(
+                name.is_match(&sample[..at]) && (at == sample.len() || labels.is_match(&sample[at..])),
+                "{line}"
+            );
+            assert!(
+                ending.is_empty()
+                    || (family.1 == "histogram" && ["_bucket", "_sum", "_count"].contains(&ending))
+            );
+            assert!(samples.insert(sample.to_owned(), value.parse().unwrap()).is_none(), "{line} twice");
+        }
+    }
+    samples
+}
+
+/// Takes what lies in its folder, quickly, and looks for itself.
+async fn room() -> Mailroom {
+    let quick =
+        RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}").replace("path:", "first_start: take\npath:");
+    let room = Mailroom::closed(&quick).await;
+    room.add_to_main(
+        "status: {listen: '127.0.0.1:0'}\nnetwork: {quickest_retry: 100ms, slowest_retry: 1s}\n",
+    );
+    room
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_figure_moves_with_what_it_counts() {
+    let room = room().await;
+    let config = room.dir.path().join("mailchute.yaml");
+    let command = |words: &[&str]| {
+        let output = mailchute(&[words, &["--config", config.to_str().unwrap()]].concat()).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let slow = json!({"endpoint": "account", "fault": "delay", "delay_ms": 500});
+    room.service.order(slow).await;
+    let daemon = Daemon::start(&room);
+    assert_eq!(daemon.get("/healthz").await.0, 503, "the account has not answered yet");
+    assert_eq!(daemon.get("/healthz/live").await.0, 200);
+    let at_first = daemon.until("mailchute_ready", |ready| ready > 0.0).await;
+    assert_eq!(daemon.get("/healthz").await, (200, "ready\n".to_owned()));
+    assert!(!at_first.contains_key("mailchute_letters{state=\"confirmed\",folder=\"letters\"}"));
+    assert_eq!(at_first["mailchute_uploaded_bytes_total"], 0.0);
+    assert_eq!(at_first["mailchute_folder_away{folder=\"letters\"}"], 0.0);
+    assert_eq!(at_first["mailchute_build_info{version=\"0.1.0\"}"], 1.0);
+
+    // One is posted; the same again is held; one is rejected; one waits for whom it goes to.
+    std::fs::write(room.path("x.pdf"), pdf(1)).unwrap();
+    daemon.until("mailchute_letters{state=\"confirmed\",folder=\"letters\"}", |letters| letters == 1.0).await;
+    std::fs::write(room.path("x again.pdf"), pdf(1)).unwrap();
+    std::fs::write(room.path("x broken.pdf"), "no PDF").unwrap();
+    std::fs::write(room.path("side.pdf"), pdf(2)).unwrap();
+    daemon.until("mailchute_letters{state=\"held\",folder=\"letters\"}", |letters| letters == 1.0).await;
+    daemon.until("mailchute_drops{state=\"rejected\"}", |drops| drops == 1.0).await;
+    let metrics = daemon.until("mailchute_oldest_held_seconds", |seconds| seconds >= 1.0).await;
+    assert_eq!(metrics["mailchute_uploaded_bytes_total"].to_string(), pdf(1).len().to_string());
+    for call in ["token", "account", "create", "upload", "read", "confirm"] {
+        let labels = format!("{{call=\"{call}\",outcome=\"done\"");
+        let count = metrics[&format!("mailchute_call_duration_seconds_count{labels}}}")];
+        assert!(count >= 1.0 && metrics[&format!("mailchute_call_duration_seconds_sum{labels}}}")] > 0.0);
+        let all = metrics[&format!("mailchute_call_duration_seconds_bucket{labels},le=\"+Inf\"}}")];
+        let first = metrics[&format!("mailchute_call_duration_seconds_bucket{labels},le=\"0.05\"}}")];
+        assert!(all == count && first <= all, "{call}");
+    }
+    for sample in ["mailchute_disk_free_bytes", "mailchute_disk_size_bytes", "mailchute_uptime_seconds"] {
+        assert!(metrics[sample] > 0.0, "{sample}");
+    }
+    let said = command(&["status"]);
+    for line in [
+        "the daemon runs: 0.1.0",
+        "account main: answers; its token",
+        "letters: watched; last look",
+        "1 confirmed",
+        "1 held",
+        "1 drop(s) rejected",
+        "waits for a person since",
+        "MB free",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_in_the_way_is_seen_as_long_as_it_is() {
+    let room = room().await;
+    let config = room.dir.path().join("mailchute.yaml");
+    let command = |words: &[&str]| {
+        let output = mailchute(&[words, &["--config", config.to_str().unwrap()]].concat()).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let daemon = Daemon::start(&room);
+    daemon.until("mailchute_ready", |ready| ready == 1.0).await;
+    // The account is paused, and a letter waits for it.
+    command(&["account", "pause", "main"]);
+    daemon.until("mailchute_account_paused{account=\"main\"}", |paused| paused == 1.0).await;
+    std::fs::write(room.path("x.pdf"), pdf(1)).unwrap();
+    daemon.until("mailchute_oldest_unposted_seconds", |seconds| seconds >= 1.0).await;
+    daemon.until("mailchute_due", |due| due >= 1.0).await;
+    assert!(command(&["status"]).contains("the oldest on its way is #1, admitted since"));
+    command(&["account", "resume", "main"]);
+    daemon.until("mailchute_letters{state=\"confirmed\",folder=\"letters\"}", |letters| letters == 1.0).await;
+
+    // The folder goes away.
+    std::fs::rename(room.hot(), room.dir.path().join("elsewhere")).unwrap();
+    daemon.until("mailchute_folder_away{folder=\"letters\"}", |away| away == 1.0).await;
+    daemon.until("mailchute_alarm{cause=\"folder letters\"}", |alarm| alarm == 1.0).await;
+    daemon.until("mailchute_folder_looked_seconds{folder=\"letters\"}", |ago| ago >= 1.0).await;
+    let said = command(&["status"]);
+    assert!(said.contains("folder letters: AWAY: ") && said.contains("ALARM since"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_service_and_a_daemon_that_does_not_run_are_seen() {
+    let room = room().await;
+    let config = room.dir.path().join("mailchute.yaml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let port = regex::Regex::new(r"127\.0\.0\.1:\d{2,}").unwrap();
+    std::fs::write(&config, port.replace_all(&text, "127.0.0.1:9").as_ref()).unwrap();
+    let daemon = Daemon::start(&room);
+    let silent = "mailchute_account_silent_seconds{account=\"main\"}";
+    let metrics = daemon.until(silent, |seconds| seconds >= 1.0).await;
+    let lost = "mailchute_call_duration_seconds_count{call=\"token\",outcome=\"not sent\"}";
+    assert!(metrics[lost] >= 1.0, "{metrics:?}");
+    let state = room.dir.path().join("state");
+    let facts: Facts = ask(&state).unwrap().unwrap();
+    assert!(facts.runs.unwrap().accounts[0].silent_since.is_some());
+    drop(daemon);
+    // What is durable is known all the same.
+    assert!(ask(&state).unwrap().is_none());
+    let words = ["status", "--config", config.to_str().unwrap()];
+    let output = mailchute(&words).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.starts_with("the daemon does not run") && said.contains("folder letters: not watched"),
+        "{said}"
+    );
+    let db = rusqlite::Connection::open(state.join("mailchute.db")).unwrap();
+    db.execute("INSERT INTO orders (account, command, asked_at) VALUES ('main', 'pause', 0)", []).unwrap();
+    db.execute("INSERT INTO owed (subject, notice, about, owed_at) VALUES ('x', 'x', 'x', 0)", []).unwrap();
+    drop(db);
+    let output = mailchute(&[words.as_slice(), &["--json"]].concat()).output().unwrap();
+    let facts: Facts = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((facts.orders, facts.owed, facts.runs.is_none()), (1, 1, true));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_somewhere_else_learns_nothing() {
+    let room = room().await;
+    let daemon = Daemon::start(&room);
+    let http = reqwest::Client::new();
+    for (host, status) in [("localhost", 200), ("127.0.0.1:80", 200), ("[::1]:1", 200), ("evil.example", 421)]
+    {
+        let url = format!("http://{}/metrics", daemon.address);
+        let answer = http.get(url).header("host", host).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), status, "{host}");
+    }
+    let posted = http.post(format!("http://{}/healthz", daemon.address)).send().await.unwrap();
+    assert_eq!(posted.status().as_u16(), 405, "it is there to be read");
+}
