@@ -24,6 +24,13 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let mut sound = true;
     for account in &config.accounts {
+        if account.secret_is_elsewhere() && !arguments.online {
+            super::say(&format!(
+                "account {}: its secret comes from systemd, when it starts it",
+                account.name
+            ))?;
+            continue;
+        }
         match account.credentials() {
             Ok(credentials) if arguments.online => {
                 let client =

@@ -20,51 +20,51 @@ pub(super) struct Arguments {
     /// Where to; made if it is not there. Files that are there already are not touched
     #[arg(value_name = "DIR")]
     dir: PathBuf,
+    /// For the system's service instead, to be filled in: state in /var/lib/mailchute, secrets from systemd
+    #[arg(long)]
+    service: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let dir = &arguments.dir;
     let main = dir.join("mailchute.yaml");
     anyhow::ensure!(!main.exists(), "{} is there already; nothing was changed", main.display());
-    let hot = dir.join("hot").join("invoices");
-    fs::create_dir_all(&hot)?;
     fs::create_dir_all(dir.join("folders"))?;
-    private_directory(&dir.join("state"))?;
     for (name, text) in schemas() {
         write(&dir.join("schema").join(name), &text)?;
     }
     write(&dir.join("folders").join("customers.csv"), BOOK)?;
     write(&dir.join("sidecar.pdf.yaml"), SIDECAR)?;
-    write(
-        &dir.join("folders").join("invoices.yaml"),
-        &for_trial(FOLDER, &[("path: /srv/mail/invoices ", "path: ../hot/invoices    ")])?,
-    )?;
+    if arguments.service { service(dir, &main) } else { trial(dir, &main) }
+}
+
+fn trial(dir: &Path, main: &Path) -> anyhow::Result<()> {
+    let hot = dir.join("hot").join("invoices");
+    fs::create_dir_all(&hot)?;
+    private_directory(&dir.join("state"))?;
+    let folder = with(FOLDER, &[("path: /srv/mail/invoices ", "path: ../hot/invoices    ")])?;
+    write(&dir.join("folders").join("invoices.yaml"), &folder)?;
     let secret = dir.join("main.secret");
     if !secret.exists() {
         private_file(&secret)?;
         fs::write(&secret, drawn_secret()?)?;
     }
-    write(
-        &main,
-        &for_trial(
-            MAIN,
-            &[
-                ("state: /var/lib/mailchute", "state: state"),
-                ("https://api.example.jp", "http://127.0.0.1:8460"),
-                ("https://auth.example.jp", "http://127.0.0.1:8460/auth"),
-                ("issued-on-the-account-page", "trial"),
-                (
-                    "smtp: {host: mail.example.jp, tls: starttls, user: mailchute, password: {file: mail.secret}}",
-                    "directory: mails",
-                ),
-                (
-                    "  # directory: mails         # instead of smtp, for trials",
-                    "  # instead of a mail server, for trials",
-                ),
-            ],
-        )?,
-    )?;
-    Config::read(&main)?;
+    let changes = [
+        ("state: /var/lib/mailchute", "state: state"),
+        ("https://api.example.jp", "http://127.0.0.1:8460"),
+        ("https://auth.example.jp", "http://127.0.0.1:8460/auth"),
+        ("issued-on-the-account-page", "trial"),
+        (
+            "smtp: {host: mail.example.jp, tls: starttls, user: mailchute, password: {file: mail.secret}}",
+            "directory: mails",
+        ),
+        (
+            "  # directory: mails         # instead of smtp, for trials",
+            "  # instead of a mail server, for trials",
+        ),
+    ];
+    write(main, &with(MAIN, &changes)?)?;
+    Config::read(main)?;
     let (main, secret, hot) = (main.display(), secret.display(), hot.display());
     super::say(&format!("{main} is written, for the sandbox. Now:\n"))?;
     super::say(&format!("  mailchute check --config {main}"))?;
@@ -74,8 +74,26 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The example with what a trial needs in the place of what it has.
-fn for_trial(example: &str, changes: &[(&str, &str)]) -> anyhow::Result<String> {
+fn service(dir: &Path, main: &Path) -> anyhow::Result<()> {
+    write(&dir.join("folders").join("invoices.yaml"), FOLDER)?;
+    let changes = [
+        ("client_secret: {file: main.secret}", "client_secret: {credential: secrets_main}"),
+        ("password: {file: mail.secret}", "password: {credential: secrets_mail}"),
+        ("  templates: templates       #", "  # templates: templates     #"),
+    ];
+    write(main, &with(MAIN, &changes)?)?;
+    Config::read(main)?;
+    let (main, dir) = (main.display(), dir.display());
+    super::say(&format!("{main} is written, to be filled in: accounts, senders, mail server, folders."))?;
+    super::say(&format!("The client's secret belongs into {dir}/secrets/main, the mail server's into"))?;
+    super::say(&format!("{dir}/secrets/mail: root's, mode 0600. Then, once the folders are there:\n"))?;
+    super::say(&format!("  mailchute check --config {main}"))?;
+    super::say("  systemctl enable --now mailchute")?;
+    Ok(())
+}
+
+/// The example with other words in some places.
+fn with(example: &str, changes: &[(&str, &str)]) -> anyhow::Result<String> {
     let mut text = example.to_owned();
     for (from, to) in changes {
         anyhow::ensure!(text.contains(from), "the example has no `{from}`");

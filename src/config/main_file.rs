@@ -221,6 +221,11 @@ fn apart(folders: &[Folder], ours: &[(&str, &Path)], problems: &mut Vec<Problem>
 }
 
 impl Account {
+    /// Whether only the service manager gives the secret, and this process was not started by it.
+    pub fn secret_is_elsewhere(&self) -> bool {
+        self.secret.is_elsewhere()
+    }
+
     /// Fetches the secret from where it is.
     pub fn credentials(&self) -> Result<Credentials, ConfigError> {
         let secret = self.secret.fetch(&format!("accounts.{}.client_secret", self.name))?;

@@ -28,6 +28,11 @@ impl SecretSource {
         }
     }
 
+    /// Whether only the service manager gives it, and this process was not started by it.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        matches!(self, Self::Credential(_)) && std::env::var_os("CREDENTIALS_DIRECTORY").is_none()
+    }
+
     /// Fetches it from where it is; `key` is where that is written.
     pub(super) fn fetch(&self, key: &str) -> Result<Secret, ConfigError> {
         let wrong = |why: String| ConfigError::one(Path::new(key), why);
