@@ -2,6 +2,7 @@
 
 mod account;
 mod audit;
+mod backup;
 mod check;
 mod completions;
 mod config;
@@ -60,6 +61,7 @@ enum Command {
     Pdf(pdf::Arguments),
     Account(account::Arguments),
     Audit(audit::Arguments),
+    Backup(backup::Arguments),
     Report(report::Arguments),
     Check(check::Arguments),
     Explain(explain::Arguments),
@@ -128,6 +130,7 @@ async fn obey(command: Command) -> anyhow::Result<()> {
         Command::Pdf(arguments) => pdf::run(arguments).await,
         Command::Account(arguments) => account::run(arguments).await,
         Command::Audit(arguments) => audit::run(&arguments),
+        Command::Backup(arguments) => backup::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Check(arguments) => check::run(arguments).await,
         Command::Explain(arguments) => explain::run(arguments).await,

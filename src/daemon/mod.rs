@@ -159,7 +159,7 @@ fn accounts(config: &Config, clock: &Clock, meter: &Meter) -> anyhow::Result<Vec
     for account in &config.accounts {
         let credentials = account.credentials()?;
         let client = Client::new(account.places.clone(), credentials, config.patience, clock.clone())
-            .context("the HTTP client can't be made")?
+            .context("the HTTP client can't be made; the system needs certificates of authorities (Debian: ca-certificates)")?
             .counted_by(meter);
         accounts.push(Account::new(account.name.clone(), client));
     }

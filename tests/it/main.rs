@@ -37,6 +37,7 @@ mod folders {
     mod reload;
 }
 
+mod packaging;
 mod people {
     mod holds;
     mod kept;

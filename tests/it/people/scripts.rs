@@ -84,3 +84,34 @@ async fn what_scripts_read_keeps_its_keys() {
     );
     row["admitted_at"].as_str().unwrap().parse::<chrono::DateTime<chrono::Utc>>().unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_made_at_work_is_put_back_and_nothing_is_posted_twice() {
+    let mut room = Mailroom::with(RULES).await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    let config = room.dir.path().join("mailchute.yaml");
+    let copy = room.dir.path().join("copy.db");
+    let words = ["backup", "--config", config.to_str().unwrap(), copy.to_str().unwrap()];
+    let output = mailchute(&words).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && said.ends_with("copy.db: 1 letter(s)\n"), "{said}");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&copy.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let again = mailchute(&words).output().unwrap();
+    assert!(!again.status.success() && String::from_utf8(again.stderr).unwrap().contains("is there already"));
+    // What is posted after it, and what is on its way, stands in the ledger.
+    room.drop("x later.pdf", 2);
+    room.settled().await;
+    room.stop();
+    let state = room.dir.path().join("state");
+    std::fs::rename(copy, state.join("mailchute.db")).unwrap();
+    for old in ["mailchute.db-wal", "mailchute.db-shm"] {
+        drop(std::fs::remove_file(state.join(old)));
+    }
+    room.start_with(true);
+    room.settle().await;
+    room.pass(7200).await;
+    assert_eq!(room.row_states().len(), 2);
+    room.check().await;
+}

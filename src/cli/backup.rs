@@ -1,0 +1,40 @@
+//! `mailchute backup`: the records as they are at one moment, beside a running daemon or without one.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use super::config::Place;
+
+/// Copy the records into a file, consistent while the daemon runs
+///
+/// To put it back: stop the daemon, put the file in the place of mailchute.db in the state directory,
+/// remove mailchute.db-wal and mailchute.db-shm, and start once with `run --after-restore`. What happened
+/// since is read from the ledger in the spool; every letter that is not finished is held.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    place: Place,
+    /// It must not be there yet
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let file = &arguments.file;
+    let there = || anyhow::anyhow!("{} is there already; nothing was written", file.display());
+    anyhow::ensure!(!file.exists(), there());
+    let desk = arguments.place.desk()?;
+    let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // It has its name only when it is whole; others can't read it at any time.
+    let part = tempfile::Builder::new()
+        .prefix(".mailchute-backup-")
+        .tempfile_in(dir)
+        .with_context(|| format!("nothing can be written in {}", dir.display()))?;
+    let letters = desk.copy_to(part.path())?;
+    part.as_file().sync_all()?;
+    part.persist_noclobber(file).map_err(|_| there())?;
+    std::fs::File::open(dir)?.sync_all()?;
+    super::say(&format!("{}: {letters} letter(s)", file.display()))?;
+    Ok(())
+}
