@@ -1,6 +1,5 @@
 //! Where what the journal tells goes: a terminal, the system's journal, JSON for machines, files.
 
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -41,6 +40,11 @@ pub(super) struct Log {
 }
 
 impl Log {
+    /// As a command tells what goes wrong.
+    pub(super) fn of_a_command() -> Self {
+        Self { format: Format::Text, ..Self::default() }
+    }
+
     /// Until the guard is dropped; what is said after that is lost.
     pub(super) fn begin(&self, usual: &str) -> anyhow::Result<Option<WorkerGuard>> {
         let mut layers = vec![self.standard_error()?.with_filter(wanted(usual)).boxed()];
@@ -83,9 +87,12 @@ impl Log {
     }
 }
 
-/// Whether standard error is what systemd made for its journal.
+/// Whether standard error is what systemd made for its journal: the variable alone is inherited by whoever
+/// was started with an error output of its own.
 fn is_journal() -> bool {
-    std::env::var_os("JOURNAL_STREAM").is_some() && !std::io::stderr().is_terminal()
+    let Ok(stream) = std::env::var("JOURNAL_STREAM") else { return false };
+    rustix::fs::fstat(std::io::stderr())
+        .is_ok_and(|stat| stream == format!("{}:{}", stat.st_dev, stat.st_ino))
 }
 
 /// What is asked for, of mailchute itself; of libraries only what is wrong: they may repeat tokens and

@@ -113,7 +113,7 @@ fn begin_log(command: &Command) -> anyhow::Result<Option<tracing_appender::non_b
     if let Command::Run(arguments) = command {
         return arguments.log.begin("info");
     }
-    Log::default().begin(if matches!(command, Command::Demo(_)) { "error" } else { "warn" })
+    Log::of_a_command().begin(if matches!(command, Command::Demo(_)) { "error" } else { "warn" })
 }
 
 async fn obey(command: Command) -> anyhow::Result<()> {

@@ -8,6 +8,7 @@ use super::table;
 use crate::clock::{Clock, Time};
 use crate::config::Config;
 use crate::status::{Facts, Live, ask};
+use crate::store::{Bell, Desk};
 
 const WATCH_EVERY: Duration = Duration::from_secs(2);
 /// Of what waits for a person, so many are shown.
@@ -29,11 +30,11 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let config = arguments.place.config()?;
     loop {
-        let facts = facts(&config)?;
+        let (facts, silent) = facts(&config)?;
         if arguments.json {
             return table::json(&facts);
         }
-        let text = lines(&facts).join("\n");
+        let text = lines(&facts, silent).join("\n");
         if !arguments.watch {
             return Ok(super::say(&text)?);
         }
@@ -49,18 +50,23 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// The daemon's own, or what the records say while none runs.
-fn facts(config: &Config) -> anyhow::Result<Facts> {
-    match ask(&config.state)? {
-        Some(facts) => Ok(facts),
-        None => Ok(Facts::gather(&config.state, None, Clock::system().now())?),
-    }
+/// The daemon's own, or what the records say while none answers; and why none does.
+fn facts(config: &Config) -> anyhow::Result<(Facts, String)> {
+    let silent = match ask(&config.state) {
+        Ok(Some(facts)) => return Ok((facts, String::new())),
+        Ok(None) if Bell::ring(Desk::open(&config.state)?.home()) => {
+            "the daemon runs and tells nothing".to_owned()
+        }
+        Ok(None) => "the daemon does not run: `mailchute run` starts it".to_owned(),
+        Err(error) => format!("the daemon does not answer: {error}"),
+    };
+    Ok((Facts::gather(&config.state, None, Clock::system().now())?, silent))
 }
 
-fn lines(facts: &Facts) -> Vec<String> {
+fn lines(facts: &Facts, silent: String) -> Vec<String> {
     let mut lines = match &facts.runs {
         Some(live) => running(live, facts),
-        None => vec!["the daemon does not run: `mailchute run` starts it".to_owned()],
+        None => vec![silent],
     };
     for paused in &facts.paused {
         let tried = paused.tried_at.map_or_else(String::new, |at| format!("; tried at {}", table::time(at)));

@@ -148,10 +148,8 @@ async fn open(config: &Config, clock: &Clock, after_restore: bool) -> anyhow::Re
 /// Tells how things stand to whoever asks.
 async fn tell(knowing: Knowing, state: PathBuf, meter: Meter, listen: Option<SocketAddr>) {
     let clock = knowing.clock.clone();
-    let source = Source { state, clock, meter, live: Arc::new(move || knowing.live()) };
-    if let Err(error) = serve(source, listen).await {
-        journal::no_status(&error);
-    }
+    let live = Arc::new(move || knowing.live());
+    serve(Source { state, clock, meter, live, turn: Arc::default() }, listen).await;
 }
 
 fn accounts(config: &Config, clock: &Clock, meter: &Meter) -> anyhow::Result<Vec<Account>> {

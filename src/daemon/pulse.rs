@@ -63,6 +63,6 @@ pub(super) async fn keep_alive(manager: Arc<Manager>, store: Arc<Store>, pulses:
             Some(name) if !std::mem::replace(&mut told, true) => journal::stuck(name),
             Some(_) => {}
         }
-        sleep(beat).await;
+        sleep(if stuck.is_some() { beat / 4 } else { beat }).await;
     }
 }

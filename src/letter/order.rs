@@ -167,6 +167,11 @@ impl Order {
         problems
     }
 
+    /// Whether it is no longer known whom it went to.
+    pub fn is_struck(&self) -> bool {
+        self.receiver.address.name.is_empty()
+    }
+
     /// What the service takes and may be wrong all the same.
     pub fn doubts(&self) -> Vec<Problem> {
         let mut doubts: Vec<Problem> = self.sender.doubts().into_iter().map(Problem::Sender).collect();

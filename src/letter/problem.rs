@@ -24,6 +24,9 @@ pub enum Problem {
     Size(usize, u64),
     Pages(usize, u32),
     StapledAndBound(usize),
+    /// In words, as earlier versions kept it.
+    #[serde(untagged)]
+    Told(String),
 }
 
 impl fmt::Display for Problem {
@@ -48,9 +51,25 @@ impl fmt::Display for Problem {
             Self::Pages(document, pages) => {
                 write!(f, "document {}: {pages} pages; 1 to {PAGES_PER_DOCUMENT} can be posted", document + 1)
             }
+            Self::Told(text) => f.write_str(text),
             Self::StapledAndBound(document) => {
                 write!(f, "document {}: staple it or bind it, not both", document + 1)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_earlier_versions_kept_in_words_is_still_read() {
+        let kept = r#"["receiver: name: must not be empty", {"sheets": 996}]"#;
+        let read: Vec<Problem> = serde_json::from_str(kept).unwrap();
+        assert_eq!(
+            read,
+            [Problem::Told("receiver: name: must not be empty".to_owned()), Problem::Sheets(996)]
+        );
     }
 }

@@ -19,6 +19,8 @@ use crate::letter::{Fact, Number};
 
 const LARGEST_FILE: u64 = 16 * 1024 * 1024;
 const CHECK: usize = 16;
+/// A file that is being written anew.
+const BESIDE: &str = "new";
 
 /// One fact in its place: the `n`th of its letter, the `seq`th of all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +98,7 @@ impl Ledger {
     /// Opens or makes the ledger; gives the lines from the file on in which number `from` stands.
     pub fn open(dir: &Path, from: u64) -> Result<(Self, Held), LedgerError> {
         private::directory(dir)?;
+        sweep(dir)?;
         let mut files = files(dir)?;
         let begin = files.iter().rposition(|(first, _)| *first <= from).unwrap_or(0);
         let mut held = Held::default();
@@ -173,7 +176,7 @@ impl Ledger {
                 rewrite_file(path, lines)?;
             }
         }
-        Ok(private::sync_directory(&self.dir)?)
+        private::sync_directory(&self.dir).map_err(LedgerError::NotDurable)
     }
 
     fn begin_anew(&mut self, first: u64) -> Result<(), LedgerError> {
@@ -187,6 +190,17 @@ impl Ledger {
 
 fn file_name(first: u64) -> String {
     format!("{first:012}.log")
+}
+
+/// What a process that ended left of a file it was writing anew.
+fn sweep(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == BESIDE) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
 }
 
 /// The files in their order, each with the number of its first line.
@@ -234,21 +248,32 @@ fn rewrite_file(path: &Path, lines: &BTreeMap<u64, Written>) -> Result<(), Ledge
     let mut text = Vec::new();
     for piece in fs::read(path)?.split_inclusive(|byte| *byte == b'\n') {
         let known = piece.strip_suffix(b"\n").and_then(read_line);
-        match known.and_then(|line| lines.get(&line.seq)) {
+        let other = known.as_ref().and_then(|line| lines.get(&line.seq)).filter(|other| {
+            // In a ledger with another past something else may stand there.
+            let other = Line::read(&other.json, &other.check);
+            known.as_ref().zip(other.as_ref()).is_some_and(|(known, other)| known.is_same(other))
+        });
+        match other {
             Some(Written { check, json }) => {
                 text.extend([check.as_bytes(), b" ", json.as_bytes(), b"\n"].concat());
             }
             None => text.extend(piece),
         }
     }
-    let beside = path.with_extension("new");
-    if beside.exists() {
-        fs::remove_file(&beside)?;
+    let beside = path.with_extension(BESIDE);
+    let written = private::create(&beside).map_err(LedgerError::Io).and_then(|mut file| {
+        file.write_all(&text)?;
+        let full = |error: &io::Error| error.kind() == io::ErrorKind::StorageFull;
+        file.sync_all().map_err(|error| {
+            if full(&error) { LedgerError::Io(error) } else { LedgerError::NotDurable(error) }
+        })?;
+        Ok(fs::rename(&beside, path)?)
+    });
+    if written.is_err() {
+        // What is there takes room from others.
+        drop(fs::remove_file(&beside));
     }
-    let mut file = private::create(&beside)?;
-    file.write_all(&text)?;
-    file.sync_all()?;
-    Ok(fs::rename(&beside, path)?)
+    written
 }
 
 /// What was torn off was never relied on.

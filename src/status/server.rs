@@ -1,19 +1,25 @@
 //! Facts, probes and metrics over HTTP: always on a socket that only the service's user reaches, on
 //! request on an address of this machine. Reading only.
 
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::serve::Listener;
 use axum::{Json, Router};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::{Mutex, Semaphore};
 use tokio::task::spawn_blocking;
+use tokio::time::{sleep, timeout};
 
 use super::{Facts, Live, metrics, socket};
 use crate::api::Meter;
@@ -27,7 +33,14 @@ pub struct Source {
     pub clock: Clock,
     pub meter: Meter,
     pub live: Arc<dyn Fn() -> Live + Send + Sync>,
+    /// One reads the records at a time.
+    pub turn: Arc<Mutex<()>>,
 }
+
+const CONNECTIONS: usize = 16;
+const FOR_HEAD: Duration = Duration::from_secs(5);
+const FOR_ALL: Duration = Duration::from_secs(30);
+const BIND_AGAIN: Duration = Duration::from_secs(10);
 
 impl std::fmt::Debug for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -35,20 +48,52 @@ impl std::fmt::Debug for Source {
     }
 }
 
-/// Serves until it is dropped. `listen`: besides the socket in the state directory.
-pub async fn serve(source: Source, listen: Option<SocketAddr>) -> io::Result<()> {
+/// Serves until it is dropped, each by itself: a port that is taken is tried again and keeps no command
+/// from asking.
+pub async fn serve(source: Source, listen: Option<SocketAddr>) {
+    tokio::join!(private(source.clone()), public(source, listen));
+}
+
+async fn private(source: Source) {
     let path = socket(&source.state);
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => {}
-    }
+    drop(std::fs::remove_file(&path));
     // The state directory lets nobody else in.
-    let private = axum::serve(UnixListener::bind(path)?, routes(source.clone()));
-    let Some(address) = listen else { return private.await };
-    let listener = TcpListener::bind(address).await?;
-    journal::status_served(listener.local_addr()?);
-    let public = axum::serve(listener, routes(source));
-    tokio::try_join!(private.into_future(), public.into_future()).map(drop)
+    match UnixListener::bind(path) {
+        Ok(listener) => answer(listener, routes(source)).await,
+        Err(error) => journal::no_status(&error),
+    }
+}
+
+async fn public(source: Source, listen: Option<SocketAddr>) {
+    let Some(address) = listen else { return };
+    loop {
+        match TcpListener::bind(address).await {
+            Ok(listener) => {
+                journal::status_served(listener.local_addr().unwrap_or(address));
+                answer(listener, routes(source.clone())).await;
+            }
+            Err(error) => journal::no_status(&error),
+        }
+        sleep(BIND_AGAIN).await;
+    }
+}
+
+/// Whoever on this machine calls and says nothing, or calls often, takes nothing from the letters.
+async fn answer(mut listener: impl Listener<Io: Send, Addr: Send>, routes: Router) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+        let (io, _) = listener.accept().await;
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .half_close(true)
+            .header_read_timeout(FOR_HEAD)
+            .serve_connection(TokioIo::new(io), TowerToHyperService::new(routes.clone()));
+        tokio::spawn(async move {
+            // Whatever ends it is the caller's doing.
+            let _ = timeout(FOR_ALL, connection).await;
+            drop(place);
+        });
+    }
 }
 
 fn routes(source: Source) -> Router {
@@ -82,6 +127,8 @@ fn is_ours(headers: &HeaderMap) -> bool {
 }
 
 async fn gathered(source: Source) -> Result<Facts, Response> {
+    let turn = Arc::clone(&source.turn);
+    let _turn = turn.lock().await;
     let gather = move || Facts::gather(&source.state, Some((source.live)()), source.clock.now());
     match spawn_blocking(gather).await {
         Ok(Ok(facts)) => Ok(facts),

@@ -124,7 +124,8 @@ impl Store {
         let sql = "SELECT number FROM letter WHERE source = ?1 AND changed_at < ?2 AND discarded & 4 = 0
                    AND due_at IS NULL AND state IN ('shipped', 'cancelled', 'withdrawn', 'closed')
                    AND discarded & 1 = 1
-                   AND NOT EXISTS (SELECT 1 FROM original WHERE letter = number AND place <> 'gone') LIMIT 1000";
+                   AND NOT EXISTS (SELECT 1 FROM original WHERE letter = number AND place <> 'gone')
+                   ORDER BY number LIMIT 100";
         let mut statement = db.prepare_cached(sql)?;
         let numbers = statement.query_map(params![folder, millis(before)], |row| read::number(row, 0))?;
         Ok(numbers.collect::<Result<_, _>>()?)

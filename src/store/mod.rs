@@ -12,6 +12,7 @@ mod bell;
 mod counts;
 mod desk;
 mod drops;
+mod due;
 mod emails;
 mod epoch;
 mod folders;

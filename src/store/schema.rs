@@ -6,6 +6,9 @@ use rusqlite::Connection;
 
 use super::StoreError;
 
+/// How long whoever has the database is waited for.
+pub(super) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+
 /// Facts are the truth; the columns of `letter` and `mail` are what one lists and guards by, made
 /// from them. Triggers keep facts final, and one index refuses a second live intent.
 const TABLES: &str = "
@@ -211,7 +214,7 @@ const STEPS: [&str; 5] = [TABLES, ORIGINALS, LOOKED_UP, TOLD, STRUCK];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open(path)?;
-    db.busy_timeout(std::time::Duration::from_secs(10))?;
+    db.busy_timeout(PATIENCE)?;
     db.pragma_update(None, "journal_mode", "wal")?;
     db.pragma_update(None, "synchronous", "full")?;
     db.pragma_update(None, "foreign_keys", true)?;

@@ -9,7 +9,6 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
-use chrono::TimeDelta;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{oneshot, watch};
 
@@ -23,6 +22,8 @@ use crate::spool::{Ledger, LedgerError, Ulid, Written};
 
 /// At most so many moves share one commit.
 const MOVES_PER_COMMIT: usize = 256;
+
+const STRIKES_WAIT: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// The disk can't be trusted any more, or is ahead of the memory; why is in the journal.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
@@ -153,35 +154,6 @@ impl Store {
     pub async fn answer_order(&self, id: i64, answer: Answer, at: Time) -> Result<(), RecordError> {
         self.write(move |batch| moves::close_order(batch.db, id, &answer, at)).await
     }
-
-    /// The wall clock was set back: what is due later is due earlier by as much.
-    pub async fn bring_forward(&self, by: TimeDelta, now: Time) -> Result<(), RecordError> {
-        self.write(move |batch| {
-            let values = rusqlite::params![by.num_milliseconds(), super::millis(now)];
-            let letters = "UPDATE letter SET due_at = max(due_at - ?1, ?2) WHERE due_at > ?2";
-            batch.db.prepare_cached(letters)?.execute(values)?;
-            let originals = "UPDATE original SET due_at = max(due_at - ?1, ?2) WHERE due_at > ?2";
-            batch.db.prepare_cached(originals)?.execute(values)?;
-            let emails = "UPDATE email SET due_at = max(due_at - ?1, ?2) WHERE due_at > ?2";
-            batch.db.prepare_cached(emails)?.execute(values)?;
-            let sealed = "UPDATE sealed SET due_at = max(due_at - ?1, ?2) WHERE due_at > ?2";
-            batch.db.prepare_cached(sealed)?.execute(values)?;
-            let accounts = "UPDATE account SET probe_at = max(probe_at - ?1, ?2) WHERE probe_at > ?2";
-            Ok(batch.db.prepare_cached(accounts)?.execute(values).map(drop)?)
-        })
-        .await
-    }
-
-    /// Puts off a letter whose change could not be recorded.
-    pub async fn put_off(&self, number: Number, until: Time, why: String) -> Result<(), RecordError> {
-        self.write(move |batch| {
-            let sql = "UPDATE letter SET due_at = ?2, trouble = ?3 WHERE number = ?1";
-            let number = i64::try_from(number.0).unwrap_or(i64::MAX);
-            let values = rusqlite::params![number, super::millis(until), why];
-            Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
-        })
-        .await
-    }
 }
 
 /// The lock is let go of only when the writer has ended.
@@ -288,7 +260,10 @@ fn write(
         return Ok(Round::Halt(chain(&error)));
     }
     if !struck.is_empty() {
+        // Not behind somebody who reads for long; what stays there is written over by and by.
+        let _ = db.busy_timeout(STRIKES_WAIT);
         empty_log(db);
+        let _ = db.busy_timeout(schema::PATIENCE);
     }
     Ok(Round::Durable)
 }

@@ -113,6 +113,7 @@ fn problem(problem: &Problem) -> String {
                 document + 1
             )
         }
+        Problem::Told(text) => format!("{text}。"),
         Problem::StapledAndBound(document) => {
             format!("{}番目の書類は、ホチキス留めと製本を同時に指定できません。", document + 1)
         }

@@ -246,3 +246,52 @@ async fn a_page_of_somewhere_else_learns_nothing() {
     let posted = http.post(format!("http://{}/healthz", daemon.address)).send().await.unwrap();
     assert_eq!(posted.status().as_u16(), 405, "it is there to be read");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_calls_and_says_nothing_takes_nothing_from_the_letters() {
+    let room = room().await;
+    let daemon = Daemon::start(&room);
+    daemon.until("mailchute_ready", |ready| ready == 1.0).await;
+    let mut silent = Vec::new();
+    for _caller in 0..200 {
+        silent.push(std::net::TcpStream::connect(&daemon.address).unwrap());
+    }
+    std::fs::write(room.path("x.pdf"), pdf(1)).unwrap();
+    let began = Instant::now();
+    while room.row_states() != ["confirmed"] {
+        assert!(began.elapsed() < Duration::from_secs(30));
+        tokio::task::yield_now().await;
+    }
+    let open = std::fs::read_dir(format!("/proc/{}/fd", daemon.child.id())).unwrap().count();
+    assert!(open < 120, "{open} descriptors are open");
+    // Commands ask by another door.
+    assert!(ask(&room.dir.path().join("state")).unwrap().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_port_that_is_taken_keeps_no_command_from_asking() {
+    let room = room().await;
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let config = room.dir.path().join("mailchute.yaml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let port = taken.local_addr().unwrap().to_string();
+    std::fs::write(&config, text.replace("127.0.0.1:0'", &format!("{port}'"))).unwrap();
+    let words = ["run", "--config", config.to_str().unwrap()];
+    let mut child = mailchute(&words).env("RUST_LOG", "off").stdout(Stdio::null()).spawn().unwrap();
+    let state = room.dir.path().join("state");
+    let began = Instant::now();
+    while !ask(&state).is_ok_and(|facts| facts.is_some()) {
+        assert!(began.elapsed() < Duration::from_secs(30));
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // One that does not answer at all is told, with what the records say.
+    std::fs::remove_file(state.join("status")).unwrap();
+    let deaf = std::os::unix::net::UnixListener::bind(state.join("status")).unwrap();
+    let deaf = std::thread::spawn(move || drop(deaf.accept()));
+    let output = mailchute(&["status", "--config", config.to_str().unwrap()]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("the daemon does not answer") && said.contains("MB free"), "{said}");
+    deaf.join().unwrap();
+}
