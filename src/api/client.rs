@@ -129,6 +129,15 @@ impl Client {
         Ok(Realm(hex::encode(Sha256::digest(parts))))
     }
 
+    /// Reads the account, and gives how far the service's clock is ahead of this machine's, if it tells.
+    pub async fn clock_difference(&self) -> Result<Option<TimeDelta>, Failure> {
+        let reply = self.call("account", Method::GET, self.places.api(&["account"]), None).await?;
+        if reply.status != StatusCode::OK {
+            return Err(verdict(&reply, self.clock.now()));
+        }
+        Ok(reply.date.map(|date| date - self.clock.now()))
+    }
+
     pub async fn create(
         &self,
         number: Number,

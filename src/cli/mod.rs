@@ -7,6 +7,7 @@ mod check;
 mod completions;
 mod config;
 mod demo;
+mod doctor;
 mod drop_in;
 mod explain;
 mod init;
@@ -64,6 +65,7 @@ enum Command {
     Backup(backup::Arguments),
     Report(report::Arguments),
     Check(check::Arguments),
+    Doctor(doctor::Arguments),
     Explain(explain::Arguments),
     Inspect(inspect::Arguments),
     Init(init::Arguments),
@@ -133,6 +135,7 @@ async fn obey(command: Command) -> anyhow::Result<()> {
         Command::Backup(arguments) => backup::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Check(arguments) => check::run(arguments).await,
+        Command::Doctor(arguments) => doctor::run(arguments).await,
         Command::Explain(arguments) => explain::run(arguments).await,
         Command::Inspect(arguments) => inspect::run(arguments).await,
         Command::Init(arguments) => init::run(&arguments),

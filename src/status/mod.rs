@@ -165,7 +165,7 @@ pub fn socket(state: &Path) -> PathBuf {
     state.join("status")
 }
 
-fn disk(state: &Path) -> Option<Disk> {
+pub fn disk(state: &Path) -> Option<Disk> {
     let disk = rustix::fs::statvfs(state).ok()?;
     Some(Disk { free: disk.f_bavail * disk.f_frsize, size: disk.f_blocks * disk.f_frsize })
 }

@@ -100,6 +100,12 @@ impl Desk {
         Ok(copy.query_row("SELECT count(*) FROM letter", [], |row| read::count(row, 0))?)
     }
 
+    /// Where the database is damaged, in words.
+    pub fn soundness(&self) -> Result<Option<String>, StoreError> {
+        let verdict: String = self.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        Ok(Some(verdict).filter(|verdict| verdict != "ok"))
+    }
+
     pub(super) fn db(&self) -> &Connection {
         &self.db
     }

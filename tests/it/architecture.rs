@@ -80,8 +80,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "address", "api", "clock", "config", "daemon", "demo", "drop", "letter", "message", "owed",
-            "pdf", "rules", "sandbox", "secret", "spool", "status", "store", "systemd", "texts",
+            "address", "api", "clock", "config", "daemon", "demo", "drop", "guard", "letter", "message",
+            "owed", "pdf", "rules", "sandbox", "secret", "spool", "status", "store", "systemd", "texts",
         ],
     ),
 ];

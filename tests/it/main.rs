@@ -39,6 +39,7 @@ mod folders {
 
 mod packaging;
 mod people {
+    mod doctor;
     mod holds;
     mod kept;
     mod mails;

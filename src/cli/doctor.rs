@@ -1,0 +1,207 @@
+//! `mailchute doctor`: what is wrong with an installation, each with what mends it.
+
+use std::path::Path;
+
+use chrono::TimeDelta;
+
+use super::config::Place;
+use crate::api::Client;
+use crate::clock::Clock;
+use crate::config::{Config, Folder, Problem, Transport};
+use crate::guard::is_nearly_full;
+use crate::owed;
+use crate::status::disk;
+use crate::store::{Desk, Home, StoreError};
+
+/// Deadlines are compared with the service's own time; far apart, one plans badly.
+const SKEW: TimeDelta = TimeDelta::seconds(30);
+/// A folder, its two subfolders people move things into, and some room.
+const WATCHES_A_FOLDER: u64 = 8;
+
+/// Look for what is wrong: folders, rights, limits, disk, clock, accounts, mail server
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    place: Place,
+}
+
+/// What was looked at, and what is to be done about what is wrong.
+struct Report {
+    wrong: u32,
+}
+
+impl Report {
+    fn wrong(&mut self, what: &str, remedy: &str) -> std::io::Result<()> {
+        self.wrong += 1;
+        super::say(&format!("WRONG  {what}\n       {remedy}"))
+    }
+}
+
+fn good(what: &str) -> std::io::Result<()> {
+    super::say(&format!("good   {what}"))
+}
+
+pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let config = arguments.place.config()?;
+    let mut report = Report { wrong: 0 };
+    records(&mut report, &config)?;
+    for folder in &config.folders {
+        look_at(&mut report, folder)?;
+    }
+    limits(&mut report, &config)?;
+    for account in &config.accounts {
+        let name = &account.name;
+        match account.credentials() {
+            Ok(credentials) => {
+                let places = account.places.clone();
+                let client = Client::new(places, credentials, config.patience, Clock::system())?;
+                service(&mut report, name, &client).await?;
+            }
+            Err(why) => {
+                let help = "put it there, readable by the service's user alone; run the doctor as that user";
+                let why: Vec<String> = why.problems.iter().map(Problem::in_a_line).collect();
+                report
+                    .wrong(&format!("account {name}: its secret can't be had: {}", why.join("; ")), help)?;
+            }
+        }
+    }
+    if let Some(email) = &config.email
+        && let Transport::Smtp(smtp) = &email.transport
+    {
+        match owed::reach(smtp).await {
+            Ok(()) => good(&format!("mail server {}: reached, nothing was sent", smtp.host))?,
+            Err(why) => {
+                let help = "look at `email.smtp` in the configuration, and whether a firewall is between";
+                report.wrong(&format!("mail server {}:{}: {why}", smtp.host, smtp.port), help)?;
+            }
+        }
+    }
+    anyhow::ensure!(report.wrong == 0, "{} thing(s) are wrong", report.wrong);
+    Ok(())
+}
+
+fn records(report: &mut Report, config: &Config) -> anyhow::Result<()> {
+    let dir = config.state.display();
+    if !config.state.exists() {
+        good(&format!("state {dir}: not there yet; the daemon makes it"))?;
+        return Ok(());
+    }
+    if let Err(error) = Home::make(&config.state) {
+        let help =
+            "give the service's user a directory of its own on a local disk, and name it under `state`";
+        report.wrong(&format!("state {dir}: {error}"), help)?;
+        return Ok(());
+    }
+    match writable(&config.state) {
+        Ok(()) => good(&format!("state {dir}: can be written"))?,
+        Err(why) => {
+            let help = "it must be the service's user's: run the doctor as that user, or `chown` it";
+            report.wrong(&format!("state {dir}: {why}"), help)?;
+        }
+    }
+    if let Some(disk) = disk(&config.state).filter(|disk| is_nearly_full(disk.free, disk.size)) {
+        let what = format!("state {dir}: only {} MB are free", disk.free >> 20);
+        report.wrong(&what, "make room, or move it to a larger disk")?;
+    }
+    match Desk::open(&config.state).and_then(|desk| desk.soundness()) {
+        Ok(None) | Err(StoreError::Nothing(_)) => good("records: sound, or there are none yet")?,
+        Ok(Some(damage)) => {
+            let help = "start `mailchute run`: it puts them aside and makes them anew from the ledger";
+            report.wrong(&format!("records: {damage}"), help)?;
+        }
+        Err(error @ StoreError::Newer { .. }) => {
+            report.wrong(&format!("records: {error}"), "install that version again")?;
+        }
+        Err(error) => {
+            let help = "start `mailchute run`: what is damaged is put aside and made anew from the ledger";
+            report.wrong(&format!("records: {error}"), help)?;
+        }
+    }
+    Ok(())
+}
+
+fn look_at(report: &mut Report, folder: &Folder) -> anyhow::Result<()> {
+    let name = format!("folder {} ({})", folder.name, folder.path.display());
+    if !folder.path.is_dir() {
+        let what = if folder.path.exists() { "is no directory" } else { "is not there" };
+        report.wrong(
+            &format!("{name}: {what}"),
+            "make it, or mount its share; `path` in its rules file names it",
+        )?;
+        return Ok(());
+    }
+    match writable(&folder.path) {
+        Ok(()) => good(&format!("{name}: files can be made, renamed and removed"))?,
+        Err(why) => {
+            let help = "the service's user must be able to write there: add it to the folder's group, and look \
+                        at ReadWritePaths= of the unit";
+            report.wrong(&format!("{name}: {why}"), help)?;
+        }
+    }
+    if let Some(book) = &folder.book {
+        match book.read() {
+            Ok((_, mistakes)) if mistakes.is_empty() => {}
+            Ok((_, mistakes)) => {
+                let what = format!("{name}: its address book has {} mistakes", mistakes.len());
+                report.wrong(&what, "`mailchute check` names row and column of each")?;
+            }
+            Err(why) => {
+                report.wrong(&format!("{name}: its address book: {why}"), "letters that need it wait")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Makes, renames and removes a file, as the daemon will; hidden, so that nobody takes it in.
+fn writable(dir: &Path) -> Result<(), String> {
+    let said = |what: &str, error: &std::io::Error| format!("no file can be {what}: {error}");
+    let probe = tempfile::Builder::new().prefix(".mailchute-doctor-").tempfile_in(dir);
+    let probe = probe.map_err(|error| said("made", &error))?;
+    let other = probe.path().with_extension("renamed");
+    std::fs::rename(probe.path(), &other).map_err(|error| said("renamed", &error))?;
+    std::fs::remove_file(&other).map_err(|error| said("removed", &error))
+}
+
+/// How much the kernel lets one user watch.
+fn limits(report: &mut Report, config: &Config) -> anyhow::Result<()> {
+    let needed = [
+        ("max_user_watches", WATCHES_A_FOLDER * config.folders.len() as u64 + 64),
+        ("max_user_instances", 8),
+    ];
+    for (name, needed) in needed {
+        let limit = std::fs::read_to_string(format!("/proc/sys/fs/inotify/{name}"));
+        let Some(limit) = limit.ok().and_then(|text| text.trim().parse::<u64>().ok()) else { continue };
+        if limit < needed {
+            let what = format!("fs.inotify.{name} is {limit}, and {needed} may be needed");
+            report.wrong(
+                &what,
+                &format!("`sysctl fs.inotify.{name}={}`, in /etc/sysctl.d for good", needed * 4),
+            )?;
+        } else {
+            good(&format!("fs.inotify.{name}: {limit}"))?;
+        }
+    }
+    Ok(())
+}
+
+async fn service(report: &mut Report, name: &str, client: &Client) -> anyhow::Result<()> {
+    match client.clock_difference().await {
+        Ok(difference) => {
+            good(&format!("account {name}: logged in and read"))?;
+            let Some(difference) = difference.filter(|difference| difference.abs() > SKEW) else {
+                return Ok(());
+            };
+            let seconds = difference.num_seconds();
+            let how = if seconds > 0 { "behind" } else { "ahead of" };
+            let what = format!("this machine's clock is {} s {how} the service's", seconds.abs());
+            report.wrong(&what, "have it set by NTP: `timedatectl set-ntp true`")?;
+        }
+        Err(failure) => {
+            let help = "look at client and secret on the account's page, at `base_url` and `auth_url`, and \
+                        whether a firewall is between";
+            report.wrong(&format!("account {name}: {failure}"), help)?;
+        }
+    }
+    Ok(())
+}
