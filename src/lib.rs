@@ -24,6 +24,9 @@ pub mod texts;
 /// What mails say.
 pub mod message;
 
+/// Pages in a browser: templates, their texts in two languages, what goes with them.
+pub mod page;
+
 /// May something that costs money be begun now?
 pub mod guard;
 

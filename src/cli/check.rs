@@ -1,6 +1,9 @@
 //! `mailchute check`: whether the configuration is right, before anything depends on it.
 
+use std::time::Duration;
+
 use super::config::Place;
+use super::{past, unit};
 use crate::api::Client;
 use crate::clock::Clock;
 use crate::config::{Email, Folder, Login, Smtp, Transport};
@@ -14,6 +17,9 @@ pub(super) struct Arguments {
     /// Log in to each account and to the mail server too, and show what they allow
     #[arg(long)]
     online: bool,
+    /// Say which letters taken in within this time, such as 30d, these rules would treat otherwise
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    against_history: Option<Duration>,
 }
 
 pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
@@ -50,10 +56,13 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     for folder in &config.folders {
         sound &= folder_is_sound(folder)?;
     }
+    for forbidden in unit::forbidden(&config) {
+        eprint(&format!("warning: {forbidden}"));
+    }
     let (accounts, folders) = (config.accounts.len(), config.folders.len());
     anyhow::ensure!(sound, "the configuration reads well, but it can't be used like this");
     super::say(&format!("{}: good; {accounts} account(s), {folders} folder(s)", config.file.display()))?;
-    Ok(())
+    arguments.against_history.map_or(Ok(()), |span| past::against_history(&config, span))
 }
 
 /// What only the machine can tell of how mails are sent.

@@ -7,8 +7,9 @@ use chrono::TimeDelta;
 use super::config::Place;
 use crate::api::Client;
 use crate::clock::Clock;
-use crate::config::{Config, Folder, Problem, Transport};
+use crate::config::{Config, Folder, Problem, Transport, WatchMode};
 use crate::guard::is_nearly_full;
+use crate::hot::Hot;
 use crate::owed;
 use crate::status::disk;
 use crate::store::{Desk, Home, StoreError};
@@ -49,6 +50,8 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         look_at(&mut report, folder)?;
     }
     limits(&mut report, &config)?;
+    let here = Clock::system().now().with_timezone(&config.zone);
+    good(&format!("time zone {}: it is {} there", config.zone, here.format("%Y-%m-%d %H:%M")))?;
     for account in &config.accounts {
         let name = &account.name;
         match account.credentials() {
@@ -138,6 +141,20 @@ fn look_at(report: &mut Report, folder: &Folder) -> anyhow::Result<()> {
             report.wrong(&format!("{name}: {why}"), help)?;
         }
     }
+    let kind = kind_of(&folder.path);
+    match (Hot::is_remote_at(&folder.path), folder.mode) {
+        (true, WatchMode::Events) => {
+            let help = "write `mode: auto` or `mode: poll` under `watch` in its rules file";
+            report.wrong(
+                &format!("{name}: on {kind}, the kernel does not tell what other machines write"),
+                help,
+            )?;
+        }
+        (true, WatchMode::Auto | WatchMode::Poll) | (false, WatchMode::Poll) => {
+            good(&format!("{name}: on {kind}, looked through now and then"))?;
+        }
+        (false, WatchMode::Auto | WatchMode::Events) => good(&format!("{name}: on {kind}, watched"))?,
+    }
     if let Some(book) = &folder.book {
         match book.read() {
             Ok((_, mistakes)) if mistakes.is_empty() => {}
@@ -151,6 +168,20 @@ fn look_at(report: &mut Report, folder: &Folder) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The kind of filesystem below a path, as the kernel calls it.
+fn kind_of(path: &Path) -> String {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let fields = mounts.lines().filter_map(|line| {
+        let mut fields = line.split(' ').skip(1);
+        Some((fields.next()?.replace("\\040", " "), fields.next()?))
+    });
+    let around = fields.filter(|(mount, _)| path.starts_with(mount));
+    // What is mounted last lies on top.
+    let kind = around.max_by_key(|(mount, _)| mount.len()).map(|(_, kind)| kind.to_owned());
+    kind.unwrap_or_else(|| "an unknown filesystem".to_owned())
 }
 
 /// Makes, renames and removes a file, as the daemon will; hidden, so that nobody takes it in.

@@ -15,6 +15,7 @@ mod inspect;
 mod list;
 mod log;
 mod orders;
+mod past;
 mod pdf;
 mod report;
 mod run;
@@ -26,6 +27,7 @@ mod stop;
 mod submit;
 mod table;
 mod templates;
+mod unit;
 mod wait;
 
 use std::process::ExitCode;

@@ -7,7 +7,7 @@ use super::config::Place;
 use super::table;
 use crate::clock::{Clock, Time};
 use crate::config::Config;
-use crate::status::{Facts, Live, ask};
+use crate::status::{Facts, Live, Release, ask};
 use crate::store::{Bell, Desk};
 
 const WATCH_EVERY: Duration = Duration::from_secs(2);
@@ -60,7 +60,7 @@ fn facts(config: &Config) -> anyhow::Result<(Facts, String)> {
         Ok(None) => "the daemon does not run: `mailchute run` starts it".to_owned(),
         Err(error) => format!("the daemon does not answer: {error}"),
     };
-    Ok((Facts::gather(&config.state, None, Clock::system().now())?, silent))
+    Ok((Facts::gather(&Desk::open(&config.state)?, None, Clock::system().now())?, silent))
 }
 
 fn lines(facts: &Facts, silent: String) -> Vec<String> {
@@ -140,12 +140,20 @@ fn running(live: &Live, facts: &Facts) -> Vec<String> {
 
 fn looked(facts: &Facts, folder: &str) -> String {
     let Some(live) = &facts.runs else { return "not watched".to_owned() };
-    let live = live.folders.iter().find(|live| live.name == folder);
-    let Some((at, hears)) = live.and_then(|live| Some((live.looked_at?, live.hears))) else {
+    let Some((live, at, hears)) =
+        live.folder(folder).and_then(|live| Some((live, live.looked_at?, live.hears)))
+    else {
         return "not looked at yet, or not in the configuration any more".to_owned();
     };
     let how = if hears { "watched" } else { "looked through now and then" };
-    format!("{how}; last look {} ago", age(at, facts.now))
+    let release = match live.release {
+        Release::Automatic => "posts at once",
+        Release::Approval => "waits for approval",
+        Release::PostingTimes => "posts at its times",
+    };
+    let limits = facts.limits.iter().filter(|limit| limit.folder == folder);
+    let left = limits.map(|limit| format!("; {} of {} {} left today", limit.left, limit.of, limit.what));
+    format!("{how}, {release}; last look {} ago{}", age(at, facts.now), left.collect::<String>())
 }
 
 fn age(since: Time, now: Time) -> String {

@@ -1,7 +1,6 @@
 //! `mailchute.yaml` and the files it leads to.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use super::folder::{Around, Folder, Notify, glob, real};
 use super::page::{self, Written};
 use super::problem::Problem;
 use super::secret::SecretSource;
-use super::{Config, ConfigError, email, yaml};
+use super::{Config, ConfigError, email, status, yaml};
 use crate::address::{Address, Receiver};
 use crate::api::{Credentials, Patience, Places};
 use crate::letter::Retry;
@@ -59,7 +58,7 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
     let accounts = accounts(&written, beside, problems);
     let (patience, retry) = network(&written, problems);
     let state = beside.join(&main.state);
-    let status = status(&written, problems);
+    let status = status::build(&written, problems);
     let email = email::build(&written, beside, problems);
     let mut folders = Vec::new();
     match rule_files(beside, &main.folders) {
@@ -90,24 +89,6 @@ pub(super) fn rules_of(file: &Path) -> Vec<PathBuf> {
     let written: Option<Written<yaml::Main>> = page::read(file, &mut Vec::new());
     let pattern = written.map_or_else(|| yaml::FOLDERS.to_owned(), |main| main.value.folders);
     rule_files(file.parent().unwrap_or(Path::new("")), &pattern).unwrap_or_default()
-}
-
-fn status(written: &Written<yaml::Main>, problems: &mut Vec<Problem>) -> Option<SocketAddr> {
-    let listen = &written.value.status.as_ref()?.listen;
-    let path = ["status", "listen"];
-    match listen.parse::<SocketAddr>() {
-        Ok(address) if address.ip().is_loopback() => Some(address),
-        Ok(_) => {
-            let help = "listen on 127.0.0.1, and let a proxy with a log-in tell others";
-            problems.push(written.wrong(&path, "other machines could read it, and there is no log-in", help));
-            None
-        }
-        Err(_) => {
-            let what = "here should be an address and a port";
-            problems.push(written.wrong(&path, what, "write it as `127.0.0.1:8461`"));
-            None
-        }
-    }
 }
 
 fn addresses(

@@ -16,6 +16,7 @@ mod reader;
 mod required;
 mod schema;
 mod secret;
+mod status;
 mod strike;
 mod text;
 mod tree;
@@ -25,7 +26,6 @@ mod yaml;
 mod yaml_folder;
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use chrono_tz::Tz;
@@ -34,6 +34,7 @@ pub use folder::{Book, FirstStart, Folder, Keep, LetterKind, Notify, WatchMode};
 pub use main_file::{Account, read_address, read_receiver};
 pub use problem::{Problem, Weight};
 pub use schema::schemas;
+pub use status::{Listen, Status};
 
 use crate::api::Patience;
 use crate::letter::Retry;
@@ -51,7 +52,7 @@ pub struct Config {
     /// How people are told; nobody is without it.
     pub email: Option<Email>,
     /// Where how things stand is told, besides to commands.
-    pub status: Option<SocketAddr>,
+    pub status: Option<Status>,
     pub zone: Tz,
     pub language: Language,
     /// Where the folders' rules files are.

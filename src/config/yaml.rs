@@ -37,15 +37,19 @@ pub(super) struct Main {
     pub network: Network,
     /// Without it nobody is told anything by mail.
     pub email: Option<EmailSection>,
-    /// Probes and metrics over HTTP; without it only `mailchute status` can ask.
+    /// A page, probes and metrics over HTTP; without it only `mailchute status` can ask.
     pub status: Option<StatusSection>,
 }
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StatusSection {
-    /// An address of this machine and a port: 127.0.0.1:8461. There is no log-in.
+    /// An address of this machine and a port: `127.0.0.1:8461`; or the path of a socket for a proxy that has
+    /// a log-in: `/run/mailchute/status`. There is none here.
     pub listen: String,
+    /// Letters are found by their receiver's name too, and the page shows it.
+    #[serde(default)]
+    pub show_names: bool,
 }
 
 pub(super) const FOLDERS: &str = "folders/*.yaml";

@@ -6,8 +6,9 @@ use std::time::Duration;
 use super::pulse::Pulse;
 use crate::clock::{Clock, Time};
 use crate::dispatch::Account;
-use crate::hot::Registry;
-use crate::status::{Live, LiveAccount, LiveFolder};
+use crate::guard::Terms;
+use crate::hot::{Known, Registry};
+use crate::status::{Live, LiveAccount, LiveFolder, Release};
 use crate::systemd::Manager;
 
 /// What takes longer is worth telling.
@@ -32,10 +33,23 @@ impl Knowing {
             silent_since: account.silent_since(),
             rests_until: account.rests(now),
         };
-        let folders = self.registry.all().into_iter().map(|known| LiveFolder {
-            name: known.folder.name.clone(),
-            looked_at: known.looked.map(|(at, _)| at),
-            hears: known.looked.is_some_and(|(_, hears)| hears),
+        let folders = self.registry.all().into_iter().map(|Known { folder, looks, .. }| {
+            let Terms { approval, letters_per_day, sheets_per_day, day_began, .. } = folder.terms(now);
+            let release = match (approval, folder.posting_times()) {
+                (true, _) => Release::Approval,
+                (false, Some(_)) => Release::PostingTimes,
+                (false, None) => Release::Automatic,
+            };
+            LiveFolder {
+                name: folder.name.clone(),
+                looked_at: looks.last,
+                looks: looks.count,
+                hears: looks.hears,
+                release,
+                letters_per_day,
+                sheets_per_day,
+                day_began,
+            }
         });
         let busy = self.pulses.iter().map(|pulse| (pulse.name, pulse.at_it_for()));
         let busy =

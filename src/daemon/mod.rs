@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -105,7 +103,7 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     };
     let feeding = keep_alive(Arc::clone(&manager), Arc::clone(&store), vec![pulse.clone()]);
     let beside = [
-        tokio::spawn(tell(knowing, config.state.clone(), meter, config.status)),
+        tokio::spawn(tell(knowing, &config, meter)),
         tokio::spawn(reloading.run(registry, outbox, bells.clone(), waking, Arc::clone(&manager))),
         tokio::spawn(feeding),
     ];
@@ -146,10 +144,19 @@ async fn open(config: &Config, clock: &Clock, after_restore: bool) -> anyhow::Re
 }
 
 /// Tells how things stand to whoever asks.
-async fn tell(knowing: Knowing, state: PathBuf, meter: Meter, listen: Option<SocketAddr>) {
-    let clock = knowing.clock.clone();
-    let live = Arc::new(move || knowing.live());
-    serve(Source { state, clock, meter, live, turn: Arc::default() }, listen).await;
+fn tell(knowing: Knowing, config: &Config, meter: Meter) -> impl Future<Output = ()> + use<> {
+    let status = config.status.clone();
+    let source = Source {
+        state: config.state.clone(),
+        clock: knowing.clock.clone(),
+        meter,
+        live: Arc::new(move || knowing.live()),
+        language: config.language,
+        zone: config.zone,
+        show_names: status.as_ref().is_some_and(|status| status.show_names),
+        turn: Arc::default(),
+    };
+    serve(source, status.map(|status| status.listen))
 }
 
 fn accounts(config: &Config, clock: &Clock, meter: &Meter) -> anyhow::Result<Vec<Account>> {

@@ -129,6 +129,11 @@ impl Hot {
         Ok(Self { path: path.to_owned(), dir, ours, claims, remote, _lock: lock.into() })
     }
 
+    /// The same of a folder that is not opened.
+    pub fn is_remote_at(path: &Path) -> bool {
+        fs::statfs(path).is_ok_and(|disk| is_remote(disk.f_type))
+    }
+
     /// Whether other machines can write here without our hearing of it.
     pub fn is_remote(&self) -> bool {
         self.remote

@@ -12,8 +12,16 @@ pub struct Known {
     pub folder: Arc<Folder>,
     /// `None` while it is away.
     pub hot: Option<Arc<Hot>>,
-    /// When it was last looked at, and whether the kernel tells of what arrives.
-    pub looked: Option<(Time, bool)>,
+    pub looks: Looks,
+}
+
+/// How a folder was looked at in this run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Looks {
+    pub count: u64,
+    pub last: Option<Time>,
+    /// Whether the kernel tells of what arrives.
+    pub hears: bool,
 }
 
 /// Shared by whoever works in folders; a reload replaces what is in it.
@@ -39,8 +47,8 @@ impl Registry {
         let mut old = std::mem::take(&mut *known);
         for folder in folders {
             let before = old.remove(&folder.name).filter(|old| old.folder.path == folder.path);
-            let (hot, looked) = before.map_or((None, None), |old| (old.hot, old.looked));
-            known.insert(folder.name.clone(), Known { folder: Arc::new(folder), hot, looked });
+            let (hot, looks) = before.map_or((None, Looks::default()), |old| (old.hot, old.looks));
+            known.insert(folder.name.clone(), Known { folder: Arc::new(folder), hot, looks });
         }
     }
 
@@ -54,7 +62,7 @@ impl Registry {
 
     pub fn looked(&self, name: &str, at: Time, hears: bool) {
         if let Some(known) = self.lock().get_mut(name) {
-            known.looked = Some((at, hears));
+            known.looks = Looks { count: known.looks.count + 1, last: Some(at), hears };
         }
     }
 

@@ -3,6 +3,7 @@
 //! Pure. It says not only what, but why: each condition's verdict, and where the address came from.
 
 mod explain;
+mod past;
 mod route;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use chrono::{NaiveDateTime, NaiveTime, Weekday};
 use regex::Regex;
 
 pub use explain::{Checked, Explanation, Tried};
+pub use past::Again;
 
 use crate::address::{Address, Receiver};
 use crate::drop::{Refusal, Waiting};

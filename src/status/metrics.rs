@@ -64,6 +64,9 @@ fn letters(text: &mut Text, facts: &Facts) {
     text.gauge("mailchute_oldest_unposted_seconds", since, oldest);
     let held = facts.held.first().map_or(0, |held| age(held.since, facts.now));
     text.gauge("mailchute_oldest_held_seconds", "Since when a letter has waited for a person.", held);
+    let followed = facts.oldest_followed.as_ref().map_or(0, |followed| age(followed.since, facts.now));
+    let since = "Since when the oldest letter that is posted and has not shipped was taken in.";
+    text.gauge("mailchute_oldest_followed_seconds", since, followed);
     text.family("mailchute_drops", "gauge", "Drops that became no letter, by what became of them.");
     for (state, drops) in [("rejected", facts.drops_rejected), ("held", facts.drops_held)] {
         text.sample("mailchute_drops", &[("state", state)], drops);
@@ -99,7 +102,19 @@ fn folders(text: &mut Text, facts: &Facts) {
         let away = u8::from(folder.trouble.is_some());
         text.sample("mailchute_folder_away", &[("folder", &folder.folder)], away);
     }
+    text.family("mailchute_limit", "gauge", "What a folder sends in a day without asking.");
+    for limit in &facts.limits {
+        text.sample("mailchute_limit", &[("folder", &limit.folder), ("of", &limit.what)], limit.of);
+    }
+    text.family("mailchute_limit_left", "gauge", "How much of a folder's limit is left today.");
+    for limit in &facts.limits {
+        text.sample("mailchute_limit_left", &[("folder", &limit.folder), ("of", &limit.what)], limit.left);
+    }
     let Some(live) = &facts.runs else { return };
+    text.family("mailchute_folder_looks_total", "counter", "How often a folder was looked through.");
+    for folder in &live.folders {
+        text.sample("mailchute_folder_looks_total", &[("folder", &folder.name)], folder.looks);
+    }
     text.family("mailchute_folder_looked_seconds", "gauge", "How long ago a folder was looked at.");
     for folder in &live.folders {
         if let Some(looked) = folder.looked_at {

@@ -1,10 +1,12 @@
-//! How everything stands, for those who look after it: one set of facts, for the command, the probes and
-//! the metrics.
+//! How everything stands, for those who look after it: one set of facts, for the command, the page, the
+//! probes and the metrics.
 //!
 //! What is durable is read from the records; what only the running daemon knows it says itself.
 
+mod answers;
 mod ask;
 mod metrics;
+mod page;
 mod server;
 
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ pub use server::{Source, serve};
 
 use crate::clock::Time;
 use crate::spool::Spool;
-use crate::store::{Count, Desk, Since, StoreError};
+use crate::store::{Count, Desk, FolderRow, Since, StoreError};
 
 /// What only the running daemon knows.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -29,6 +31,12 @@ pub struct Live {
     pub folders: Vec<LiveFolder>,
     /// Loops that have been at one thing for long, and for how many seconds.
     pub busy: Vec<(String, u64)>,
+}
+
+impl Live {
+    pub fn folder(&self, name: &str) -> Option<&LiveFolder> {
+        self.folders.iter().find(|folder| folder.name == name)
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,8 +54,34 @@ pub struct LiveAccount {
 pub struct LiveFolder {
     pub name: String,
     pub looked_at: Option<Time>,
+    /// How often it was looked at in this run.
+    pub looks: u64,
     /// Whether the kernel tells of what arrives; else it is looked for.
     pub hears: bool,
+    pub release: Release,
+    pub letters_per_day: Option<u32>,
+    pub sheets_per_day: Option<u32>,
+    /// Since when letters count for these.
+    pub day_began: Time,
+}
+
+/// When a folder's letters are posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Release {
+    Automatic,
+    Approval,
+    PostingTimes,
+}
+
+/// How much of what a folder sends in a day without asking is left today.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limited {
+    pub folder: String,
+    /// `letters` or `sheets`.
+    pub what: String,
+    pub of: u32,
+    pub left: u32,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -57,14 +91,6 @@ pub struct Paused {
     pub since: Time,
     /// When it is tried by itself.
     pub tried_at: Option<Time>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct FolderFacts {
-    pub folder: String,
-    pub path: String,
-    /// Why nothing is taken from it at present.
-    pub trouble: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -98,8 +124,11 @@ pub struct Facts {
     /// Orders that the daemon has not carried out.
     pub orders: u64,
     pub paused: Vec<Paused>,
-    pub folders: Vec<FolderFacts>,
+    pub folders: Vec<FolderRow>,
+    pub limits: Vec<Limited>,
     pub oldest: Option<Since>,
+    /// Of those that are posted and have not shipped.
+    pub oldest_followed: Option<Since>,
     /// Letters that wait for a person.
     pub held: Vec<Since>,
     pub alarms: Vec<Alarmed>,
@@ -107,8 +136,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn gather(state: &Path, runs: Option<Live>, now: Time) -> Result<Self, StoreError> {
-        let desk = Desk::open(state)?;
+    pub fn gather(desk: &Desk, runs: Option<Live>, now: Time) -> Result<Self, StoreError> {
         let totals = desk.totals(now)?;
         let (drops_rejected, drops_held) = desk.undecided()?;
         let paused = desk.paused()?.into_iter().map(|row| Paused {
@@ -116,11 +144,6 @@ impl Facts {
             why: row.pause.cause.to_string(),
             since: row.pause.since,
             tried_at: row.pause.probe_at,
-        });
-        let folders = desk.folders()?.into_iter().map(|row| FolderFacts {
-            folder: row.folder,
-            path: row.path,
-            trouble: row.trouble,
         });
         let alarms = desk.alarms()?.into_iter().filter(|raised| raised.fine_since.is_none());
         let alarms = alarms.map(|raised| Alarmed {
@@ -130,6 +153,7 @@ impl Facts {
         });
         Ok(Self {
             now,
+            limits: runs.as_ref().map_or(Ok(Vec::new()), |live| limits(desk, live))?,
             runs,
             letters: desk.counts()?,
             drops_rejected,
@@ -139,11 +163,12 @@ impl Facts {
             owed: totals.owed,
             orders: totals.orders,
             paused: paused.collect(),
-            folders: folders.collect(),
+            folders: desk.folders()?,
             oldest: desk.oldest()?,
+            oldest_followed: desk.oldest_followed()?,
             held: desk.held()?,
             alarms: alarms.collect(),
-            disk: disk(state),
+            disk: disk(desk.home().dir()),
         })
     }
 
@@ -158,6 +183,23 @@ impl Facts {
         }
         states
     }
+}
+
+fn limits(desk: &Desk, live: &Live) -> Result<Vec<Limited>, StoreError> {
+    let mut limits = Vec::new();
+    for folder in &live.folders {
+        if folder.letters_per_day.is_none() && folder.sheets_per_day.is_none() {
+            continue;
+        }
+        let (letters, sheets) = desk.sent_since(&folder.name, folder.day_began)?;
+        let limited = |what: &str, of: Option<u32>, sent: u32| {
+            let (folder, what) = (folder.name.clone(), what.to_owned());
+            of.map(|of| Limited { folder, what, of, left: of.saturating_sub(sent) })
+        };
+        limits.extend(limited("letters", folder.letters_per_day, letters));
+        limits.extend(limited("sheets", folder.sheets_per_day, sheets));
+    }
+    Ok(limits)
 }
 
 /// Where a daemon with this state directory tells how things stand.

@@ -1,6 +1,6 @@
 //! What there was before a letter that is taken in: earlier ones like it, and how many today.
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::millis;
 use super::moves::{Batch, RecordError};
@@ -17,10 +17,11 @@ impl Batch<'_> {
             counts.duplicate_of = self.duplicate(order, since)?;
         }
         if terms.letters_per_day.is_some() || terms.sheets_per_day.is_some() {
-            (counts.letters_today, counts.sheets_today) = self.sent_since(&order.source, terms.day_began)?;
+            (counts.letters_today, counts.sheets_today) =
+                sent_since(self.db, &order.source, terms.day_began)?;
         }
         if let Some(since) = terms.lately(now) {
-            (counts.letters_lately, _) = self.sent_since(&order.source, since)?;
+            (counts.letters_lately, _) = sent_since(self.db, &order.source, since)?;
             if terms.burst.is_some_and(|(letters, _)| counts.letters_lately >= letters) {
                 counts.usually = self.usually(&order.source, now)?;
             }
@@ -46,13 +47,6 @@ impl Batch<'_> {
         Ok(before.checked_div(days).map(|usually| (usually, today.saturating_add(1))))
     }
 
-    fn sent_since(&self, source: &str, since: Time) -> Result<(u32, u32), RecordError> {
-        let sql = "SELECT count(*), coalesce(sum(sheets), 0) FROM letter INDEXED BY letter_counted
-                   WHERE source = ?1 AND admitted_at >= ?2 AND state NOT IN ('held', 'withdrawn', 'cancelled')";
-        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        Ok(self.db.prepare_cached(sql)?.query_row(params![source, millis(since)], row)?)
-    }
-
     /// A letter with the same documents and receiver that is or may be posted.
     fn duplicate(&self, order: &Order, since: Time) -> Result<Option<Number>, RecordError> {
         let Some(first) = order.documents.first() else { return Ok(None) };
@@ -74,4 +68,12 @@ impl Batch<'_> {
         }
         Ok(None)
     }
+}
+
+/// Letters and sheets of a folder since then, that count for its limits.
+pub(super) fn sent_since(db: &Connection, source: &str, since: Time) -> rusqlite::Result<(u32, u32)> {
+    let sql = "SELECT count(*), coalesce(sum(sheets), 0) FROM letter INDEXED BY letter_counted
+               WHERE source = ?1 AND admitted_at >= ?2 AND state NOT IN ('held', 'withdrawn', 'cancelled')";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    db.prepare_cached(sql)?.query_row(params![source, millis(since)], row)
 }

@@ -40,11 +40,9 @@ pub struct PausedRow {
     pub pause: Pause,
 }
 
-/// What there is of everything.
+/// What is to be done.
 #[derive(Debug, Clone, Serialize)]
 pub struct Totals {
-    /// Letters by state.
-    pub letters: Vec<(String, u64)>,
     /// Looks that are late by now.
     pub due: u64,
     /// Messages that somebody must still get.
@@ -60,10 +58,10 @@ pub struct Answered {
     pub text: String,
 }
 
-const ROW: &str = "SELECT number, state, account, source, admitted_at, changed_at, due_at, trouble, tracking
-                   FROM letter";
+pub(super) const ROW: &str =
+    "SELECT number, state, account, source, admitted_at, changed_at, due_at, trouble, tracking";
 
-fn letter_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<LetterRow> {
+pub(super) fn letter_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<LetterRow> {
     Ok(LetterRow {
         letter: read::number(row, 0)?,
         state: row.get(1)?,
@@ -122,7 +120,7 @@ impl Desk {
         limit: u64,
     ) -> Result<Vec<LetterRow>, StoreError> {
         let sql = format!(
-            "{ROW} WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR admitted_at >= ?2)
+            "{ROW} FROM letter WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR admitted_at >= ?2)
              ORDER BY number DESC LIMIT ?3"
         );
         let mut statement = self.db.prepare_cached(&sql)?;
@@ -133,7 +131,7 @@ impl Desk {
     }
 
     pub fn row(&self, letter: Number) -> Result<Option<LetterRow>, StoreError> {
-        let sql = format!("{ROW} WHERE number = ?1");
+        let sql = format!("{ROW} FROM letter WHERE number = ?1");
         Ok(self.db.prepare_cached(&sql)?.query_row([signed(letter.0)], letter_row).optional()?)
     }
 
@@ -164,14 +162,9 @@ impl Desk {
     }
 
     pub fn totals(&self, now: Time) -> Result<Totals, StoreError> {
-        let sql = "SELECT state, count(*) FROM letter GROUP BY state";
-        let mut statement = self.db.prepare(sql)?;
-        let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, read::count(row, 1)?)))?;
-        let letters = rows.collect::<Result<_, _>>()?;
         let count = |sql: &str| self.db.query_row(sql, [], |row| read::count(row, 0));
         let late = "SELECT count(*) FROM letter WHERE due_at <= ?1";
         Ok(Totals {
-            letters,
             due: self.db.query_row(late, [millis(now)], |row| read::count(row, 0))?,
             owed: count(
                 "SELECT (SELECT count(*) FROM owed WHERE done_at IS NULL)

@@ -1,7 +1,7 @@
 //! For commands: drops as they are listed, and the folders they come from.
 
 use rusqlite::{OptionalExtension as _, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Desk, Store, StoreError, read, signed};
 use crate::drop::{Undecided, showable, shown};
@@ -26,7 +26,7 @@ pub struct DropRow {
 }
 
 /// A folder that was enabled.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FolderRow {
     pub folder: String,
     pub path: String,

@@ -3,7 +3,7 @@
 use rusqlite::OptionalExtension as _;
 use serde::{Deserialize, Serialize};
 
-use super::{Desk, StoreError, alarms, read, time};
+use super::{Desk, StoreError, alarms, counts, read, time};
 use crate::clock::Time;
 use crate::guard::Raised;
 use crate::letter::Number;
@@ -41,10 +41,25 @@ impl Desk {
 
     /// The letter that has been on its way to being posted for the longest time.
     pub fn oldest(&self) -> Result<Option<Since>, StoreError> {
-        let sql = "SELECT number, source, state, admitted_at, trouble FROM letter
-                   WHERE state IN ('admitted', 'created', 'uploaded', 'confirming', 'withdrawing')
-                   ORDER BY admitted_at LIMIT 1";
-        Ok(self.db().prepare_cached(sql)?.query_row([], since).optional()?)
+        self.oldest_of("'admitted', 'created', 'uploaded', 'confirming', 'withdrawing'")
+    }
+
+    /// The oldest letter that is posted and has not shipped.
+    pub fn oldest_followed(&self) -> Result<Option<Since>, StoreError> {
+        self.oldest_of("'confirmed'")
+    }
+
+    fn oldest_of(&self, states: &str) -> Result<Option<Since>, StoreError> {
+        let sql = format!(
+            "SELECT number, source, state, admitted_at, trouble FROM letter WHERE state IN ({states})
+             ORDER BY admitted_at LIMIT 1"
+        );
+        Ok(self.db().prepare_cached(&sql)?.query_row([], since).optional()?)
+    }
+
+    /// Letters and sheets of a folder since then, that count for its limits.
+    pub fn sent_since(&self, folder: &str, since: Time) -> Result<(u32, u32), StoreError> {
+        Ok(counts::sent_since(self.db(), folder, since)?)
     }
 
     /// Letters that wait for a person, the longest first.

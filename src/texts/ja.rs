@@ -224,7 +224,7 @@ pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
     Said::new(reason_text(reason), remedy)
 }
 
-fn reason_text(reason: &Reason) -> String {
+pub(super) fn reason_text(reason: &Reason) -> String {
     match reason {
         Reason::ByPerson => "担当者が保留にしました。".to_owned(),
         Reason::Approval => "このフォルダーの郵便は、承認されるまで待ちます。".to_owned(),

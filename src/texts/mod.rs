@@ -4,6 +4,7 @@
 
 mod alert;
 mod en;
+mod history;
 mod ja;
 mod note;
 

@@ -3,69 +3,15 @@
 #![expect(clippy::float_cmp, reason = "what is compared was counted")]
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use mailchute::status::{Facts, ask};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::mailroom::{Mailroom, RULES};
 use crate::program::mailchute;
+use crate::running::{Daemon, room};
 use crate::service::pdf;
-
-struct Daemon {
-    child: Child,
-    address: String,
-}
-
-impl Daemon {
-    /// A daemon that tells how things stand on a free port, which it names.
-    fn start(room: &Mailroom) -> Self {
-        let config = room.dir.path().join("mailchute.yaml");
-        let mut command = mailchute(&["run", "--config", config.to_str().unwrap(), "--log", "json"]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = lines.find_map(|line| {
-            let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
-            event["address"].as_str().map(str::to_owned)
-        });
-        // Whatever else it tells is not waited for.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, address: address.unwrap() }
-    }
-
-    async fn get(&self, path: &str) -> (u16, String) {
-        let answer = reqwest::get(format!("http://{}{path}", self.address)).await.unwrap();
-        (answer.status().as_u16(), answer.text().await.unwrap())
-    }
-
-    async fn metrics(&self) -> BTreeMap<String, f64> {
-        let (status, text) = self.get("/metrics").await;
-        assert_eq!(status, 200, "{text}");
-        parsed(&text)
-    }
-
-    /// The metrics once one of them is as it should be.
-    async fn until(&self, sample: &str, is_so: impl Fn(f64) -> bool) -> BTreeMap<String, f64> {
-        let began = Instant::now();
-        loop {
-            let metrics = self.metrics().await;
-            if metrics.get(sample).copied().is_some_and(&is_so) {
-                return metrics;
-            }
-            assert!(began.elapsed() < Duration::from_secs(40), "{sample} in {metrics:#?}");
-            tokio::task::yield_now().await;
-        }
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 /// Reads the text format and is strict: each sample below the help and type of its family, none twice,
 /// histograms that rise to their count.
@@ -102,15 +48,25 @@ fn parsed(text: &str) -> BTreeMap<String, f64> {
     samples
 }
 
-/// Takes what lies in its folder, quickly, and looks for itself.
-async fn room() -> Mailroom {
-    let quick =
-        RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}").replace("path:", "first_start: take\npath:");
-    let room = Mailroom::closed(&quick).await;
-    room.add_to_main(
-        "status: {listen: '127.0.0.1:0'}\nnetwork: {quickest_retry: 100ms, slowest_retry: 1s}\n",
-    );
-    room
+impl Daemon {
+    async fn metrics(&self) -> BTreeMap<String, f64> {
+        let (status, text) = self.get("/metrics").await;
+        assert_eq!(status, 200, "{text}");
+        parsed(&text)
+    }
+
+    /// The metrics once one of them is as it should be.
+    async fn until(&self, sample: &str, is_so: impl Fn(f64) -> bool) -> BTreeMap<String, f64> {
+        let began = Instant::now();
+        loop {
+            let metrics = self.metrics().await;
+            if metrics.get(sample).copied().is_some_and(&is_so) {
+                return metrics;
+            }
+            assert!(began.elapsed() < Duration::from_secs(40), "{sample} in {metrics:#?}");
+            tokio::task::yield_now().await;
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -158,7 +114,7 @@ async fn every_figure_moves_with_what_it_counts() {
     for line in [
         "the daemon runs: 0.1.0",
         "account main: answers; its token",
-        "letters: watched; last look",
+        "letters: watched, posts at once; last look",
         "1 confirmed",
         "1 held",
         "1 drop(s) rejected",

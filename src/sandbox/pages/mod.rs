@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Query, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
@@ -22,6 +22,7 @@ use super::intake::read_body;
 use super::service::Service;
 use super::upload::pdf;
 use super::world::{AccountId, Card, ClientId, Code, MailId, Reply, Request as Call, ScreenRefusal};
+use crate::page::protect;
 use render::page;
 
 const LETTERS_ON_A_PAGE: usize = 50;
@@ -35,13 +36,12 @@ type Named<T> = Result<Path<T>, PathRejection>;
 pub(super) async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
-    // Not on a PDF: a browser's own viewer needs what the policy forbids to pages.
-    if headers.get(header::CONTENT_TYPE).is_none_or(|kind| kind != "application/pdf") {
-        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    // A browser's own viewer needs what the policy forbids to pages.
+    let is_pdf = headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/pdf");
+    protect(headers, POLICY);
+    if is_pdf {
+        headers.remove(header::CONTENT_SECURITY_POLICY);
     }
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(header::VARY, HeaderValue::from_static("Accept-Language"));
     response
 }
 

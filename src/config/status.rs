@@ -1,0 +1,47 @@
+//! Where how things stand is told.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use super::page::Written;
+use super::problem::Problem;
+use super::yaml;
+
+/// Where how things stand is told, besides to commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    pub listen: Listen,
+    /// Whether receivers' names are shown.
+    pub show_names: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listen {
+    Address(SocketAddr),
+    Socket(PathBuf),
+}
+
+pub(super) fn build(written: &Written<yaml::Main>, problems: &mut Vec<Problem>) -> Option<Status> {
+    let section = written.value.status.as_ref()?;
+    let path = ["status", "listen"];
+    let mut wrong = |what, help| problems.push(written.wrong(&path, what, help));
+    if Path::new(&section.listen).is_absolute() {
+        let listen = Listen::Socket(PathBuf::from(&section.listen));
+        return Some(Status { listen, show_names: section.show_names });
+    }
+    match section.listen.parse::<SocketAddr>() {
+        Ok(address) if address.ip().is_loopback() => {
+            Some(Status { listen: Listen::Address(address), show_names: section.show_names })
+        }
+        Ok(_) => {
+            let help = "listen on 127.0.0.1, and let a proxy with a log-in tell others";
+            wrong("other machines could read it, and there is no log-in", help);
+            None
+        }
+        Err(_) => {
+            let what = "here should be an address and a port, or the path of a socket";
+            wrong(what, "write it as `127.0.0.1:8461` or `/run/mailchute/status`");
+            None
+        }
+    }
+}
