@@ -103,11 +103,11 @@ pub fn protect(headers: &mut HeaderMap, policy: &'static str) {
 
 /// The names of all texts, so that a test can hold two languages against each other.
 #[cfg(test)]
-pub fn keys(json: &str) -> Vec<String> {
+pub(crate) fn keys(json: &str) -> Vec<String> {
     fn below(json: &serde_json::Value, path: &str, found: &mut Vec<String>) {
         match json.as_object() {
             Some(object) => {
-                object.iter().for_each(|(key, value)| below(value, &format!("{path}.{key}"), found))
+                object.iter().for_each(|(key, value)| below(value, &format!("{path}.{key}"), found));
             }
             None => found.push(path.to_owned()),
         }

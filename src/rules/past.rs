@@ -37,7 +37,7 @@ impl Rules {
             Verdict::Hold(Waiting::Sidecar) => {
                 self.decide(&Facts { sidecar: Some(&sidecar_of(order)), ..facts })
             }
-            verdict => verdict,
+            verdict @ (Verdict::Send(..) | Verdict::Refuse(_) | Verdict::Hold(_)) => verdict,
         };
         match verdict {
             Verdict::Send(again, _) => {

@@ -142,3 +142,70 @@ fn calls(text: &mut Text, counted: &Counted) {
     text.family("mailchute_uploaded_bytes_total", "counter", "Bytes of documents that were sent.");
     text.sample("mailchute_uploaded_bytes_total", &[], counted.uploaded);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every figure is another number, so that each is seen to be its own.
+    #[test]
+    fn each_figure_is_told_of_what_it_counts() {
+        let since = |seconds: i64, letter: u64, state: &str| {
+            let since = Time::UNIX_EPOCH + chrono::TimeDelta::seconds(1000 - seconds);
+            serde_json::json!({"letter": letter, "folder": "a", "state": state, "since": since, "why": null})
+        };
+        let time = |seconds: i64| Time::UNIX_EPOCH + chrono::TimeDelta::seconds(seconds);
+        let facts: Facts = serde_json::from_value(serde_json::json!({
+            "now": time(1000),
+            "runs": {
+                "version": "9.9", "since": time(989), "ready": true, "busy": [],
+                "accounts": [{"name": "main", "known": true, "token_until": null, "silent_since": time(988),
+                              "rests_until": null}],
+                "folders": [{"name": "a \"b\"", "looked_at": time(987), "looks": 14, "hears": true,
+                             "release": "automatic", "letters_per_day": 15, "sheets_per_day": null,
+                             "day_began": time(0)}],
+            },
+            "letters": [{"state": "held", "folder": "a", "letters": 16}],
+            "drops_rejected": 17, "drops_held": 18, "submitted": 19, "due": 20, "owed": 21, "orders": 22,
+            "paused": [{"account": "main", "why": "x", "since": time(0), "tried_at": null}],
+            "folders": [{"folder": "a", "path": "/a", "trouble": "x"}],
+            "limits": [{"folder": "a", "what": "letters", "of": 15, "left": 23}],
+            "oldest": since(24, 1, "created"), "oldest_followed": since(25, 2, "confirmed"),
+            "held": [since(26, 3, "held")],
+            "alarms": [{"cause": "disk", "detail": "x", "since": time(0)}],
+            "disk": {"free": 27, "size": 28},
+        }))
+        .unwrap();
+        let text = exposition(&facts, &Counted::default());
+        let figures: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(
+            figures,
+            [
+                "mailchute_letters{state=\"held\",folder=\"a\"} 16",
+                "mailchute_oldest_unposted_seconds 24",
+                "mailchute_oldest_held_seconds 26",
+                "mailchute_oldest_followed_seconds 25",
+                "mailchute_drops{state=\"rejected\"} 17",
+                "mailchute_drops{state=\"held\"} 18",
+                "mailchute_submitted 19",
+                "mailchute_due 20",
+                "mailchute_owed 21",
+                "mailchute_orders 22",
+                "mailchute_alarm{cause=\"disk\"} 1",
+                "mailchute_account_paused{account=\"main\"} 1",
+                "mailchute_account_silent_seconds{account=\"main\"} 12",
+                "mailchute_folder_away{folder=\"a\"} 1",
+                "mailchute_limit{folder=\"a\",of=\"letters\"} 15",
+                "mailchute_limit_left{folder=\"a\",of=\"letters\"} 23",
+                "mailchute_folder_looks_total{folder=\"a \\\"b\\\"\"} 14",
+                "mailchute_folder_looked_seconds{folder=\"a \\\"b\\\"\"} 13",
+                "mailchute_uploaded_bytes_total 0",
+                "mailchute_build_info{version=\"9.9\"} 1",
+                "mailchute_uptime_seconds 11",
+                "mailchute_ready 1",
+                "mailchute_disk_free_bytes 27",
+                "mailchute_disk_size_bytes 28",
+            ]
+        );
+    }
+}

@@ -107,7 +107,6 @@ fn en(fact: &Fact, zone: Tz) -> String {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "a table, one text for each")]
 fn ja_fact(fact: &Fact, zone: Tz) -> String {
     let time = |time: &Time| Language::Ja.time(*time, zone);
     match fact {

@@ -75,7 +75,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "daemon",
         &[
-            "api", "clock", "config", "dispatch", "hot", "intake", "journal", "keep", "owed", "pdf",
+            "api", "clock", "config", "dispatch", "guard", "hot", "intake", "journal", "keep", "owed", "pdf",
             "schedule", "shelf", "spool", "status", "store", "systemd",
         ],
     ),

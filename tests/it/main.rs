@@ -49,6 +49,7 @@ mod people {
     mod month;
     mod names;
     mod operators;
+    mod past;
     mod scripts;
     mod server;
 }

@@ -33,12 +33,22 @@ fn each_command_has_a_manual_page_and_is_completed() {
 
 #[test]
 fn alerts_are_about_figures_that_there_are() {
-    let (alerts, metrics) = (read("config/alerts.yml"), read("src/status/metrics.rs"));
+    let metrics = read("src/status/metrics.rs");
     let name = regex::Regex::new("mailchute_[a-z_]+").unwrap();
-    let named: Vec<&str> = name.find_iter(&alerts).map(|found| found.as_str()).collect();
-    assert!(named.len() >= 7);
-    for name in named {
-        assert!(metrics.contains(&format!("\"{name}\"")), "{name}");
+    for (file, least) in [("config/alerts.yml", 7), ("config/grafana.json", 20)] {
+        let text = read(file);
+        let named: Vec<&str> = name.find_iter(&text).map(|found| found.as_str()).collect();
+        assert!(named.len() >= least);
+        for name in named {
+            let family = name.trim_end_matches("_bucket").trim_end_matches("_count");
+            assert!(metrics.contains(&format!("\"{family}\"")), "{file}: {name}");
+        }
+    }
+    let dashboard: serde_json::Value = serde_json::from_str(&read("config/grafana.json")).unwrap();
+    let families = regex::Regex::new("\"(mailchute_[a-z_]+)\"").unwrap();
+    let shown = dashboard.to_string();
+    for family in families.captures_iter(&metrics).map(|found| found[1].to_owned()) {
+        assert!(family == "mailchute_uptime_seconds" || shown.contains(&family), "{family} is on no panel");
     }
 }
 

@@ -155,6 +155,52 @@ async fn what_is_in_the_way_is_seen_as_long_as_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_left_of_limits_what_is_followed_and_what_is_not_taken_in_yet_is_told() {
+    let room = room().await;
+    let rules = room.dir.path().join("folders/letters.yaml");
+    let text = std::fs::read_to_string(&rules).unwrap();
+    let limits = "release: automatic\nlimits: {letters_per_day: 5, sheets_per_day: 90}\nrules:";
+    std::fs::write(&rules, text.replace("rules:", limits)).unwrap();
+    let daemon = Daemon::start(&room);
+    let at_first = daemon.until("mailchute_ready", |ready| ready == 1.0).await;
+    let left = |of: &str| format!("mailchute_limit_left{{folder=\"letters\",of=\"{of}\"}}");
+    assert_eq!((at_first[&left("letters")], at_first[&left("sheets")]), (5.0, 90.0));
+    assert_eq!(at_first["mailchute_limit{folder=\"letters\",of=\"sheets\"}"], 90.0);
+    assert_eq!((at_first["mailchute_submitted"], at_first["mailchute_oldest_followed_seconds"]), (0.0, 0.0));
+    let looks = "mailchute_folder_looks_total{folder=\"letters\"}";
+    daemon.until(looks, |now| now > at_first[looks]).await;
+    std::fs::write(room.path("x.pdf"), pdf(3)).unwrap();
+    let metrics = daemon.until("mailchute_oldest_followed_seconds", |seconds| seconds >= 1.0).await;
+    assert_eq!((metrics[&left("letters")], metrics[&left("sheets")]), (4.0, 88.0));
+    let disk = rustix::fs::statvfs(room.dir.path()).unwrap();
+    assert_eq!(metrics["mailchute_disk_size_bytes"].to_string(), (disk.f_blocks * disk.f_frsize).to_string());
+
+    // While somebody has the records, what is submitted waits in the spool.
+    let state = room.dir.path().join("state");
+    let db = rusqlite::Connection::open(state.join("mailchute.db")).unwrap();
+    db.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let config = room.dir.path().join("mailchute.yaml");
+    let said = |words: &[&str]| {
+        let output = mailchute(&[words, &["--config", config.to_str().unwrap()]].concat()).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let file = room.dir.path().join("by hand.pdf");
+    std::fs::write(&file, pdf(1)).unwrap();
+    let to = room.dir.path().join("to.yaml");
+    std::fs::write(&to, ADDRESS).unwrap();
+    let words =
+        ["submit", file.to_str().unwrap(), "--to", to.to_str().unwrap(), "--from", to.to_str().unwrap()];
+    let submitted = said(&words);
+    daemon.until("mailchute_submitted", |entries| entries == 1.0).await;
+    assert!(said(&["status"]).contains("1 submitted, not taken in yet"), "{submitted}");
+    db.execute_batch("ROLLBACK").unwrap();
+    daemon.until("mailchute_submitted", |entries| entries == 0.0).await;
+    assert!(said(&["status"]).contains("posts at once; last look"));
+}
+
+const ADDRESS: &str = "postal_code: '0600001'\nstate: 北海道\ncity: 札幌市\naddress1: 1-1\nname: 山田 太郎\n";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_silent_service_and_a_daemon_that_does_not_run_are_seen() {
     let room = room().await;
     let config = room.dir.path().join("mailchute.yaml");

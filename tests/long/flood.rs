@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use mailchute::store::Desk;
 
-const PDF: &[u8] = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
+pub const PDF: &[u8] = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
     2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
     3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>endobj\nxref\n0 4\n\
     0000000000 65535 f \n0000000009 00000 n \n0000000052 00000 n \n0000000101 00000 n \n\
     trailer<</Size 4/Root 1 0 R>>\nstartxref\n164\n%%EOF\n";
 
-struct Running(Child);
+pub struct Running(pub Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -22,14 +22,14 @@ impl Drop for Running {
     }
 }
 
-fn mailchute(arguments: &[&str]) -> Command {
+pub fn mailchute(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mailchute"));
     command.args(arguments).env("RUST_LOG", "error");
     command
 }
 
 /// A sandbox and a daemon on the configuration that `init` writes, changed a little.
-fn office(dir: &Path, change: &[(&str, &str)]) -> (Running, Running) {
+pub fn office(dir: &Path, change: &[(&str, &str)]) -> (Running, Running) {
     assert!(mailchute(&["init", dir.to_str().unwrap()]).output().unwrap().status.success());
     let secret = std::fs::read_to_string(dir.join("main.secret")).unwrap();
     let client = format!("trial:{}", secret.trim());
@@ -56,7 +56,7 @@ fn office(dir: &Path, change: &[(&str, &str)]) -> (Running, Running) {
     running
 }
 
-fn until(mut so: impl FnMut() -> bool) {
+pub fn until(mut so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !so() {
         assert!(begun.elapsed() < Duration::from_hours(1), "an hour is more than it ever needs");

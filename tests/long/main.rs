@@ -1,6 +1,7 @@
 //! Proofs that take longer than ordinary tests may.
 //!
 //! `cargo test --release --test long large -- --nocapture`: the model check in large sizes.
+//! `cargo test --release --test long past -- --nocapture`: a long history (`past.rs`).
 //! `cargo test --test long mutants -- --nocapture`: the check is checked (`mutants.rs`).
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
@@ -9,8 +10,12 @@
 #[path = "../it/model/mod.rs"]
 mod model;
 
+#[path = "../it/past.rs"]
+mod copies;
+
 mod flood;
 mod mutants;
+mod past;
 
 use model::sizes::{NOTHING, ONE, Size};
 use model::{Budget, SMALL, explore};

@@ -1,0 +1,98 @@
+//! A long history: how long a start takes, `mailchute status`, the page; and what an idle daemon needs.
+
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use mailchute::status::{ask, socket};
+use mailchute::store::Desk;
+
+use super::copies::copies;
+use super::flood::{PDF, Running, mailchute, office, until};
+
+/// Starts a daemon; how long until it says that it is ready.
+fn start(config: &str, state: &Path) -> (Running, Duration) {
+    let began = Instant::now();
+    let daemon = Running(mailchute(&["run", "--config", config]).spawn().unwrap());
+    let is_ready = || {
+        let facts = ask(state).ok().flatten();
+        facts.and_then(|facts| facts.runs).is_some_and(|live| live.ready)
+    };
+    until(is_ready);
+    (daemon, began.elapsed())
+}
+
+fn number(of: &str, key: &str) -> u64 {
+    let line = of.lines().find(|line| line.starts_with(key)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Memory in KB, and how often its threads have slept and woken.
+fn needs(daemon: &Running) -> (u64, u64) {
+    let process = format!("/proc/{}", daemon.0.id());
+    let status = std::fs::read_to_string(format!("{process}/status")).unwrap();
+    let threads = std::fs::read_dir(format!("{process}/task")).unwrap().flatten();
+    let wakes = threads.map(|thread| {
+        number(&std::fs::read_to_string(thread.path().join("status")).unwrap(), "voluntary_ctxt_switches:")
+    });
+    (number(&status, "VmRSS:"), wakes.sum())
+}
+
+#[test]
+fn a_long_past_is_no_burden() {
+    let letters: u64 = std::env::var("MAILCHUTE_LETTERS").map_or(100_000, |letters| letters.parse().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let (config, state) = (dir.path().join("mailchute.yaml"), dir.path().join("state"));
+    let config = config.to_str().unwrap();
+    let (_sandbox, daemon) = office(dir.path(), &[("  # settle: 5s", "  settle: 1s")]);
+    std::fs::write(dir.path().join("hot/invoices/INV-000123.pdf"), PDF).unwrap();
+    let is = |word: &'static str| {
+        let state = state.clone();
+        move || !Desk::open(&state).unwrap().letters(Some(word), None, 1).unwrap().is_empty()
+    };
+    until(is("confirmed"));
+    assert!(mailchute(&["cancel", "1", "--config", config]).output().unwrap().status.success());
+    until(is("cancelled"));
+    drop(daemon);
+    copies(&state, letters - 1);
+    // The first start makes the ledger whole.
+    drop(start(config, &state));
+    let mut starts = Vec::new();
+    for _ in 0..5 {
+        starts.push(start(config, &state).1);
+    }
+    let (daemon, _) = start(config, &state);
+    let mut looks = Vec::new();
+    for _ in 0..5 {
+        let began = Instant::now();
+        assert!(mailchute(&["status", "--config", config]).output().unwrap().status.success());
+        looks.push(began.elapsed());
+    }
+    let mut pages = Vec::new();
+    for path in ["/", "/letters", "/letters?q=past-99999.pdf", "/letters/7"] {
+        let best = (0..5).map(|_| page(&state, path)).min().unwrap();
+        println!("{path}: first byte after {best:.1?}");
+        pages.push(best);
+    }
+    let (_, before) = needs(&daemon);
+    let began = Instant::now();
+    until(|| began.elapsed() > Duration::from_secs(30));
+    let (memory, after) = needs(&daemon);
+    println!(
+        "{letters} letters: started in {starts:.2?}, `status` in {looks:.2?}; idle: {} KB, {} wake-ups in 30 s",
+        memory,
+        after - before
+    );
+    assert!(*starts.iter().min().unwrap() < Duration::from_secs(1));
+    assert!(*looks.iter().min().unwrap() < Duration::from_millis(100));
+    assert!(after - before <= 30, "at most one wake-up a second");
+}
+
+fn page(state: &Path, path: &str) -> Duration {
+    let mut line = UnixStream::connect(socket(state)).unwrap();
+    let began = Instant::now();
+    write!(line, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").unwrap();
+    line.read_exact(&mut [0]).unwrap();
+    began.elapsed()
+}
