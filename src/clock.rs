@@ -11,7 +11,8 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Utc};
+use chrono_tz::Tz;
 
 pub use cron::{CronError, CronLine};
 
@@ -20,6 +21,14 @@ pub type Time = DateTime<Utc>;
 /// No clock shows more: from here every deadline can still be computed and written with four digits.
 fn latest() -> Time {
     NaiveDate::from_ymd_opt(9990, 1, 1).map_or(Time::MAX_UTC, |day| day.and_time(NaiveTime::MIN).and_utc())
+}
+
+/// When a day begins somewhere: where the clocks skip midnight, at the first moment after it.
+pub fn day_begins(day: NaiveDate, zone: Tz) -> Time {
+    let midnight = day.and_time(NaiveTime::MIN);
+    let mut moments = (0..8).map(|half_hours| midnight + TimeDelta::minutes(30 * half_hours));
+    let first = moments.find_map(|moment| zone.from_local_datetime(&moment).earliest());
+    first.map_or_else(|| midnight.and_utc(), |first| first.to_utc())
 }
 
 /// How a clock runs.
@@ -204,6 +213,15 @@ mod tests {
         assert!(matches!(clock.move_by(TimeDelta::MAX), Err(ClockError::OutOfRange)));
         assert!(matches!(clock.move_to(Time::MAX_UTC), Err(ClockError::OutOfRange)));
         assert_eq!(clock.real_wait(noon() + TimeDelta::days(1)), None);
+    }
+
+    #[test]
+    fn a_day_begins_when_the_clocks_there_say_so() {
+        let day = NaiveDate::from_ymd_opt(2026, 11, 22).unwrap();
+        assert_eq!(day_begins(day, Tz::Asia__Tokyo).to_rfc3339(), "2026-11-21T15:00:00+00:00");
+        // Midnight is skipped there on this day.
+        let day = NaiveDate::from_ymd_opt(2024, 4, 26).unwrap();
+        assert_eq!(day_begins(day, Tz::Africa__Cairo).to_rfc3339(), "2024-04-25T22:00:00+00:00");
     }
 
     #[test]

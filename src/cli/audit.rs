@@ -1,39 +1,115 @@
 //! `mailchute audit`.
 
+use std::time::Duration;
+
 use anyhow::bail;
+use chrono::TimeDelta;
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::json;
 
 use super::config::Place;
 use super::table;
+use crate::api::{Client, Failure, Known};
+use crate::clock::{Clock, Time};
+use crate::config::{Account, Config};
+use crate::letter::{Fact, Letter, Mail, Number, ReadAnswer, Realm};
+use crate::store::{Desk, Findings};
 
 /// Look whether database, ledger and spool agree, and whether every letter is as it must be
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: Place,
+    /// Ask the service too what became of each mail it was given
+    #[arg(long)]
+    online: bool,
+    /// With --online: of letters that were taken in within this time
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "30d", requires = "online")]
+    since: Duration,
     /// One JSON object
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let findings = arguments.place.desk()?.audit()?;
+pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let config = arguments.place.config()?;
+    let desk = Desk::open(&config.state)?;
+    let mut findings = desk.audit()?;
+    let mut mails = 0;
+    if arguments.online {
+        let since = Clock::system().now() - TimeDelta::from_std(arguments.since)?;
+        for account in &config.accounts {
+            mails += ask(account, &config, &desk, since, &mut findings).await?;
+        }
+    }
+    let Findings { letters, facts, documents, problems } = &findings;
     if arguments.json {
         table::json(&json!({
-            "letters": findings.letters, "facts": findings.facts, "documents": findings.documents,
-            "problems": findings.problems,
+            "letters": letters, "facts": facts, "documents": documents, "mails": mails, "problems": problems,
         }))?;
     } else {
-        for problem in &findings.problems {
+        for problem in problems {
             super::say(problem)?;
         }
-        let (letters, facts, documents) = (findings.letters, findings.facts, findings.documents);
-        super::say(&format!("{letters} letter(s), {facts} fact(s), {documents} document(s) looked at"))?;
+        let asked =
+            if arguments.online { format!(", {mails} mail(s) at the service") } else { String::new() };
+        super::say(&format!(
+            "{letters} letter(s), {facts} fact(s), {documents} document(s){asked} looked at"
+        ))?;
     }
-    match findings.problems.len() {
+    match problems.len() {
         0 => Ok(()),
         problems => {
             bail!("{problems} problem(s) found; keep a copy of the state directory before anything else")
         }
+    }
+}
+
+/// Reads every mail of an account's letters at the service; gives how many.
+async fn ask(
+    account: &Account,
+    config: &Config,
+    desk: &Desk,
+    since: Time,
+    findings: &mut Findings,
+) -> anyhow::Result<u64> {
+    let client =
+        Client::new(account.places.clone(), account.credentials()?, config.patience, Clock::system())?;
+    let said = |failure: Failure| anyhow::anyhow!("account {}: {failure}", account.name);
+    let realm = client.account().await.map_err(said)?;
+    let rows = desk.letters(None, Some(since), u64::MAX)?;
+    let rows: Vec<_> = rows.into_iter().filter(|row| row.account == account.name).collect();
+    let bar = ProgressBar::with_draw_target(Some(rows.len() as u64), ProgressDrawTarget::stderr());
+    let mut read = 0;
+    for row in bar.wrap_iter(rows.into_iter()) {
+        let Some(letter) = desk.letter(row.letter)? else { continue };
+        for mail in mails(desk, row.letter)? {
+            let known = Known { mail: &mail, watched: TimeDelta::zero() };
+            let answer = client.read(known).await.map_err(said)?;
+            // A daemon at work may have gone on meanwhile, and then it proves nothing.
+            if desk.letter(row.letter)?.is_none_or(|now| now.facts != letter.facts) {
+                break;
+            }
+            read += 1;
+            let problem = judge(&letter, &mail, &realm, &answer);
+            findings.problems.extend(problem.map(|what| format!("letter {}: {what}", row.letter)));
+        }
+    }
+    client.revoke().await;
+    Ok(read)
+}
+
+fn mails(desk: &Desk, letter: Number) -> anyhow::Result<Vec<Mail>> {
+    let facts = desk.history(letter)?.into_iter();
+    let made = facts.filter_map(|(_, fact)| if let Fact::Created(mail) = fact { Some(*mail) } else { None });
+    Ok(made.collect())
+}
+
+fn judge(letter: &Letter, mail: &Mail, realm: &Realm, answer: &ReadAnswer) -> Option<String> {
+    match answer {
+        ReadAnswer::Found(reading) => letter.belied(mail, Some(reading)),
+        // Another account's mail is not found, and that says nothing.
+        ReadAnswer::NotFound(_) if mail.realm != *realm => None,
+        ReadAnswer::NotFound(_) => letter.belied(mail, None),
     }
 }

@@ -133,7 +133,7 @@ async fn obey(command: Command) -> anyhow::Result<()> {
         Command::Cancel(arguments) => orders::letters(arguments, Order::Cancel).await,
         Command::Pdf(arguments) => pdf::run(arguments).await,
         Command::Account(arguments) => account::run(arguments).await,
-        Command::Audit(arguments) => audit::run(&arguments),
+        Command::Audit(arguments) => audit::run(&arguments).await,
         Command::Backup(arguments) => backup::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Check(arguments) => check::run(arguments).await,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 
 use super::config::Place;
-use crate::api::{Client, Failure};
+use crate::api::Client;
 use crate::clock::Clock;
 use crate::letter::Number;
 
@@ -43,10 +43,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Client::new(account.places.clone(), account.credentials()?, config.patience, Clock::system())?;
     let fetched = client.pdf(mail, index).await;
     client.revoke().await;
-    let bytes = fetched.map_err(|failure| match failure {
-        Failure::Unknown(why) | Failure::Later { why, .. } | Failure::Refused(why) => anyhow::anyhow!(why),
-        Failure::Account(problem) => anyhow::anyhow!(problem.to_string()),
-    })?;
+    let bytes = fetched.map_err(|failure| anyhow::anyhow!("{failure}"))?;
     let path = arguments.output.unwrap_or_else(|| format!("{}-{}.pdf", number.0, arguments.document).into());
     let mut file = fs_err::File::create_new(&path).context("it is not written over")?;
     std::io::Write::write_all(&mut file, &bytes)?;

@@ -1,12 +1,11 @@
 //! `mailchute report`: what was posted in a month, for whoever pays.
 
-use chrono::{Months, NaiveDate, NaiveTime, TimeZone as _};
-use chrono_tz::Tz;
+use chrono::{Months, NaiveDate};
 use serde_json::json;
 
 use super::config::Place;
 use super::table;
-use crate::clock::{Clock, Time};
+use crate::clock::{Clock, day_begins};
 use crate::store::Reported;
 
 /// Letters and sheets of a month, by folder, method and cost centre
@@ -40,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => read_month(&this()).map_err(anyhow::Error::msg)?,
     };
     let end = month.checked_add_months(Months::new(1)).unwrap_or(NaiveDate::MAX);
-    let rows = arguments.place.desk()?.report(begin(month, zone), begin(end, zone))?;
+    let rows = arguments.place.desk()?.report(day_begins(month, zone), day_begins(end, zone))?;
     let month = month.format("%Y-%m").to_string();
     if arguments.json {
         return rows.iter().try_for_each(|row| {
@@ -68,13 +67,6 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         sheets.to_string(),
     ]);
     Ok(table::print(&header, lines)?)
-}
-
-/// When a day begins, where the configuration is.
-fn begin(day: NaiveDate, zone: Tz) -> Time {
-    let midnight = day.and_time(NaiveTime::MIN);
-    let begin = zone.from_local_datetime(&midnight).earliest();
-    begin.map_or_else(|| midnight.and_utc(), |begin| begin.to_utc())
 }
 
 /// With a mark that Excel needs to read it as UTF-8.

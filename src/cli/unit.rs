@@ -11,8 +11,21 @@ const UNIT: &str = "mailchute.service";
 /// Where the package's configuration is; another one is not the service's.
 const SERVICE: &str = "/etc/mailchute";
 
-/// Where the service may write, if a unit is installed that forbids the rest.
-fn writable(root: &Path) -> Option<Vec<PathBuf>> {
+/// What a unit says of the disk.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Unit {
+    /// Whether nothing else may be written.
+    strict: bool,
+    writable: Vec<PathBuf>,
+    /// What the service does not see at all, whatever else is allowed, and by which key.
+    hidden: Vec<(&'static str, &'static str)>,
+}
+
+const HOMES: [&str; 3] = ["/home", "/root", "/run/user"];
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// The unit that is installed, with its drop-ins.
+fn installed(root: &Path) -> Option<Unit> {
     let unit =
         PLACES.iter().rev().find_map(|place| std::fs::read_to_string(root.join(place).join(UNIT)).ok())?;
     let mut texts = vec![unit];
@@ -28,54 +41,74 @@ fn writable(root: &Path) -> Option<Vec<PathBuf>> {
     drop_ins.retain(|path| path.extension().is_some_and(|ending| ending == "conf"));
     drop_ins.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
     texts.extend(drop_ins.iter().filter_map(|path| std::fs::read_to_string(path).ok()));
-    allowed(&texts)
+    Some(Unit::of(&texts))
 }
 
-/// What a unit's texts allow, the last word last; none if they forbid nothing.
-fn allowed(texts: &[String]) -> Option<Vec<PathBuf>> {
-    let (mut strict, mut paths) = (false, Vec::new());
-    let lines = texts.iter().flat_map(|text| text.lines());
-    for (key, value) in lines.filter_map(|line| line.trim().split_once('=')) {
-        match (key.trim(), value.trim()) {
-            ("ProtectSystem", value) => strict = value == "strict",
-            ("ReadWritePaths", "") => paths.clear(),
-            ("ReadWritePaths", value) => {
-                let words = value.split_whitespace().map(|word| word.trim_matches('"'));
-                paths.extend(words.map(|word| PathBuf::from(word.trim_start_matches(['-', '+']))));
+impl Unit {
+    /// The last word last.
+    fn of(texts: &[String]) -> Self {
+        let mut unit = Self::default();
+        let mut hide = |key: &'static str, places: &[&'static str], hides: bool| {
+            unit.hidden.retain(|(by, _)| *by != key);
+            if hides {
+                unit.hidden.extend(places.iter().map(|place| (key, *place)));
             }
-            ("StateDirectory", value) => {
-                paths.extend(value.split_whitespace().map(|name| Path::new("/var/lib").join(name)));
+        };
+        let (mut strict, mut paths) = (false, Vec::new());
+        let lines = texts.iter().flat_map(|text| text.lines());
+        for (key, value) in lines.filter_map(|line| line.trim().split_once('=')) {
+            match (key.trim(), value.trim()) {
+                ("ProtectSystem", value) => strict = value == "strict",
+                ("ProtectHome", value) => hide("ProtectHome", &HOMES, !is_no(value)),
+                ("PrivateTmp", value) => hide("PrivateTmp", &TEMPORARY, !is_no(value)),
+                ("ReadWritePaths", "") => paths.clear(),
+                ("ReadWritePaths", value) => {
+                    let words = value.split_whitespace().map(|word| word.trim_matches('"'));
+                    paths.extend(words.map(|word| PathBuf::from(word.trim_start_matches(['-', '+']))));
+                }
+                ("StateDirectory", value) => {
+                    paths.extend(value.split_whitespace().map(|name| Path::new("/var/lib").join(name)));
+                }
+                _other => {}
             }
-            _other => {}
         }
+        Self { strict, writable: paths, ..unit }
     }
-    strict.then_some(paths)
+
+    /// Why the service can't work on a path, and what lets it.
+    fn forbids(&self, path: &Path) -> Option<String> {
+        if let Some((key, _)) = self.hidden.iter().find(|(_, place)| path.starts_with(place)) {
+            return Some(format!(
+                "is hidden from the service by {key}=; move it elsewhere, or set `{key}=no` with `systemctl edit {UNIT}`"
+            ));
+        }
+        let is_writable = !self.strict || self.writable.iter().any(|writable| path.starts_with(writable));
+        (!is_writable).then(|| {
+            format!(
+                "is outside of what the service may write to; add `ReadWritePaths={}` with `systemctl edit {UNIT}`",
+                path.display()
+            )
+        })
+    }
+}
+
+fn is_no(value: &str) -> bool {
+    ["no", "false", "off", "0", ""].contains(&value)
 }
 
 /// What of a configuration the installed unit forbids, with what lets it.
 pub(super) fn forbidden(config: &Config) -> Vec<String> {
     let file = config.file.canonicalize().unwrap_or_else(|_| config.file.clone());
-    match writable(Path::new("/")).filter(|_| file.starts_with(SERVICE)) {
-        Some(allowed) => outside(config, &allowed),
-        None => Vec::new(),
-    }
-}
-
-fn outside(config: &Config, allowed: &[PathBuf]) -> Vec<String> {
+    let Some(unit) = installed(Path::new("/")).filter(|_| file.starts_with(SERVICE)) else {
+        return Vec::new();
+    };
     let folders = config.folders.iter().map(|folder| (format!("folder {}", folder.name), &folder.path));
     let places = folders.chain([("state".to_owned(), &config.state)]);
-    let outside = places.filter(|(_, path)| {
-        let path = path.canonicalize().unwrap_or_else(|_| (*path).clone());
-        !allowed.iter().any(|allowed| path.starts_with(allowed))
+    let said = places.filter_map(|(what, path)| {
+        let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+        Some(format!("{what}: {} {}", path.display(), unit.forbids(&path)?))
     });
-    let said = |(what, path): (String, &PathBuf)| {
-        let path = path.display();
-        format!(
-            "{what}: {path} is outside of what the service may write to; add `ReadWritePaths={path}` with \
-             `systemctl edit {UNIT}`"
-        )
-    };
-    outside.map(said).collect()
+    said.collect()
 }
 
 #[cfg(test)]
@@ -90,26 +123,28 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
-        assert_eq!(writable(root.path()), None, "none is installed");
+        assert_eq!(installed(root.path()), None);
+        let forbids =
+            |path: &str| installed(root.path()).unwrap().forbids(Path::new(path)).unwrap_or_default();
         write("usr/lib/systemd/system/mailchute.service", include_str!("../../systemd/mailchute.service"));
-        let paths = |names: &[&str]| Some(names.iter().map(PathBuf::from).collect::<Vec<_>>());
-        assert_eq!(writable(root.path()), paths(&["/var/lib/mailchute", "/srv"]));
-        write(
-            "etc/systemd/system/mailchute.service.d/folders.conf",
-            include_str!("../../systemd/folders.conf"),
-        );
-        let more = writable(root.path()).unwrap();
-        assert!(
-            more.len() > 2 && more.starts_with(&["/var/lib/mailchute".into(), "/srv".into()]),
-            "{more:?}"
-        );
-        write(
-            "etc/systemd/system/mailchute.service.d/folders.conf",
-            "[Service]\nReadWritePaths=\nReadWritePaths=/a -/b\n",
-        );
+        for path in ["/srv/mail/invoices", "/var/lib/mailchute", "/var/lib/mailchute/more"] {
+            assert_eq!(forbids(path), "");
+        }
+        assert!(forbids("/mnt/office/letters").contains("add `ReadWritePaths=/mnt/office/letters`"));
+        assert!(forbids("/home/office").contains("set `ProtectHome=no`"));
+        assert!(forbids("/tmp/x").contains("hidden from the service by PrivateTmp="));
+        let folders = "etc/systemd/system/mailchute.service.d/folders.conf";
+        write(folders, include_str!("../../systemd/folders.conf"));
+        assert_eq!(forbids("/mnt/office/letters"), "");
+        write(folders, "[Service]\nReadWritePaths=\nReadWritePaths=/a -/home/b\n");
         write("etc/systemd/system/mailchute.service.d/notes.txt", "ReadWritePaths=/c\n");
-        assert_eq!(writable(root.path()), paths(&["/a", "/b"]));
-        write("etc/systemd/system/mailchute.service.d/z.conf", "[Service]\nProtectSystem=full\n");
-        assert_eq!(writable(root.path()), None);
+        assert_eq!(forbids("/a/x"), "");
+        assert!(forbids("/srv/mail").contains("ReadWritePaths=/srv/mail") && !forbids("/c").is_empty());
+        assert!(forbids("/home/b").contains("ProtectHome"), "what is hidden can't be opened inside");
+        write(
+            "etc/systemd/system/mailchute.service.d/z.conf",
+            "[Service]\nProtectSystem=full\nProtectHome=no\n",
+        );
+        assert_eq!(forbids("/home/b") + &forbids("/anywhere"), "");
     }
 }

@@ -5,7 +5,6 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{NaiveTime, TimeZone as _};
 use chrono_tz::Tz;
 use regex::Regex;
 use schemars::JsonSchema;
@@ -17,7 +16,7 @@ use super::problem::Problem;
 use super::yaml_folder as yaml;
 use crate::address::Address;
 use crate::address_book::{AddressBook, Columns, RowMistake};
-use crate::clock::{CronLine, Time};
+use crate::clock::{CronLine, Time, day_begins};
 use crate::guard::Terms;
 use crate::message::Mailbox;
 use crate::rules::{Rules, Sidecar};
@@ -164,15 +163,13 @@ impl Folder {
     pub fn terms(&self, now: Time) -> Terms {
         let terms = &self.terms;
         let since = |length: Duration| now.checked_sub_signed(chrono::TimeDelta::from_std(length).ok()?);
-        let day = now.with_timezone(&self.zone).date_naive().and_time(NaiveTime::MIN);
-        let began = self.zone.from_local_datetime(&day).earliest();
         Terms {
             approval: terms.approval,
             duplicates_since: terms.duplicates.and_then(since),
             letters_per_day: terms.letters_per_day,
             sheets_per_day: terms.sheets_per_day,
             burst: terms.burst,
-            day_began: began.map_or(now, |began| began.to_utc()),
+            day_began: day_begins(now.with_timezone(&self.zone).date_naive(), self.zone),
         }
     }
 

@@ -40,7 +40,7 @@ pub(super) fn build(written: &Written<yaml::Main>, problems: &mut Vec<Problem>) 
         }
         Err(_) => {
             let what = "here should be an address and a port, or the path of a socket";
-            wrong(what, "write it as `127.0.0.1:8461` or `/run/mailchute/status`");
+            wrong(what, "write it as `127.0.0.1:8461` or `/run/mailchute-page/socket`");
             None
         }
     }

@@ -45,7 +45,7 @@ pub(super) struct Main {
 #[serde(deny_unknown_fields)]
 pub(super) struct StatusSection {
     /// An address of this machine and a port: `127.0.0.1:8461`; or the path of a socket for a proxy that has
-    /// a log-in: `/run/mailchute/status`. There is none here.
+    /// a log-in: `/run/mailchute-page/socket`. There is none here.
     pub listen: String,
     /// Letters are found by their receiver's name too, and the page shows it.
     #[serde(default)]

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -22,7 +22,7 @@ use crate::owed::Outbox;
 use crate::pdf::Inspector;
 use crate::spool::Spool;
 use crate::status::{Source, serve};
-use crate::store::{Bell, Store};
+use crate::store::{Bell, Desk, Home, Store};
 use crate::systemd::Manager;
 use live::Knowing;
 use loops::{Loops, Working};
@@ -108,13 +108,48 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
         tokio::spawn(feeding),
     ];
     let mut work = Work::new(dispatch, loops, pulse, manager, clock, bell);
-    let ended = work.run(&store, &bells.taken, stop).await;
+    let ended = go_on(&mut work, &store, &bells.taken, stop).await;
     // Whatever ended it: nothing more is begun, what is durable stays, the database is closed properly.
     work.manager.stopping();
     beside.iter().for_each(JoinHandle::abort);
     stopping.send_replace(true);
     finish(work, store).await?;
     ended
+}
+
+/// Lets letters go on until somebody asks for the end, or the records are found to be damaged.
+async fn go_on(
+    work: &mut Work,
+    store: &Store,
+    taken: &Notify,
+    stop: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
+    let mut damaged = false;
+    let stop = async {
+        tokio::select! {
+            () = stop => {}
+            () = found_damaged(store.home().clone()) => damaged = true,
+        }
+    };
+    let mut ended = work.run(store, taken, stop).await;
+    if damaged {
+        ended = Err(anyhow!("the records are damaged; at the next start they are made anew from the ledger"));
+    }
+    if ended.is_err() {
+        store.home().doubt()?;
+    }
+    ended
+}
+
+/// Looks through a database that was too large for that at the start; ends only if it is damaged.
+async fn found_damaged(home: Home) {
+    let look = move || match home.is_large() {
+        Ok(true) => !matches!(Desk::open(home.dir()).and_then(|desk| desk.soundness()), Ok(None)),
+        Ok(false) | Err(_) => false,
+    };
+    if !matches!(tokio::task::spawn_blocking(look).await, Ok(true)) {
+        std::future::pending::<()>().await;
+    }
 }
 
 async fn finish(work: Work, store: Arc<Store>) -> anyhow::Result<()> {

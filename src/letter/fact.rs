@@ -254,7 +254,7 @@ pub enum Limit {
 /// What may be said to a person about a hold. To say the wrong one is a double post by a human hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Certainty {
-    /// Nothing was or will be posted; it may be sent again freely.
+    /// Nothing was or will be posted, unless a person lets it go: so it is cancelled before it is sent again.
     NothingPosted,
     /// It may have been posted: do not send it again.
     Unknown,

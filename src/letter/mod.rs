@@ -6,6 +6,7 @@
 //! ARCHITECTURE.md with the tests that hold them.
 
 mod after;
+mod belied;
 mod change;
 mod check;
 mod fact;

@@ -188,7 +188,7 @@ impl fmt::Display for Limit {
 impl fmt::Display for Certainty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NothingPosted => "Nothing was posted; it is safe to send it again",
+            Self::NothingPosted => "Nothing was posted; cancel it before it is sent again",
             Self::Unknown => "It may have been posted: do not send it again",
         })
     }

@@ -10,14 +10,19 @@ use crate::letter::Order;
 /// What the rules of today make of a letter that was taken in.
 #[derive(Debug)]
 pub enum Again {
-    /// An order, and in what it is another than the one it had.
-    Sent(Box<Order>, Vec<String>),
+    /// An order, and in what it is another than the one it had; `untold`: in more, perhaps, than its sidecar
+    /// had said.
+    Sent {
+        order: Box<Order>,
+        differs: Vec<String>,
+        untold: bool,
+    },
     Refused(Refusal),
     Waits(Waiting),
 }
 
 impl Rules {
-    /// Decides once more. A sidecar is not kept, so what one may have said is taken to be said by it.
+    /// Decides once more. A sidecar is not kept: where one is needed, it is known whom it named and no more.
     pub fn again(
         &self,
         name: &str,
@@ -33,16 +38,17 @@ impl Rules {
         });
         let documents: Vec<Found> = found.collect();
         let facts = Facts { name, documents: &documents, arrived, sidecar: None, book };
-        let verdict = match self.decide(&facts) {
-            Verdict::Hold(Waiting::Sidecar) => {
-                self.decide(&Facts { sidecar: Some(&sidecar_of(order)), ..facts })
-            }
-            verdict @ (Verdict::Send(..) | Verdict::Refuse(_) | Verdict::Hold(_)) => verdict,
-        };
+        let mut verdict = self.decide(&facts);
+        let by_sidecar = matches!(verdict, Verdict::Hold(Waiting::Sidecar));
+        if by_sidecar {
+            verdict = self.decide(&Facts { sidecar: Some(&sidecar_of(order)), ..facts });
+        }
         match verdict {
             Verdict::Send(again, _) => {
-                let differs = differences(order, &again);
-                Again::Sent(again, differs)
+                let (mut differs, more) = (decided(order, &again), sayable(order, &again));
+                let untold = by_sidecar && !more.is_empty();
+                differs.extend(more.into_iter().filter(|_| !by_sidecar));
+                Again::Sent { order: again, differs, untold }
             }
             Verdict::Refuse(refusal) => Again::Refused(refusal),
             Verdict::Hold(waiting) => Again::Waits(waiting),
@@ -53,25 +59,35 @@ impl Rules {
 fn sidecar_of(order: &Order) -> Sidecar {
     Sidecar {
         receiver: order.receiver.clone(),
-        sender: Some(order.sender.clone()),
-        shipping: Some(order.shipping.clone()),
-        print: order.documents.first().map(|document| document.print.clone()),
-        reply_letterpack: order.reply_letterpack.clone(),
+        sender: None,
+        shipping: None,
+        print: None,
+        reply_letterpack: None,
         pages: None,
     }
 }
 
-/// In what an order is another, in words; without names and addresses.
-fn differences(was: &Order, is: &Order) -> Vec<String> {
+/// In what an order is another that only rules decide, in words; without names and addresses.
+fn decided(was: &Order, is: &Order) -> Vec<String> {
     let mut found = Vec::new();
     if was.account != is.account {
         found.push(format!("paid by {} instead of {}", is.account, was.account));
     }
-    if was.shipping != is.shipping {
-        found.push(format!("posted {} instead of {}", is.shipping, was.shipping));
-    }
     if was.receiver != is.receiver {
         found.push("to another receiver or address".to_owned());
+    }
+    if was.cost_centre != is.cost_centre {
+        let name = |centre: &Option<String>| centre.clone().unwrap_or_else(|| "no cost centre".to_owned());
+        found.push(format!("put down to {} instead of {}", name(&is.cost_centre), name(&was.cost_centre)));
+    }
+    found
+}
+
+/// The same of what a sidecar can say, too.
+fn sayable(was: &Order, is: &Order) -> Vec<String> {
+    let mut found = Vec::new();
+    if was.shipping != is.shipping {
+        found.push(format!("posted {} instead of {}", is.shipping, was.shipping));
     }
     if was.sender != is.sender {
         found.push("from another sender".to_owned());
@@ -81,10 +97,6 @@ fn differences(was: &Order, is: &Order) -> Vec<String> {
     }
     if was.documents.iter().zip(&is.documents).any(|(was, is)| was.print != is.print) {
         found.push("printed otherwise".to_owned());
-    }
-    if was.cost_centre != is.cost_centre {
-        let name = |centre: &Option<String>| centre.clone().unwrap_or_else(|| "no cost centre".to_owned());
-        found.push(format!("put down to {} instead of {}", name(&is.cost_centre), name(&was.cost_centre)));
     }
     found
 }

@@ -47,10 +47,14 @@ pub(super) async fn reading<T: Send + 'static>(
     source: &Source,
     read: impl FnOnce(&Source, &Desk) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StatusCode> {
-    let turn = Arc::clone(&source.turn);
-    let _turn = turn.lock().await;
+    let turn = Arc::clone(&source.turn).lock_owned().await;
     let source = source.clone();
-    match spawn_blocking(move || Desk::open(&source.state).and_then(|desk| read(&source, &desk))).await {
+    let read = move || {
+        // Whoever hangs up does not let the next one in before this is done.
+        let _turn = turn;
+        Desk::open(&source.state).and_then(|desk| read(&source, &desk))
+    };
+    match spawn_blocking(read).await {
         Ok(Ok(read)) => Ok(read),
         Ok(Err(error)) => {
             journal::status_unknown(&error);

@@ -5,6 +5,7 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::net::IpAddr;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,7 +102,11 @@ async fn listening(source: Source, listen: Option<Listen>) {
 /// What an earlier run left is replaced, and nothing else.
 fn bind(path: &Path) -> io::Result<UnixListener> {
     match fs::symlink_metadata(path) {
-        Ok(there) if there.file_type().is_socket() => fs::remove_file(path)?,
+        Ok(there) if there.file_type().is_socket() => match UnixStream::connect(path) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path)?,
+            Ok(_) => return Err(io::Error::new(io::ErrorKind::AddrInUse, "another program listens there")),
+            Err(error) => return Err(error),
+        },
         Ok(_) => return Err(io::Error::new(io::ErrorKind::AlreadyExists, "what is there is no socket")),
         Err(_) => {}
     }

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
-use super::{Desk, Store, StoreError, read, signed};
+use super::{Desk, Store, StoreError, originals, read, signed};
 use crate::drop::{Undecided, showable, shown};
 use crate::letter::Number;
 use crate::spool::Ulid;
@@ -58,7 +58,7 @@ const ROW: &str =
 
 fn drop_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<DropRow> {
     let undecided: Option<String> = row.get(4)?;
-    let (state, why) = match undecided.and_then(|json| serde_json::from_str(&json).ok()) {
+    let (state, why) = match undecided.as_deref().map(originals::readable) {
         None => (row.get::<_, Option<String>>(5)?.unwrap_or_default(), row.get(7)?),
         Some(undecided) => word(&undecided),
     };

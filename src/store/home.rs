@@ -1,12 +1,13 @@
 //! The state directory: where everything is, whose it is, and what it may not stand on.
 
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
 use super::StoreError;
+use crate::clock::Time;
 use crate::spool::private_directory;
 
 /// Filesystems on which locks, syncs and SQLite's shared memory are not to be relied on.
@@ -19,6 +20,7 @@ const NETWORK: [(u64, &str); 6] = [
     (0x00c3_6400, "Ceph"),
 ];
 
+const LARGE: u64 = 64 * 1024 * 1024;
 const LOCK_PATIENCE: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// The name of a kind of filesystem that is over a network.
@@ -99,18 +101,101 @@ impl Home {
         }
     }
 
-    /// Puts a broken database out of the way, where a person can look at it.
-    pub(super) fn put_aside(&self, now: crate::clock::Time) -> io::Result<PathBuf> {
+    /// Whether to read all of it takes long. Up to this size database and ledger are compared whole at a
+    /// start; beyond it, their ends.
+    pub fn is_large(&self) -> io::Result<bool> {
+        Ok(fs::metadata(self.database())?.len() > LARGE)
+    }
+
+    /// However large, the database is looked through at the next start.
+    pub fn doubt(&self) -> io::Result<()> {
+        fs::File::create(self.doubted())?;
+        self.sync()
+    }
+
+    pub(super) fn is_doubted(&self) -> bool {
+        self.doubted().exists()
+    }
+
+    pub(super) fn trust(&self) -> io::Result<()> {
+        if self.is_doubted() { fs::remove_file(self.doubted()) } else { Ok(()) }
+    }
+
+    fn doubted(&self) -> PathBuf {
+        self.dir.join("mailchute.db.doubted")
+    }
+
+    /// Puts a broken database out of the way, where a person can look at it; from then on it is known that
+    /// another is being made.
+    pub(super) fn put_aside(&self, now: Time) -> io::Result<PathBuf> {
+        let aside = self.free_name(now);
+        self.begin_rebuild(Some(&aside))?;
+        self.move_database(&aside)?;
+        Ok(aside)
+    }
+
+    /// A database is about to be made from the ledger; `aside` is where the one before it will be.
+    pub(super) fn begin_rebuild(&self, aside: Option<&Path>) -> io::Result<()> {
+        let name = aside.and_then(Path::file_name).unwrap_or_default();
+        let new = self.marker().with_extension("new");
+        let mut file = fs::File::create(&new)?;
+        file.write_all(name.as_encoded_bytes())?;
+        file.sync_all()?;
+        fs::rename(&new, self.marker())?;
+        self.sync()
+    }
+
+    /// Whether a start that made a database was ended before it was done.
+    pub(super) fn is_rebuilding(&self) -> bool {
+        self.marker().exists()
+    }
+
+    /// It is begun anew. Gives where the database before it is, if there was one; whatever stands in its
+    /// place now is put aside too.
+    pub(super) fn rebuild_again(&self, now: Time) -> io::Result<Option<PathBuf>> {
+        let name = fs::read_to_string(self.marker())?;
+        let aside = Some(name).filter(|name| !name.is_empty()).map(|name| self.dir.join(name));
+        if self.database().exists() {
+            match aside.as_ref().filter(|aside| !aside.exists()) {
+                Some(aside) => self.move_database(aside)?,
+                None => self.move_database(&self.free_name(now))?,
+            }
+        }
+        Ok(aside)
+    }
+
+    pub(super) fn rebuilt(&self) -> io::Result<()> {
+        fs::remove_file(self.marker())?;
+        self.sync()
+    }
+
+    fn marker(&self) -> PathBuf {
+        self.dir.join("mailchute.db.rebuilding")
+    }
+
+    fn free_name(&self, now: Time) -> PathBuf {
         let stamp = now.format("%Y%m%dT%H%M%S");
-        let aside = self.dir.join(format!("mailchute.db.damaged-{stamp}"));
-        fs::rename(self.database(), &aside)?;
-        for ending in ["-wal", "-shm"] {
+        let names = (0..).map(|n| match n {
+            0 => format!("mailchute.db.damaged-{stamp}"),
+            n => format!("mailchute.db.damaged-{stamp}-{n}"),
+        });
+        let mut paths = names.map(|name| self.dir.join(name));
+        paths.find(|path| !path.exists()).unwrap_or_default()
+    }
+
+    fn move_database(&self, aside: &Path) -> io::Result<()> {
+        // What belongs to it goes first: a database without its log would pass for a whole one.
+        for ending in ["-wal", "-shm", ""] {
             let path = self.dir.join(format!("mailchute.db{ending}"));
             if path.exists() {
                 fs::rename(&path, format!("{}{ending}", aside.display()))?;
             }
         }
-        Ok(aside)
+        self.sync()
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        fs::File::open(&self.dir)?.sync_all()
     }
 }
 

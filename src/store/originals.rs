@@ -10,7 +10,7 @@ use super::news::{self, DropNotice};
 use super::read::{self, number};
 use super::{Store, StoreError, millis, signed, time};
 use crate::clock::Time;
-use crate::drop::{Origin, Undecided};
+use crate::drop::{Origin, Undecided, Waiting};
 use crate::letter::{Command, Letter, Number};
 use crate::spool::{Spool, Ulid};
 
@@ -72,7 +72,7 @@ fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
         ulid: ulid.parse().map_err(|()| wrong(0))?,
         origin: Origin { folder: row.get(1)?, name: row.get(2)?, owner: row.get(11)? },
         letter: row.get::<_, Option<i64>>(3)?.map(|number| Number(number.unsigned_abs())),
-        undecided: undecided.map(|json| serde_json::from_str(&json)).transpose().map_err(|_| wrong(4))?,
+        undecided: undecided.as_deref().map(readable),
         place: Place::ALL.into_iter().find(|place| place.word() == word).ok_or_else(|| wrong(5))?,
         shelved: row.get(6)?,
         moving: row.get(7)?,
@@ -80,6 +80,11 @@ fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
         attempts: row.get(9)?,
         changes: row.get(10)?,
     })
+}
+
+/// What became of a drop. What can't be read any more waits for a person, and keeps nobody else waiting.
+pub(super) fn readable(undecided: &str) -> Undecided {
+    serde_json::from_str(undecided).unwrap_or(Undecided::Waits(Waiting::WasThere))
 }
 
 impl Store {

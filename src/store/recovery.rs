@@ -18,8 +18,6 @@ use crate::guard::Terms;
 use crate::letter::{Moment, Number, Outcome, Realm, Retry, Start};
 use crate::spool::{Dropped, Held, Ledger, Spool, Ulid, Written, private_file};
 
-/// Up to this size database and ledger are compared whole; beyond it, their ends.
-const COMPARED_WHOLE: u64 = 64 * 1024 * 1024;
 const LINES_PER_SYNC: usize = 1000;
 
 /// What recovery found and did, for the journal.
@@ -47,16 +45,23 @@ pub(super) fn recover(
     now: Time,
     after_restore: bool,
 ) -> Result<(Connection, Ledger, Report), StoreError> {
-    let fresh = !home.database().exists();
-    match make_one(home, now, after_restore, fresh) {
-        Err(error) if error.is_corruption() && !fresh => {
-            let aside = home.put_aside(now)?;
-            let (mut db, ledger, report) = make_one(home, now, after_restore, true)?;
-            let wishes_lost = wishes::salvage(&mut db, &aside).is_err();
-            Ok((db, ledger, Report { put_aside: Some(aside), wishes_lost, ..report }))
+    let aside = if home.is_rebuilding() {
+        home.rebuild_again(now)?
+    } else if home.database().exists() {
+        match make_one(home, now, after_restore, false) {
+            Err(error) if error.is_corruption() => Some(home.put_aside(now)?),
+            done => return done,
         }
-        done => done,
+    } else {
+        home.begin_rebuild(None)?;
+        None
+    };
+    let (mut db, ledger, mut report) = make_one(home, now, after_restore, true)?;
+    if let Some(aside) = &aside {
+        report.wishes_lost = wishes::salvage(&mut db, aside).is_err();
     }
+    home.rebuilt()?;
+    Ok((db, ledger, Report { put_aside: aside, ..report }))
 }
 
 /// `rebuilt`: the database is new, and all there is stands in the ledger.
@@ -77,7 +82,7 @@ fn make_one(
         return Err(StoreError::OtherMachine(home.dir().to_owned()));
     }
     let known: u64 = db.query_row("SELECT coalesce(max(seq), 0) FROM fact", [], |row| read::count(row, 0))?;
-    let whole = rebuilt || home.database().metadata()?.len() <= COMPARED_WHOLE;
+    let whole = rebuilt || !home.is_large()?;
     let (mut ledger, held) = Ledger::open(&home.ledger(), if whole { 1 } else { known + 1 })?;
     report.began = held.lines.iter().map(|line| line.seq).fold(known, u64::max);
     let ahead = held.lines.iter().any(|line| line.seq > known);
@@ -125,11 +130,15 @@ fn make_one(
 fn open(home: &Home) -> Result<Connection, StoreError> {
     let mut db = schema::connect(&home.database())?;
     schema::migrate(&mut db)?;
-    let small = home.database().metadata()?.len() <= COMPARED_WHOLE;
-    let check = if small { "PRAGMA integrity_check(1)" } else { "PRAGMA quick_check(1)" };
-    let verdict: String = db.query_row(check, [], |row| row.get(0))?;
-    if verdict != "ok" {
-        return Err(StoreError::Broken);
+    let is_large = home.is_large()?;
+    // A large one is looked through while letters go on, unless an earlier run ended badly.
+    if !is_large || home.is_doubted() {
+        let check = if is_large { "PRAGMA quick_check(1)" } else { "PRAGMA integrity_check(1)" };
+        let verdict: String = db.query_row(check, [], |row| row.get(0))?;
+        if verdict != "ok" {
+            return Err(StoreError::Broken);
+        }
+        home.trust()?;
     }
     for number in rows::unfinished(&db)? {
         // Reading verifies every fact.

@@ -207,10 +207,17 @@ const STRUCK: &str = "
 
     PRAGMA user_version = 5;
 ";
-pub(super) const VERSION: i64 = 5;
+
+/// The oldest letter that is followed, however many are.
+const FOLLOWED: &str = "
+    CREATE INDEX letter_followed ON letter (admitted_at) WHERE state = 'confirmed';
+
+    PRAGMA user_version = 6;
+";
+pub(super) const VERSION: i64 = 6;
 
 /// One step for each version; each ends by setting the next.
-const STEPS: [&str; 5] = [TABLES, ORIGINALS, LOOKED_UP, TOLD, STRUCK];
+const STEPS: [&str; 6] = [TABLES, ORIGINALS, LOOKED_UP, TOLD, STRUCK, FOLLOWED];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open(path)?;

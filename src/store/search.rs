@@ -1,16 +1,19 @@
 //! Letters and drops as people look for them.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rusqlite::params;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::desk::{ROW, letter_row};
-use super::{Desk, LetterRow, StoreError, millis, read, signed, time};
+use super::{Desk, LetterRow, StoreError, millis, originals, read, signed, time};
 use crate::clock::Time;
 use crate::drop::{Undecided, showable, shown};
 use crate::letter::Number;
 
+/// How long it is looked on for more, and for anything at all.
+const SHORT: Duration = Duration::from_millis(200);
+const LONG: Duration = Duration::from_secs(1);
 /// So many numbers are looked through at a time.
 const WINDOW: u64 = 2000;
 /// Shorter parts are in too many tracking numbers.
@@ -55,8 +58,7 @@ pub struct Lying {
     pub folder: String,
     pub name: String,
     pub arrived_at: Time,
-    /// What became of it; none if that can't be read.
-    pub undecided: Option<Undecided>,
+    pub undecided: Undecided,
 }
 
 /// How people write the same in many ways: width, case, spaces, composed or not.
@@ -77,8 +79,8 @@ impl Listed {
 }
 
 impl Desk {
-    /// The newest that fit, at most so many; looks on as long as there is time.
-    pub fn search(&self, sought: &Sought, most: usize, until: Instant) -> Result<Found, StoreError> {
+    /// The newest that fit, at most so many; looks on for as long as somebody waits who began to.
+    pub fn search(&self, sought: &Sought, most: usize, began: Instant) -> Result<Found, StoreError> {
         let text = plain(&sought.text);
         let exact = number(&text);
         let mut found = Found::default();
@@ -86,12 +88,9 @@ impl Desk {
             let letters = self.listed(sought, exact.0, exact.0.saturating_add(1), 1)?;
             found.letters.extend(letters);
         }
-        let mut before = match sought.before {
-            Some(before) => before.0,
-            None => self.db().query_row("SELECT coalesce(max(number), 0) + 1 FROM letter", [], |row| {
-                read::count(row, 0)
-            })?,
-        };
+        let sql = "SELECT coalesce(max(number), 0) + 1 FROM letter";
+        let end = self.db().query_row(sql, [], |row| read::count(row, 0))?;
+        let mut before = sought.before.map_or(end, |before| before.0.min(end));
         // What fits need not be looked for, so no more of it is read than is shown.
         let at_once = if text.is_empty() { most.saturating_add(1) } else { usize::MAX };
         while before > 1 {
@@ -107,7 +106,8 @@ impl Desk {
                 found.letters.push(listed);
             }
             before = from;
-            if Instant::now() >= until {
+            let patience = if found.letters.is_empty() { LONG } else { SHORT };
+            if began.elapsed() >= patience {
                 found.further = (before > 1).then_some(Number(before));
                 return Ok(found);
             }
@@ -177,7 +177,7 @@ impl Desk {
                 folder: row.get(0)?,
                 name: showable(&shown(&row.get::<_, Vec<u8>>(1)?)),
                 arrived_at: time(row.get(2)?),
-                undecided: serde_json::from_str(&undecided).ok(),
+                undecided: originals::readable(&undecided),
             })
         })?;
         let fits = |lying: &rusqlite::Result<Lying>| {
@@ -186,23 +186,34 @@ impl Desk {
         Ok(rows.filter(fits).take(most).collect::<Result<_, _>>()?)
     }
 
-    /// How many letters were taken in between each two of these times.
+    /// How many letters were taken in from each of these times on, until the next.
     pub fn taken_in(&self, times: &[Time]) -> Result<Vec<u64>, StoreError> {
-        let mut sources = self.db().prepare_cached("SELECT DISTINCT source FROM letter")?;
-        let sources: Vec<String> = sources.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        let sql = "SELECT count(*) FROM letter INDEXED BY letter_arrived
-                   WHERE source = ?1 AND admitted_at >= ?2 AND admitted_at < ?3";
+        let mut counts = vec![0; times.len()];
+        let Some(first) = times.first() else { return Ok(counts) };
+        let sql = "SELECT admitted_at FROM letter INDEXED BY letter_arrived
+                   WHERE source = ?1 AND admitted_at >= ?2";
         let mut statement = self.db().prepare_cached(sql)?;
-        let mut counts = Vec::new();
-        for span in times.windows(2) {
-            let mut letters = 0;
-            for source in &sources {
-                let values = params![source, millis(span[0]), millis(span[1])];
-                letters += statement.query_row(values, |row| read::count(row, 0))?;
+        for source in self.sources()? {
+            let mut rows = statement.query(params![source, millis(*first)])?;
+            while let Some(row) = rows.next()? {
+                let at = time(row.get(0)?);
+                let span = times.partition_point(|time| *time <= at);
+                counts[span.saturating_sub(1)] += 1;
             }
-            counts.push(letters);
         }
         Ok(counts)
+    }
+
+    /// Where letters came from: folders, and commands. Each is looked up, however many letters it has.
+    pub fn sources(&self) -> Result<Vec<String>, StoreError> {
+        let sql = "WITH RECURSIVE found (source) AS (
+                       SELECT min(source) FROM letter UNION ALL
+                       SELECT (SELECT min(source) FROM letter WHERE source > found.source) FROM found
+                       WHERE source IS NOT NULL)
+                   SELECT source FROM found WHERE source IS NOT NULL";
+        let mut statement = self.db().prepare_cached(sql)?;
+        let sources = statement.query_map([], |row| row.get(0))?;
+        Ok(sources.collect::<Result<_, _>>()?)
     }
 }
 

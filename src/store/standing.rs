@@ -41,17 +41,17 @@ impl Desk {
 
     /// The letter that has been on its way to being posted for the longest time.
     pub fn oldest(&self) -> Result<Option<Since>, StoreError> {
-        self.oldest_of("'admitted', 'created', 'uploaded', 'confirming', 'withdrawing'")
+        self.oldest_of("IN ('admitted', 'created', 'uploaded', 'confirming', 'withdrawing')")
     }
 
     /// The oldest letter that is posted and has not shipped.
     pub fn oldest_followed(&self) -> Result<Option<Since>, StoreError> {
-        self.oldest_of("'confirmed'")
+        self.oldest_of("= 'confirmed'")
     }
 
     fn oldest_of(&self, states: &str) -> Result<Option<Since>, StoreError> {
         let sql = format!(
-            "SELECT number, source, state, admitted_at, trouble FROM letter WHERE state IN ({states})
+            "SELECT number, source, state, admitted_at, trouble FROM letter WHERE state {states}
              ORDER BY admitted_at LIMIT 1"
         );
         Ok(self.db().prepare_cached(&sql)?.query_row([], since).optional()?)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use super::{Store, StoreError, millis, read, schema};
+use super::{Store, StoreError, millis, originals, read, schema};
 use crate::clock::Time;
 use crate::drop::Undecided;
 use crate::letter::{Fact, Letter, Number};
@@ -90,7 +90,7 @@ fn happened(db: &Connection, since: Time, until: Time) -> Result<Vec<Tally>, Sto
     let mut rows = statement.query(params![millis(since), millis(until)])?;
     while let Some(row) = rows.next()? {
         let tally = tallies.entry(row.get(0)?).or_default();
-        match serde_json::from_str(&row.get::<_, String>(1)?)? {
+        match originals::readable(&row.get::<_, String>(1)?) {
             Undecided::Refused(_) => tally.rejected += 1,
             Undecided::Waits(_) => tally.held += 1,
             Undecided::Cancelled => tally.cancelled += 1,

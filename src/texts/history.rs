@@ -4,6 +4,7 @@ use chrono_tz::Tz;
 
 use super::{Language, ja};
 use crate::clock::Time;
+use crate::drop::Refusal;
 use crate::letter::{Abandonment, Certainty, Fact, GoneAnswer, Kept, Reason};
 
 impl Language {
@@ -20,10 +21,10 @@ impl Language {
         match (self, certainty) {
             (Self::En, certainty) => certainty.to_string(),
             (Self::Ja, Certainty::NothingPosted) => {
-                "郵送されていません。もう一度入れても二重にはなりません".to_owned()
+                "郵送されていません。入れ直す場合は、先にこの郵便を取り消してください。".to_owned()
             }
             (Self::Ja, Certainty::Unknown) => {
-                "郵送された可能性があります。もう一度送らないでください".to_owned()
+                "郵送された可能性があります。もう一度送らないでください。".to_owned()
             }
         }
     }
@@ -51,6 +52,44 @@ impl Language {
                 | Reason::OtherAccount
                 | Reason::Restored,
             ) => ja::reason_text(reason),
+        }
+    }
+
+    /// Why a drop is no letter; without what stands in its sidecar, which may be whom it goes to.
+    pub fn refused(self, refusal: &Refusal) -> String {
+        match (self, refusal) {
+            (Self::En, Refusal::Sidecar(_)) => {
+                "Its sidecar can't be used; the text beside it says why.".to_owned()
+            }
+            (Self::Ja, Refusal::Sidecar(_)) => {
+                "宛先ファイルを使えません。隣のテキストに理由があります。".to_owned()
+            }
+            (Self::En, Refusal::NotPostable(_)) => {
+                "It can't be posted like this; the text beside it says why.".to_owned()
+            }
+            (Self::Ja, Refusal::NotPostable(_)) => {
+                "このままでは郵送できません。隣のテキストに理由があります。".to_owned()
+            }
+            (
+                Self::En | Self::Ja,
+                Refusal::NotAFile(_)
+                | Refusal::LinkedElsewhere
+                | Refusal::NoRight
+                | Refusal::Empty
+                | Refusal::TooLarge { .. }
+                | Refusal::NotPdf
+                | Refusal::Pdf(_)
+                | Refusal::NotInSubfolder
+                | Refusal::NoDocuments
+                | Refusal::TooManyDocuments { .. }
+                | Refusal::Unfit { .. }
+                | Refusal::NoRule
+                | Refusal::NoReceiver { .. }
+                | Refusal::SidecarUnwanted { .. }
+                | Refusal::OtherPages { .. }
+                | Refusal::NothingWaits
+                | Refusal::OwnApproval,
+            ) => self.refusal(refusal).cause,
         }
     }
 
@@ -114,14 +153,14 @@ fn ja_fact(fact: &Fact, zone: Tz) -> String {
             let (documents, sheets) = (order.documents.len(), order.sheets());
             format!("受け付けました：書類{documents}件、{sheets}枚（{}）", order.source)
         }
-        Fact::Created(mail) => format!("郵送サービスに郵便{}を作成しました：{}", mail.k, mail.id),
-        Fact::Uploaded { mail, document } => format!("郵便{mail}：{}番目の書類を送信しました", document + 1),
+        Fact::Created(mail) => format!("依頼{}を郵送サービスに登録しました：{}", mail.k, mail.id),
+        Fact::Uploaded { mail, document } => format!("依頼{mail}：{}番目の書類を送信しました", document + 1),
         Fact::Abandoned { mail, why } => {
-            format!("郵便{mail}：確定せずに破棄しました（{}）。郵送されません", abandonment(*why))
+            format!("依頼{mail}：確定せずに破棄しました（{}）。郵送されません", abandonment(*why))
         }
-        Fact::Intended { mail, .. } => format!("郵便{mail}：内容が依頼どおりのため、確定します"),
-        Fact::FilesMissing { mail } => format!("郵便{mail}：郵送サービスに書類が届いていません"),
-        Fact::UploadedAgain { mail } => format!("郵便{mail}：書類をもう一度送信しました"),
+        Fact::Intended { mail, .. } => format!("依頼{mail}：内容が依頼どおりのため、確定します"),
+        Fact::FilesMissing { mail } => format!("依頼{mail}：郵送サービスに書類が届いていません"),
+        Fact::UploadedAgain { mail } => format!("依頼{mail}：書類をもう一度送信しました"),
         Fact::Gone { mail, answer, late } => {
             let what = match answer {
                 GoneAnswer::Declined => "カードが承認されませんでした",
@@ -132,12 +171,12 @@ fn ja_fact(fact: &Fact, zone: Tz) -> String {
             } else {
                 "まだ確かではありません"
             };
-            format!("郵便{mail}：{what}（{weight}）")
+            format!("依頼{mail}：{what}（{weight}）")
         }
-        Fact::Reappeared { mail } => format!("郵便{mail}：郵送サービスにありました"),
-        Fact::Confirmed { mail } => format!("郵便{mail}：確定しました。郵送されます"),
-        Fact::Dead { mail } => format!("郵便{mail}：削除されたことを確認しました。郵送されていません"),
-        Fact::NeverPostable { mail, why } => format!("郵便{mail}：この書類は郵送できません：{why}"),
+        Fact::Reappeared { mail } => format!("依頼{mail}：郵送サービスにありました"),
+        Fact::Confirmed { mail } => format!("依頼{mail}：確定しました。郵送されます"),
+        Fact::Dead { mail } => format!("依頼{mail}：削除されたことを確認しました。郵送されていません"),
+        Fact::NeverPostable { mail, why } => format!("依頼{mail}：この書類は郵送できません：{why}"),
         Fact::WithdrawalAsked => "担当者が取り消しを依頼しました".to_owned(),
         Fact::NotWithdrawn { why, .. } => {
             format!("取り消せませんでした：{}。郵送されます", Language::Ja.too_late(why))
@@ -159,7 +198,8 @@ fn ja_fact(fact: &Fact, zone: Tz) -> String {
         Fact::Tracked { tracking, .. } => format!("追跡番号 {tracking}"),
         Fact::Held(reason) => {
             let why = Language::Ja.reason(reason);
-            format!("保留：{why}{}", Language::Ja.certainty(reason.certainty()))
+            let stop = if why.ends_with('。') { "" } else { "。" };
+            format!("保留：{why}{stop}{}", Language::Ja.certainty(reason.certainty()))
         }
         Fact::Released => "担当者が保留を解除しました".to_owned(),
         Fact::Discarded(Kept::Documents) => "保管していた書類の控えを削除しました".to_owned(),
@@ -205,6 +245,12 @@ mod tests {
             assert!(!language.happened(&held, zone).contains("東京都"));
         }
         assert!(Language::Ja.happened(&held, zone).starts_with("保留：宛先の郵便番号"));
+        let refused = Fact::Held(Reason::Refused("over_weight".to_owned()));
+        assert!(Language::Ja.happened(&refused, zone).contains("over_weight。郵送されていません。"));
+        let sidecar = Refusal::Sidecar("x.pdf.yaml:1: there is no key `山田太郎` here".to_owned());
+        assert!(
+            [Language::En, Language::Ja].iter().all(|language| !language.refused(&sidecar).contains("山田"))
+        );
     }
 
     #[test]

@@ -60,6 +60,7 @@ mod posting {
     mod commands;
     mod damage;
     mod kill;
+    mod online;
     mod people;
     mod records;
     mod twenty;

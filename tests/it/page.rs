@@ -93,8 +93,11 @@ async fn a_person_finds_a_letter_and_reads_what_happened() {
     }
     assert_eq!(numbers(&daemon.page("/letters?state=shipped&folder=letters", "en").await), [4, 3, 2, 1]);
     assert_eq!(numbers(&daemon.page("/letters?folder=others", "en").await), Vec::<u64>::new());
-    let all = daemon.until_page("/letters", "x torn.pdf").await;
-    assert!(all.contains("Rejected") && !all.contains("山田"), "{all}");
+    // A sidecar with a name where a key should be tells it to whoever dropped it, not here.
+    std::fs::write(room.path("side.pdf.yaml"), "山田花子 札幌市: {}\n").unwrap();
+    std::fs::write(room.path("side.pdf"), crate::service::pdf(1)).unwrap();
+    let all = daemon.until_page("/letters", "Its sidecar can't be used").await;
+    assert!(all.contains("x torn.pdf") && all.contains("Rejected") && !all.contains("山田"), "{all}");
 
     let english = daemon.page("/letters/1", "en").await;
     for told in [
@@ -157,13 +160,24 @@ async fn names_are_shown_to_a_proxy_that_was_given_them() {
     let socket = dir.path().join("page");
     let main = format!("listen: {}, show_names: true", socket.display());
     let room = with_a_past(&main, 1).await;
-    // What an earlier run left there is in nobody's way.
-    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    // What an earlier run left there is in nobody's way; what another program listens on is left alone.
+    let other = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let config = room.dir.path().join("mailchute.yaml");
     let words = ["run", "--config", config.to_str().unwrap()];
     let mut command = crate::program::mailchute(&words);
-    let mut child = command.env("RUST_LOG", "off").stdout(std::process::Stdio::null()).spawn().unwrap();
+    let mut run = || command.env("RUST_LOG", "off").stdout(std::process::Stdio::null()).spawn().unwrap();
+    let mut child = run();
     let began = Instant::now();
+    let state = room.dir.path().join("state");
+    while !mailchute::status::ask(&state).is_ok_and(|facts| facts.is_some()) {
+        assert!(began.elapsed() < Duration::from_secs(30));
+        tokio::task::yield_now().await;
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(UnixStream::connect(&socket).is_ok(), "it is still the other's");
+    drop(other);
+    let mut child = run();
     let page = |path: &str| {
         let mut line = loop {
             match UnixStream::connect(&socket) {

@@ -65,7 +65,7 @@ pub fn until(mut so: impl FnMut() -> bool) {
 }
 
 /// The most memory it ever had, in megabytes.
-fn peak(process: &Running) -> u64 {
+pub fn peak(process: &Running) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.0.id())).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024

@@ -6,7 +6,7 @@ mod chart;
 mod view;
 
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -34,8 +34,6 @@ const TEMPLATES: [(&str, &str); 6] = [
 const EN: &str = include_str!("texts/en.json");
 const JA: &str = include_str!("texts/ja.json");
 const LETTERS_ON_A_PAGE: usize = 50;
-/// A search that takes longer shows what it has, and goes on when it is asked to.
-const PATIENCE: Duration = Duration::from_millis(200);
 
 static PAGES: LazyLock<Result<Pages, String>> = LazyLock::new(|| Pages::new(&TEMPLATES, EN, JA));
 
@@ -103,7 +101,7 @@ pub(super) async fn letters(
     let read = reading(&source, move |source, desk| {
         let view = View { language, source, now: source.clock.now() };
         let sought = asked.sought(source.show_names);
-        let found = desk.search(&sought, LETTERS_ON_A_PAGE, Instant::now() + PATIENCE)?;
+        let found = desk.search(&sought, LETTERS_ON_A_PAGE, Instant::now())?;
         view.letters(desk, &asked, &sought, found)
     });
     shown(language, "letters.html", read.await)

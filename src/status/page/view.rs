@@ -1,12 +1,12 @@
 //! What the pages show, as values for the templates.
 
-use chrono::{Days, NaiveTime, TimeZone as _};
+use chrono::Days;
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 
 use super::chart::{self, bars};
 use super::{Asked, Source};
-use crate::clock::Time;
+use crate::clock::{Time, day_begins};
 use crate::drop::Undecided;
 use crate::guard::Alarm;
 use crate::letter::{CancelWish, Letter, Number, State};
@@ -48,11 +48,18 @@ impl View<'_> {
         });
         let states = facts.by_state();
         let states = states.iter().map(|&(state, letters)| context! { state, letters });
+        let troubles = self.troubles(desk, facts)?;
+        let is_well = |live: &Live| {
+            live.ready
+                && live.busy.is_empty()
+                && live.accounts.iter().all(|account| account.silent_since.is_none())
+        };
+        let away = facts.folders.iter().any(|folder| folder.trouble.is_some());
         Ok(context! {
             root => "", refresh => true, now => self.time(self.now),
+            fine => troubles.is_empty() && !away && facts.runs.as_ref().is_some_and(is_well),
             live => facts.runs.as_ref().map(|live| self.live(live)),
-            troubles => self.troubles(desk, facts)?,
-            held, oldest,
+            troubles, held, oldest,
             states => states.collect::<Vec<_>>(),
             lying => self.lying(desk, "")?,
             to_do => context! {
@@ -128,10 +135,10 @@ impl View<'_> {
         let lying =
             desk.lying(text, LYING)?.into_iter().map(|Lying { folder, name, arrived_at, undecided }| {
                 let (state, why) = match &undecided {
-                    Some(Undecided::Refused(refusal)) => ("rejected", self.language.refusal(refusal).cause),
-                    Some(Undecided::Waits(waiting)) => ("held", self.language.waiting(waiting, &names).cause),
-                    Some(Undecided::Cancelled) => ("cancelled", String::new()),
-                    Some(Undecided::Accepted { .. }) | None => ("admitted", String::new()),
+                    Undecided::Refused(refusal) => ("rejected", self.language.refused(refusal)),
+                    Undecided::Waits(waiting) => ("held", self.language.waiting(waiting, &names).cause),
+                    Undecided::Cancelled => ("cancelled", String::new()),
+                    Undecided::Accepted { .. } => ("admitted", String::new()),
                 };
                 context! { folder, name, since => self.time(arrived_at), state, why }
             });
@@ -142,11 +149,8 @@ impl View<'_> {
         let zone = self.source.zone;
         let today = self.now.with_timezone(&zone).date_naive();
         let day = |ago: u64| today.checked_sub_days(Days::new(ago)).unwrap_or(today);
-        let began = |ago: u64| zone.from_local_datetime(&day(ago).and_time(NaiveTime::MIN)).earliest();
-        let mut times: Vec<Time> =
-            (0..DAYS).rev().map(|ago| began(ago).map_or(self.now, |began| began.to_utc())).collect();
-        times.push(Time::MAX_UTC);
-        let counts = desk.taken_in(&times)?;
+        let begins: Vec<Time> = (0..DAYS).rev().map(|ago| day_begins(day(ago), zone)).collect();
+        let counts = desk.taken_in(&begins)?;
         let days = (0..DAYS).rev().map(|ago| day(ago).format("%m-%d").to_string());
         let (total, most) = (counts.iter().sum::<u64>(), counts.iter().max().copied());
         let bars = bars(days.zip(counts).collect());
@@ -176,11 +180,11 @@ impl View<'_> {
                 since => self.time(row.changed_at), tracking => row.tracking,
             });
         }
-        let mut folders: Vec<String> = desk.counts()?.into_iter().map(|count| count.folder).collect();
-        folders.sort_unstable();
-        folders.dedup();
+        // How far back it was looked for.
+        let searched = found.further.filter(|_| !sought.text.is_empty());
         Ok(context! {
-            root => "", asked => Serde(asked), rows, further, folders,
+            root => "", asked => Serde(asked), rows, further, folders => desk.sources()?,
+            searched => searched.map(|number| number.0),
             lying => if is_first { self.lying(desk, &sought.text)? } else { Vec::new() },
             states => State::WORDS, show_names => self.source.show_names,
         })

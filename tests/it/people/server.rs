@@ -245,3 +245,23 @@ async fn a_daemon_killed_between_shipping_and_sending_tells_everybody() {
     assert_eq!(times.len(), LETTERS, "one name for each mail, however often it came");
     println!("{kills} daemons killed between shipping and sending; the mails came {times:?} times");
 }
+
+/// Damage to one drop's row keeps nobody else waiting.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_drop_whose_record_cannot_be_read_waits_and_the_others_go_on() {
+    let mut room = Mailroom::with(RULES).await;
+    room.drop("side.pdf", 1);
+    room.settled().await;
+    room.pass(700).await;
+    assert_eq!(room.state("side.pdf"), "held", "its sidecar did not come");
+    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    let changed =
+        db.execute("UPDATE original SET undecided = '{\"gone\": 1}', due_at = 0 WHERE letter IS NULL", []);
+    assert_eq!(changed.unwrap(), 1);
+    drop(db);
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    room.pass(60).await;
+    assert_eq!((room.state("x.pdf").as_str(), room.state("side.pdf").as_str()), ("confirmed", "held"));
+    assert_eq!(room.desk().undecided().unwrap(), (0, 1));
+}

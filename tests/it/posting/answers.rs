@@ -36,7 +36,7 @@ async fn office_with(fault: Value) -> Office {
 
 #[tokio::test]
 async fn what_a_create_that_fails_does() {
-    let held = "Nothing was posted; it is safe to send it again";
+    let held = "Nothing was posted; cancel it before it is sent again";
     // status, code, state, note has, account paused
     let rows = [
         (400, "invalid_request", "held", held, None),
@@ -228,7 +228,7 @@ async fn documents_the_service_will_not_take_are_held_once_that_is_proved() {
         assert!(proof.iter().filter(|fact| **fact != "gone").eq(["dead"].iter()), "{name}: {proof:?}");
         let held = office.letter(1).state.hold().cloned();
         assert!(matches!(&held, Some(Reason::NeverPostable(why)) if why.contains(name)), "{held:?}");
-        assert!(office.row(1).note.unwrap().contains("safe to send it again"));
+        assert!(office.row(1).note.unwrap().contains("cancel it before it is sent again"));
         office.check().await;
     }
 }

@@ -230,7 +230,7 @@ async fn what_an_upload_that_fails_does() {
     office.service.order(status("upload", 403, 50)).await;
     office.submit(&[1]);
     office.go_on_for(TimeDelta::hours(1)).await;
-    assert!(office.row(1).note.unwrap().contains("safe to send it again"));
+    assert!(office.row(1).note.unwrap().contains("cancel it before it is sent again"));
     assert_eq!(office.facts(1).iter().filter(|fact| **fact == "created").count(), 6);
     office.check().await;
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use chrono::TimeDelta;
-use mailchute::store::{Store, StoreError};
+use mailchute::store::{AccountCommand, Desk, Store, StoreError};
 use serde_json::json;
 
 use crate::files::copy_tree;
@@ -101,6 +101,47 @@ async fn one_flipped_byte_anywhere_in_the_database_posts_nothing_twice_and_loses
         }
     }
     assert!((3..PLACES).contains(&damaged), "{damaged} times the database was seen to be damaged");
+}
+
+/// A start that makes the database anew is killed in its middle: the next one does it wholly, and what only the
+/// damaged database had is not forgotten.
+#[tokio::test]
+async fn a_rebuild_that_was_cut_short_is_begun_anew() {
+    for moved in [false, true] {
+        let mut office = in_the_middle().await;
+        let before = office.states();
+        let desk = Desk::open(office.dir.path()).unwrap();
+        desk.order_account("main", AccountCommand::Pause, office.clock.now()).unwrap();
+        drop(desk);
+        office.stop();
+        let aside = office.dir.path().join("mailchute.db.damaged-20261120T000000");
+        std::fs::write(
+            office.dir.path().join("mailchute.db.rebuilding"),
+            "mailchute.db.damaged-20261120T000000",
+        )
+        .unwrap();
+        if moved {
+            std::fs::rename(database(&office), &aside).unwrap();
+            // Tables, and nothing in them yet.
+            let old = rusqlite::Connection::open(&aside).unwrap();
+            let new = rusqlite::Connection::open(database(&office)).unwrap();
+            let mut tables = old.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").unwrap();
+            let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
+            for sql in tables.map(Result::unwrap) {
+                new.execute_batch(&sql).unwrap();
+            }
+            let version: i64 = old.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+            new.pragma_update(None, "user_version", version).unwrap();
+        }
+        let report = office.start();
+        assert_eq!(report.put_aside.as_deref(), Some(aside.as_path()), "moved: {moved}");
+        assert!(!report.wishes_lost && report.from_ledger > 15 && report.held.is_empty(), "{report:?}");
+        assert_eq!(office.states(), before);
+        let open = Desk::open(office.dir.path()).unwrap().totals(office.clock.now()).unwrap().orders;
+        assert_eq!(open, 1, "the pause is still to be carried out");
+        assert!(!office.dir.path().join("mailchute.db.rebuilding").exists());
+        assert_eq!(office.restart().put_aside, None);
+    }
 }
 
 #[tokio::test]

@@ -72,7 +72,7 @@ async fn an_intent_without_an_answer_alarms_after_a_quarter_of_an_hour_and_is_he
     // Still asked, and once the service answers, it is proved and said.
     office.service.control(reqwest::Method::DELETE, "faults", json!({})).await;
     office.go_on_for(TimeDelta::hours(3)).await;
-    assert!(office.row(1).note.unwrap().contains("safe to send it again"));
+    assert!(office.row(1).note.unwrap().contains("cancel it before it is sent again"));
     assert!(office.ask(1, Command::Release).await.starts_with("released"));
     assert_eq!(office.state(1), "confirmed");
     office.check().await;

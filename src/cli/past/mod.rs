@@ -1,0 +1,179 @@
+//! `mailchute check --against-history`: which letters of the past the rules of today treat otherwise.
+
+mod counted;
+
+use std::collections::BTreeMap;
+use std::mem::discriminant;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use super::table;
+use crate::address_book::AddressBook;
+use crate::clock::{Clock, Time};
+use crate::config::{Book, Config, Folder};
+use crate::guard::Weighed;
+use crate::letter::{Fact, Letter, Reason};
+use crate::rules::Again;
+use crate::spool::Ulid;
+use crate::store::{Desk, StoreError};
+use counted::{Earlier, Past};
+
+/// What was looked at, and what could not be.
+#[derive(Default)]
+struct Tally {
+    looked: u32,
+    differ: u32,
+    nameless: u32,
+    sidecars: u32,
+    damaged: u32,
+    others: u32,
+}
+
+/// Says what would be another. What differs is no mistake: it may be what was meant.
+pub(super) fn against_history(config: &Config, span: Duration) -> anyhow::Result<()> {
+    let desk = Desk::open(&config.state)?;
+    let since = Clock::system().now() - TimeDelta::from_std(span)?;
+    // What counts for the first of them came before.
+    let mut begin = since - TimeDelta::days(1);
+    let mut folders: BTreeMap<&str, Now<'_>> = BTreeMap::new();
+    for folder in &config.folders {
+        begin = folder.terms(since).duplicates_since.map_or(begin, |since| since.min(begin));
+        folders.insert(&folder.name, Now::of(folder));
+    }
+    let (mut past, mut tally) = (Past::default(), Tally::default());
+    for row in desk.letters(None, Some(begin), u64::MAX)? {
+        let asked = row.admitted_at >= since;
+        let (letter, history) = match (desk.letter(row.letter), desk.history(row.letter)) {
+            (Ok(Some(letter)), Ok(history)) => (letter, history),
+            (Ok(None) | Err(StoreError::Damaged(_)), _) | (_, Err(StoreError::Damaged(_))) => {
+                tally.damaged += u32::from(asked);
+                continue;
+            }
+            (Err(error), _) | (_, Err(error)) => return Err(error.into()),
+        };
+        let was = held_at_first(&history);
+        let mut earlier = Earlier::of(&letter, &history, was.is_some());
+        if let Some(now) = folders.get(row.source.as_str()) {
+            let name = desk.known_as(row.letter, false)?.map(|known| known.file).unwrap_or_default();
+            let (differs, told) = now.again(&letter, &name, was.as_ref(), &past, &mut earlier);
+            if asked {
+                tally.looked += 1;
+                tally.sidecars += u32::from(matches!(told, Told::NotItsSidecar));
+                tally.nameless += u32::from(matches!(told, Told::Nothing));
+                if !differs.is_empty() {
+                    tally.differ += 1;
+                    super::say(&format!("letter {} ({name}): {}", row.letter, differs.join("; ")))?;
+                }
+            }
+        } else {
+            tally.others += u32::from(asked);
+        }
+        past.add(earlier);
+    }
+    say(&tally, span)
+}
+
+fn say(tally: &Tally, span: Duration) -> anyhow::Result<()> {
+    let Tally { looked, differ, nameless, sidecars, damaged, others } = *tally;
+    let span = humantime::format_duration(span);
+    super::say(&format!("letters of the last {span}: {looked}; {differ} would be treated otherwise"))?;
+    for (count, what) in [
+        (
+            sidecars,
+            "can't be told wholly: their sidecars, which are not kept, may have said what the rules don't",
+        ),
+        (nameless, "can't be told: their names are no longer kept"),
+        (damaged, "can't be read; `mailchute audit` says more"),
+        (others, "came from no folder of this configuration"),
+    ] {
+        if count > 0 {
+            super::say(&format!("  {count} {what}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Why a letter waited when it was taken in, as its folder's terms had it.
+fn held_at_first(history: &[(Time, Fact)]) -> Option<Reason> {
+    let Some((_, Fact::Held(reason))) = history.get(1) else { return None };
+    let by_terms =
+        matches!(reason, Reason::Approval | Reason::Duplicate(_) | Reason::Limit(_) | Reason::Elsewhere(_));
+    by_terms.then(|| reason.clone())
+}
+
+/// How far it is known what a letter would be.
+enum Told {
+    Wholly,
+    NotItsSidecar,
+    Nothing,
+}
+
+/// A folder as it is configured now.
+struct Now<'a> {
+    folder: &'a Folder,
+    book: Result<Option<AddressBook>, String>,
+}
+
+impl<'a> Now<'a> {
+    fn of(folder: &'a Folder) -> Self {
+        let book = folder.book.as_ref().map(Book::read).transpose();
+        Self { folder, book: book.map(|read| read.map(|(book, _)| book)) }
+    }
+
+    /// In what a letter would be treated otherwise; what it would be is noted in `earlier`.
+    fn again(
+        &self,
+        letter: &Letter,
+        name: &str,
+        was: Option<&Reason>,
+        past: &Past,
+        earlier: &mut Earlier,
+    ) -> (Vec<String>, Told) {
+        if letter.order.is_struck() {
+            return (Vec::new(), Told::Nothing);
+        }
+        let folder = self.folder;
+        let at = letter.admitted_at;
+        // Decided by when it arrived, which may be long before it became a letter.
+        let arrived = letter.entry.parse::<Ulid>().map_or(at, |ulid| ulid.time());
+        let arrived = arrived.with_timezone(&folder.zone).naive_local();
+        let book = self.book.as_ref().map(Option::as_ref).map_err(String::as_str);
+        let (order, mut differs, told) = match folder.rules.again(name, arrived, &letter.order, book) {
+            Again::Sent { order, differs, untold: false } => (order, differs, Told::Wholly),
+            Again::Sent { order, differs, untold: true } => (order, differs, Told::NotItsSidecar),
+            Again::Refused(refusal) => {
+                let cause = folder.language.refusal(&refusal).cause;
+                return (vec![format!("would be rejected: {cause}")], Told::Wholly);
+            }
+            Again::Waits(waiting) => {
+                let cause = folder.language.waiting(&waiting, &folder.names).cause;
+                return (vec![format!("would wait before it is a letter: {cause}")], Told::Wholly);
+            }
+        };
+        differs.extend(self.posting_time(letter, at));
+        let weighed = Weighed { sheets: order.sheets(), elsewhere: order.receiver.address.elsewhere() };
+        let terms = folder.terms(at);
+        let is = terms.hold(&past.counts(&order, &terms, at), &weighed);
+        earlier.would_be(&order, is.is_some());
+        differs.extend(waits_otherwise(was, is.as_ref()));
+        (differs, told)
+    }
+
+    fn posting_time(&self, letter: &Letter, at: Time) -> Option<String> {
+        let told = |time: Option<Time>| time.map_or_else(|| "at once".to_owned(), table::time);
+        let (was, is) = (letter.order.not_before, self.folder.waits_until(at));
+        (was != is).then(|| format!("would be posted {} instead of {}", told(is), told(was)))
+    }
+}
+
+fn waits_otherwise(was: Option<&Reason>, is: Option<&Reason>) -> Option<String> {
+    match (was, is) {
+        (None, Some(reason)) => Some(format!("would wait for a person: {reason}")),
+        (Some(reason), None) => Some(format!("would not wait for a person; it did: {reason}")),
+        (Some(was), Some(is)) if discriminant(was) != discriminant(is) => {
+            Some(format!("would wait for another reason: {is}"))
+        }
+        (Some(_), Some(_)) | (None, None) => None,
+    }
+}
