@@ -39,14 +39,12 @@ fn needs(daemon: &Running) -> (u64, u64) {
     (number(&status, "VmRSS:"), wakes.sum())
 }
 
-#[test]
-fn a_long_past_is_no_burden() {
-    let letters: u64 = std::env::var("MAILCHUTE_LETTERS").map_or(100_000, |letters| letters.parse().unwrap());
-    let dir = tempfile::tempdir().unwrap();
-    let (config, state) = (dir.path().join("mailchute.yaml"), dir.path().join("state"));
+/// An office with so many letters behind it, and no daemon at work; gives its sandbox.
+fn history(dir: &Path, letters: u64) -> Running {
+    let (config, state) = (dir.join("mailchute.yaml"), dir.join("state"));
     let config = config.to_str().unwrap();
-    let (_sandbox, daemon) = office(dir.path(), &[("  # settle: 5s", "  settle: 1s")]);
-    std::fs::write(dir.path().join("hot/invoices/INV-000123.pdf"), PDF).unwrap();
+    let (sandbox, daemon) = office(dir, &[("  # settle: 5s", "  settle: 1s")]);
+    std::fs::write(dir.join("hot/invoices/INV-000123.pdf"), PDF).unwrap();
     let is = |word: &'static str| {
         let state = state.clone();
         move || !Desk::open(&state).unwrap().letters(Some(word), None, 1).unwrap().is_empty()
@@ -60,6 +58,16 @@ fn a_long_past_is_no_burden() {
     until(is("cancelled"));
     drop(daemon);
     copies(&state, letters - 1);
+    sandbox
+}
+
+#[test]
+fn a_long_past_is_no_burden() {
+    let letters: u64 = std::env::var("MAILCHUTE_LETTERS").map_or(100_000, |letters| letters.parse().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let (config, state) = (dir.path().join("mailchute.yaml"), dir.path().join("state"));
+    let config = config.to_str().unwrap();
+    let _sandbox = history(dir.path(), letters);
     // The first start makes the ledger whole.
     drop(start(config, &state));
     let mut starts = Vec::new();
