@@ -32,17 +32,38 @@ const INVARIANTS: &[(&str, &[&str])] = &[
     ("I20", &["commands::a_letter_from_submit_to_its_tracking_number"]),
 ];
 
+/// Whether a file of this name has a test of this name.
+fn is_there(tests: &[(std::path::PathBuf, String)], full: &str) -> bool {
+    let (module, name) = full.split_once("::").unwrap();
+    tests.iter().any(|(path, text)| {
+        path.file_stem().is_some_and(|stem| stem == module) && text.contains(&format!("fn {name}("))
+    })
+}
+
 #[test]
 fn every_invariant_names_tests_that_exist() {
     let tests = sources("tests/it");
     for (invariant, names) in INVARIANTS {
         assert!(!names.is_empty(), "{invariant}");
         for full in *names {
-            let (module, name) = full.split_once("::").unwrap();
-            let found = tests.iter().any(|(path, text)| {
-                path.file_stem().is_some_and(|stem| stem == module) && text.contains(&format!("fn {name}("))
-            });
-            assert!(found, "{invariant}: there is no {full}");
+            assert!(is_there(&tests, full), "{invariant}: there is no {full}");
+        }
+    }
+}
+
+#[test]
+fn every_claim_of_security_names_tests_that_exist() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/ARCHITECTURE.md")).unwrap();
+    let section = text.split("\n## ").find(|section| section.starts_with("Security")).unwrap();
+    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    assert!(rows.len() >= 11, "{rows:?}");
+    let tests = [sources("tests/it"), sources("src")].concat();
+    let named = regex::Regex::new("`([a-z_]+::[a-z_]+)`").unwrap();
+    for row in rows {
+        let names: Vec<&str> = named.captures_iter(row).map(|found| found.get(1).unwrap().as_str()).collect();
+        assert!(!names.is_empty(), "nothing holds: {row}");
+        for full in names {
+            assert!(is_there(&tests, full), "there is no {full}");
         }
     }
 }
