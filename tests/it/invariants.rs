@@ -58,9 +58,9 @@ fn every_claim_of_security_names_tests_that_exist() {
     let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
     assert!(rows.len() >= 11, "{rows:?}");
     let tests = [sources("tests/it"), sources("src")].concat();
-    let named = regex::Regex::new("`([a-z_]+::[a-z_]+)`").unwrap();
+    let word = regex::Regex::new("`([a-z_]+::[a-z_]+)`").unwrap();
     for row in rows {
-        let names: Vec<&str> = named.captures_iter(row).map(|found| found.get(1).unwrap().as_str()).collect();
+        let names: Vec<&str> = word.captures_iter(row).map(|found| found.get(1).unwrap().as_str()).collect();
         assert!(!names.is_empty(), "nothing holds: {row}");
         for full in names {
             assert!(is_there(&tests, full), "there is no {full}");

@@ -17,6 +17,7 @@ mod manager;
 #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
 mod model;
 mod model_check;
+mod nasty;
 mod office;
 mod page;
 mod past;
@@ -60,6 +61,7 @@ mod posting {
     mod commands;
     mod damage;
     mod kill;
+    mod misbehaving;
     mod online;
     mod people;
     mod records;

@@ -22,12 +22,15 @@ pub(super) struct Bar {
     pub(super) middle: u32,
     /// Whether its day is written below it.
     pub(super) named: bool,
+    /// Whether its number is written above it: the latest of the highest.
+    pub(super) told: bool,
 }
 
 /// A bar for each day, the last one today; a day with any letter is seen.
 pub(super) fn bars(days: Vec<(String, u64)>) -> Vec<Bar> {
     let count = u32::try_from(days.len()).unwrap_or(u32::MAX).max(1);
     let most = days.iter().map(|(_, letters)| *letters).max().unwrap_or_default().max(1);
+    let highest = days.iter().rposition(|(_, letters)| *letters == most);
     let (step, room) = (WIDTH / count, HEIGHT - TOP - FOOT);
     let bar = |(n, (day, letters)): (u32, (String, u64))| {
         let part = u128::from(letters) * u128::from(room) / u128::from(most);
@@ -35,7 +38,8 @@ pub(super) fn bars(days: Vec<(String, u64)>) -> Vec<Bar> {
         let width = step.saturating_sub(GAP).max(1);
         let x = n * step + GAP / 2;
         let named = (count - 1 - n).is_multiple_of(7);
-        Bar { x, y: HEIGHT - FOOT - height, width, height, letters, day, middle: x + width / 2, named }
+        let told = usize::try_from(n).ok() == highest;
+        Bar { told, x, y: HEIGHT - FOOT - height, width, height, letters, day, middle: x + width / 2, named }
     };
     (0..count).zip(days).map(bar).collect()
 }
@@ -53,6 +57,9 @@ mod tests {
         assert!(bars.iter().all(|bar| bar.y + bar.height == HEIGHT - FOOT && bar.x + bar.width <= WIDTH));
         assert!(bars.windows(2).all(|two| two[0].x + two[0].width < two[1].x));
         assert!(bars[3].named && !bars[2].named, "today is named");
+        assert_eq!(bars.iter().map(|bar| bar.told).collect::<Vec<_>>(), [true, false, false, false]);
+        let same = super::bars(vec![(String::new(), 5); 3]);
+        assert_eq!(same.iter().filter(|bar| bar.told).count(), 1, "numbers would lie on each other");
         assert!(super::bars(Vec::new()).is_empty());
     }
 }

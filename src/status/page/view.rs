@@ -152,9 +152,9 @@ impl View<'_> {
         let begins: Vec<Time> = (0..DAYS).rev().map(|ago| day_begins(day(ago), zone)).collect();
         let counts = desk.taken_in(&begins)?;
         let days = (0..DAYS).rev().map(|ago| day(ago).format("%m-%d").to_string());
-        let (total, most) = (counts.iter().sum::<u64>(), counts.iter().max().copied());
+        let total = counts.iter().sum::<u64>();
         let bars = bars(days.zip(counts).collect());
-        Ok(context! { bars => Serde(bars), total, most, width => chart::WIDTH, height => chart::HEIGHT })
+        Ok(context! { bars => Serde(bars), total, width => chart::WIDTH, height => chart::HEIGHT })
     }
 
     pub(super) fn letters(

@@ -1,0 +1,289 @@
+//! Something between the client and the sandbox that spoils answers: what a service, or the network before
+//! it, does on a bad day.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// The calls of the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call {
+    Token,
+    Account,
+    Create,
+    Upload,
+    Read,
+    Confirm,
+    Cancel,
+}
+
+impl Call {
+    pub const ALL: [Self; 7] =
+        [Self::Token, Self::Account, Self::Create, Self::Upload, Self::Read, Self::Confirm, Self::Cancel];
+
+    fn of(line: &str) -> Option<Self> {
+        let mut words = line.split(' ');
+        let (method, path) = (words.next()?, words.next()?);
+        let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+        match (method, segments.as_slice()) {
+            ("POST", ["auth", "token"]) => Some(Self::Token),
+            ("GET", ["v1", "account"]) => Some(Self::Account),
+            ("POST", ["v1", "mails"]) => Some(Self::Create),
+            ("POST", ["upload"]) => Some(Self::Upload),
+            ("GET", ["v1", "mails", _]) => Some(Self::Read),
+            ("POST", ["v1", "mails", _, "confirm"]) => Some(Self::Confirm),
+            ("POST", ["v1", "mails", _, "cancel"]) => Some(Self::Cancel),
+            _others => None,
+        }
+    }
+}
+
+/// What happens to a call. `After`: the service did its work, and its answer is spoilt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// The connection ends before anything was done.
+    Closed,
+    ClosedAfter,
+    /// It is ended so that what was on its way is lost.
+    ResetAfter,
+    /// An answer of this status and no more.
+    Status(u16),
+    /// The same after the work.
+    StatusAfter(u16),
+    /// 429 with `Retry-After`.
+    TooMany,
+    /// A gateway's page, as if all were well.
+    Page,
+    Redirect,
+    /// The answer's head without its body.
+    EmptyAfter,
+    /// Half of the answer's body.
+    CutAfter,
+    /// The body is no JSON.
+    NoJsonAfter,
+    /// An id that leads elsewhere.
+    EvilId,
+    /// The head comes a byte at a time.
+    SlowHeadAfter,
+    /// A body that has no end.
+    Endless,
+}
+
+impl Wrong {
+    pub const ALL: [Self; 22] = [
+        Self::Closed,
+        Self::ClosedAfter,
+        Self::ResetAfter,
+        Self::Status(400),
+        Self::Status(401),
+        Self::Status(403),
+        Self::Status(404),
+        Self::Status(500),
+        Self::Status(503),
+        Self::Status(504),
+        Self::StatusAfter(200),
+        Self::StatusAfter(204),
+        Self::StatusAfter(502),
+        Self::TooMany,
+        Self::Page,
+        Self::Redirect,
+        Self::EmptyAfter,
+        Self::CutAfter,
+        Self::NoJsonAfter,
+        Self::EvilId,
+        Self::SlowHeadAfter,
+        Self::Endless,
+    ];
+
+    /// Each costs the client its patience.
+    pub fn is_slow(self) -> bool {
+        self == Self::SlowHeadAfter || self == Self::Endless
+    }
+}
+
+/// What is to be spoilt, and how often still.
+type Script = Arc<Mutex<Option<(Call, Wrong, u32)>>>;
+
+pub struct Nasty {
+    pub address: SocketAddr,
+    script: Script,
+    /// How many bytes a body without an end had when the client hung up, at most.
+    pub swallowed: Arc<AtomicU64>,
+    /// How many calls were spoilt.
+    pub spoilt: Arc<AtomicU64>,
+}
+
+impl Nasty {
+    /// Listens, and passes on to there.
+    pub async fn before(to: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let nasty = Self {
+            address: listener.local_addr().unwrap(),
+            script: Script::default(),
+            swallowed: Arc::default(),
+            spoilt: Arc::default(),
+        };
+        let (script, swallowed, spoilt) =
+            (Arc::clone(&nasty.script), Arc::clone(&nasty.swallowed), Arc::clone(&nasty.spoilt));
+        tokio::spawn(async move {
+            while let Ok((line, _)) = listener.accept().await {
+                let (script, swallowed, spoilt) =
+                    (Arc::clone(&script), Arc::clone(&swallowed), Arc::clone(&spoilt));
+                tokio::spawn(async move {
+                    // Whatever ends it is seen by the client.
+                    drop(serve(line, to, &script, &swallowed, &spoilt).await);
+                });
+            }
+        });
+        nasty
+    }
+
+    /// The next so many of these calls are spoilt.
+    pub fn spoil(&self, call: Call, wrong: Wrong, times: u32) {
+        *self.script.lock().unwrap() = Some((call, wrong, times));
+    }
+
+    pub fn be_well(&self) {
+        *self.script.lock().unwrap() = None;
+    }
+}
+
+/// One request of a connection, with its body.
+async fn request(line: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    loop {
+        if line.read_buf(&mut bytes).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+        let length: usize = length.map_or(0, |length| length.trim().parse().unwrap());
+        while bytes.len() < end + 4 + length {
+            if line.read_buf(&mut bytes).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        return Ok(bytes);
+    }
+}
+
+/// The same request, after which the service hangs up; and its whole answer.
+async fn passed_on(request: &[u8], to: SocketAddr) -> io::Result<Vec<u8>> {
+    let line_end = request.windows(2).position(|two| two == b"\r\n").unwrap() + 2;
+    let mut there = TcpStream::connect(to).await?;
+    there.write_all(&request[..line_end]).await?;
+    there.write_all(b"connection: close\r\n").await?;
+    there.write_all(&request[line_end..]).await?;
+    let mut answer = Vec::new();
+    there.read_to_end(&mut answer).await?;
+    Ok(answer)
+}
+
+fn status(code: u16, more: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {code} x\r\nconnection: close\r\ncontent-length: 0\r\n{more}\r\n").into_bytes()
+}
+
+fn with_body(code: u16, kind: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("HTTP/1.1 {code} x\r\nconnection: close\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n{body}")
+        .into_bytes()
+}
+
+async fn serve(
+    mut line: TcpStream,
+    to: SocketAddr,
+    script: &Script,
+    swallowed: &AtomicU64,
+    spoilt: &AtomicU64,
+) -> io::Result<()> {
+    let request = request(&mut line).await?;
+    let first = String::from_utf8_lossy(request.split(|byte| *byte == b'\r').next().unwrap()).into_owned();
+    let wrong = {
+        let mut script = script.lock().unwrap();
+        match script.as_mut() {
+            Some((call, wrong, times)) if *times > 0 && Call::of(&first) == Some(*call) => {
+                *times -= 1;
+                Some(*wrong)
+            }
+            Some(_) | None => None,
+        }
+    };
+    let Some(wrong) = wrong else {
+        let answer = passed_on(&request, to).await?;
+        line.write_all(&answer).await?;
+        return line.shutdown().await;
+    };
+    spoilt.fetch_add(1, Ordering::Relaxed);
+    spoil(&mut line, &request, to, wrong, swallowed).await?;
+    line.shutdown().await
+}
+
+async fn spoil(
+    line: &mut TcpStream,
+    request: &[u8],
+    to: SocketAddr,
+    wrong: Wrong,
+    swallowed: &AtomicU64,
+) -> io::Result<()> {
+    let head_end = |answer: &[u8]| answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+    match wrong {
+        Wrong::Closed => Ok(()),
+        Wrong::ClosedAfter => passed_on(request, to).await.map(drop),
+        Wrong::ResetAfter => {
+            let answer = passed_on(request, to).await?;
+            // Half of the head, and then nothing that was on its way arrives for sure.
+            line.write_all(&answer[..answer.len().min(20)]).await?;
+            line.set_zero_linger()
+        }
+        Wrong::Status(code) => line.write_all(&status(code, "")).await,
+        Wrong::StatusAfter(code) => {
+            passed_on(request, to).await?;
+            line.write_all(&status(code, "")).await
+        }
+        Wrong::TooMany => line.write_all(&status(429, "retry-after: 30\r\n")).await,
+        Wrong::Page => line.write_all(&with_body(200, "text/html", "<html>All is well</html>")).await,
+        Wrong::Redirect => line.write_all(&status(307, "location: http://127.0.0.1:1/elsewhere\r\n")).await,
+        Wrong::EmptyAfter => {
+            let answer = passed_on(request, to).await?;
+            let code = String::from_utf8_lossy(&answer[9..12]).parse().unwrap();
+            line.write_all(&status(code, "")).await
+        }
+        Wrong::CutAfter => {
+            let answer = passed_on(request, to).await?;
+            let end = head_end(&answer);
+            line.write_all(&answer[..end + (answer.len() - end) / 2]).await
+        }
+        Wrong::NoJsonAfter => {
+            let answer = passed_on(request, to).await?;
+            let code = String::from_utf8_lossy(&answer[9..12]).parse().unwrap();
+            line.write_all(&with_body(code, "application/json", "{\"id\": nothing")).await
+        }
+        Wrong::EvilId => {
+            let body =
+                "{\"id\": \"../../account\", \"access_token\": \"\\r\\nx: y\", \"token_type\": \"bearer\"}";
+            line.write_all(&with_body(200, "application/json", body)).await
+        }
+        Wrong::SlowHeadAfter => {
+            for byte in passed_on(request, to).await? {
+                line.write_all(&[byte]).await?;
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+            Ok(())
+        }
+        Wrong::Endless => {
+            line.write_all(b"HTTP/1.1 200 x\r\ncontent-type: application/json\r\n\r\n[").await?;
+            let mut sent = 0;
+            while line.write_all(&[b' '; 4096]).await.is_ok() {
+                sent += 4096;
+                swallowed.fetch_max(sent, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+    }
+}
