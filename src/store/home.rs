@@ -145,6 +145,22 @@ impl Home {
         self.sync()
     }
 
+    /// Where a database is made, with nothing there.
+    pub(super) fn new_database(&self) -> io::Result<PathBuf> {
+        for ending in ["", "-wal", "-shm"] {
+            let path = self.dir.join(format!("mailchute.db.new{ending}"));
+            if path.exists() {
+                fs::remove_file(&path)?;
+            }
+        }
+        Ok(self.dir.join("mailchute.db.new"))
+    }
+
+    pub(super) fn put_in_place(&self, new: &Path) -> io::Result<()> {
+        fs::rename(new, self.database())?;
+        self.sync()
+    }
+
     /// Whether a start that made a database was ended before it was done.
     pub(super) fn is_rebuilding(&self) -> bool {
         self.marker().exists()

@@ -74,6 +74,9 @@ fn make_one(
     let mut report = Report::default();
     let spool = Spool::open(&home.spool())?;
     spool.sweep()?;
+    if !home.database().exists() {
+        make(home)?;
+    }
     // The database's other files get its rights.
     private_file(&home.database())?;
     let mut db = open(home)?;
@@ -124,6 +127,16 @@ fn make_one(
     epoch::name(&transaction, home, now, distrusted)?;
     transaction.commit()?;
     Ok((db, ledger, report))
+}
+
+/// A database with its tables, made beside its place: no command sees half of one, or is in the way of it.
+fn make(home: &Home) -> Result<(), StoreError> {
+    let new = home.new_database()?;
+    private_file(&new)?;
+    let mut db = schema::connect(&new)?;
+    schema::migrate(&mut db)?;
+    db.close().map_err(|(_, error)| error)?;
+    Ok(home.put_in_place(&new)?)
 }
 
 /// Opens the database, brings its tables up to date and looks whether it is whole.
