@@ -121,9 +121,14 @@ impl Client {
         if reply.status != StatusCode::OK {
             return Err(verdict(&reply, self.clock.now()));
         }
-        // Its fields are not documented; an id counts if there is one.
+        // Its fields are not documented; an id counts if there is one, and what can't be one is no answer:
+        // letters would wait for an account that does not exist.
         let body: Map<String, Value> = reply.json().ok_or_else(|| Failure::nonsense("it is no account"))?;
-        let account = body.get("id").filter(|id| id.is_string() || id.is_number());
+        let id = body.get("id");
+        if id.and_then(Value::as_str).is_some_and(|id| !is_id(id)) {
+            return Err(Failure::nonsense("its id is none"));
+        }
+        let account = id.filter(|id| id.is_string() || id.is_number());
         let account = account.map(ToString::to_string).unwrap_or_default();
         let parts = [self.places.base_url(), &self.caller, &account].join("\n");
         Ok(Realm(hex::encode(Sha256::digest(parts))))

@@ -2,11 +2,14 @@
 //!
 //! Nothing here knows what an answer means. Errors never show an address: some are keys.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder, StatusCode, redirect};
+use rustls::ClientConfig;
+use rustls_platform_verifier::ConfigVerifierExt as _;
 
 use super::places::Places;
 use super::wire;
@@ -59,8 +62,24 @@ pub fn install_tls() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
+/// Trusts this machine's authorities, which are read once: a hundred files, for every client the same.
+fn tls() -> Result<ClientConfig, rustls::Error> {
+    static READ: OnceLock<ClientConfig> = OnceLock::new();
+    if let Some(read) = READ.get() {
+        return Ok(read.clone());
+    }
+    let mut config = ClientConfig::with_platform_verifier()?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(READ.get_or_init(|| config).clone())
+}
+
 fn builder(patience: &Patience) -> reqwest::ClientBuilder {
-    Client::builder()
+    let builder = match tls() {
+        Ok(tls) => Client::builder().tls_backend_preconfigured(tls),
+        // Building it says why.
+        Err(_) => Client::builder(),
+    };
+    builder
         .redirect(redirect::Policy::none())
         .no_proxy()
         .connect_timeout(patience.connect)

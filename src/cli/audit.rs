@@ -13,9 +13,10 @@ use crate::api::{Client, Failure, Known};
 use crate::clock::{Clock, Time};
 use crate::config::{Account, Config};
 use crate::letter::{Fact, Letter, Mail, Number, ReadAnswer, Realm};
+use crate::shelf;
 use crate::store::{Desk, Findings};
 
-/// Look whether database, ledger and spool agree, and whether every letter is as it must be
+/// Look whether database, ledger, spool and folders agree, and whether every letter is as it must be
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -35,6 +36,7 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let config = arguments.place.config()?;
     let desk = Desk::open(&config.state)?;
     let mut findings = desk.audit()?;
+    let (originals, away) = look_into_folders(&config, &desk, &mut findings)?;
     let mut mails = 0;
     if arguments.online {
         let since = Clock::system().now() - TimeDelta::from_std(arguments.since)?;
@@ -45,16 +47,17 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Findings { letters, facts, documents, problems } = &findings;
     if arguments.json {
         table::json(&json!({
-            "letters": letters, "facts": facts, "documents": documents, "mails": mails, "problems": problems,
+            "letters": letters, "facts": facts, "documents": documents, "originals": originals, "mails": mails,
+            "away": away, "problems": problems,
         }))?;
     } else {
-        for problem in problems {
-            super::say(problem)?;
+        for line in problems.iter().chain(&away) {
+            super::say(line)?;
         }
         let asked =
             if arguments.online { format!(", {mails} mail(s) at the service") } else { String::new() };
         super::say(&format!(
-            "{letters} letter(s), {facts} fact(s), {documents} document(s){asked} looked at"
+            "{letters} letter(s), {facts} fact(s), {documents} document(s), {originals} original(s){asked} looked at"
         ))?;
     }
     match problems.len() {
@@ -63,6 +66,23 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
             bail!("{problems} problem(s) found; keep a copy of the state directory before anything else")
         }
     }
+}
+
+/// Each folder against the records; gives how many originals were looked at, and which folders could not
+/// be.
+fn look_into_folders(
+    config: &Config,
+    desk: &Desk,
+    findings: &mut Findings,
+) -> anyhow::Result<(usize, Vec<String>)> {
+    let (mut originals, mut away) = (0, Vec::new());
+    for folder in &config.folders {
+        let looked = shelf::audit(desk, folder, Clock::system().now())?;
+        originals += looked.originals;
+        findings.problems.extend(looked.problems);
+        away.extend(looked.away.map(|error| format!("folder {} was not looked at: {error}", folder.name)));
+    }
+    Ok((originals, away))
 }
 
 /// Reads every mail of an account's letters at the service; gives how many.

@@ -87,27 +87,24 @@ impl Shared {
         if let Some((_, command)) = order {
             // Without knowing the realm one can only be asked what needs nobody's answer.
             let realm = account.and_then(Account::realm).unwrap_or(Realm(String::new()));
-            let moment = self.moment(realm, Start::Go);
+            let moment = self.moment(letter, realm, Start::Go);
             return Ok(Some((Outcome::Asked(command), moment)));
         }
         let Some((account, realm)) = account.and_then(|account| Some((account, account.realm()?))) else {
             return Ok(None);
         };
         let start = self.start(letter, account, probe)?;
-        let step = letter.next_step(&self.moment(realm.clone(), start));
+        let step = letter.next_step(&self.moment(letter, realm.clone(), start));
         let (asked, outcome) = self.perform(letter, step, account, &realm).await;
-        let moment = self.moment(realm, start);
+        let moment = self.moment(letter, realm, start);
         if asked {
             account.answered(!perform::is_silence(&outcome), moment.now);
         }
         Ok(Some((outcome, moment)))
     }
 
-    fn moment(&self, realm: Realm, start: Start) -> Moment {
-        let mut jitter = [0];
-        // Without chance all waits are the shortest; nothing depends on it.
-        let _ = getrandom::fill(&mut jitter);
-        Moment { now: self.clock.now(), jitter: jitter[0], realm, start, retry: self.retry }
+    fn moment(&self, letter: &Letter, realm: Realm, start: Start) -> Moment {
+        Moment { now: self.clock.now(), jitter: jitter(letter), realm, start, retry: self.retry }
     }
 
     /// Whether something new may be begun that costs money.
@@ -140,4 +137,10 @@ impl Shared {
         }
         Ok(())
     }
+}
+
+/// Spreads the waits of letters that began together, without chance: what happened can be had again.
+fn jitter(letter: &Letter) -> u8 {
+    let mixed = (letter.number.0 << 8 | u64::from(letter.attempts & 255)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed.to_be_bytes()[0]
 }

@@ -1,5 +1,6 @@
 //! What we keep in our corner of a folder: its id, since when it is ours, and how far our records are.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::fd::AsFd;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use rustix::fs::{self, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Hot, OURS, changed};
+use super::{CLAIM, Hot, OURS, changed};
 
 const MARKER: &str = "folder";
 const EPOCH: &str = "epoch";
@@ -68,6 +69,22 @@ pub fn epoch_at(folder: &Path) -> io::Result<Option<String>> {
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// The claims of a folder that is not opened, and how much lies in each.
+pub fn claims_at(folder: &Path) -> io::Result<BTreeMap<String, usize>> {
+    let mut found = BTreeMap::new();
+    for entry in fs_err::read_dir(folder.join(OURS).join(CLAIM))? {
+        let entry = entry?;
+        let held = match fs_err::read_dir(entry.path()) {
+            Ok(held) => held.count(),
+            // Over by now.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        found.insert(entry.file_name().to_string_lossy().into_owned(), held);
+    }
+    Ok(found)
 }
 
 fn create(ours: impl AsFd, name: &str) -> io::Result<File> {

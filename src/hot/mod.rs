@@ -17,7 +17,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 pub use content::Content;
-pub use corner::epoch_at;
+pub use corner::{claims_at, epoch_at};
 pub use registry::{Known, Registry};
 use rustix::fs::{self, AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
 
@@ -25,6 +25,8 @@ use crate::drop::Kind;
 
 const OURS: &str = ".mailchute";
 const CLAIM: &str = "claim";
+/// The end of a claim's name, if it holds what lay in the folder before its drops counted.
+pub const WAS_THERE: &str = ".there";
 
 #[derive(Debug)]
 pub struct Hot {
@@ -124,7 +126,10 @@ impl Hot {
         if locked == Err(rustix::io::Errno::WOULDBLOCK) {
             return Err(Away::Taken);
         }
-        fs::fsync(&dir).map_err(|error| Away::NoRight(error.into()))?;
+        // Our corner lasts before anything is taken into it.
+        for made_in in [&dir, &ours] {
+            fs::fsync(made_in).map_err(|error| Away::NoRight(error.into()))?;
+        }
         let remote = fs::fstatfs(&dir).is_ok_and(|disk| is_remote(disk.f_type));
         Ok(Self { path: path.to_owned(), dir, ours, claims, remote, _lock: lock.into() })
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 
-use super::{CLAIM, Hot, OURS, Seen, c, list, open_dir, our_dir};
+use super::{CLAIM, Hot, OURS, Seen, WAS_THERE, c, list, open_dir, our_dir};
 use crate::drop::pdf_of;
 
 impl Hot {
@@ -21,22 +21,23 @@ impl Hot {
             None => self.dir.try_clone()?,
             Some(name) => open_dir(&self.dir, name.as_bytes())?,
         };
+        // The place lasts before anything is in it, and what is in it before its old name is forgotten.
+        fs::fsync(&self.claims)?;
         for name in names {
             rename_new(&from, name.as_ref(), &place, name.as_ref())?;
         }
         fs::fsync(&place)?;
-        fs::fsync(&from)?;
-        Ok(fs::fsync(&self.claims)?)
+        Ok(fs::fsync(&from)?)
     }
 
     /// Takes something back into a claim from a directory of the folder.
     pub fn claim_from(&self, claim: &str, dir: &Path, name: &[u8]) -> io::Result<()> {
         let place = self.claim_dir(claim, true)?;
         let (from, _) = self.parent(&dir.join("x"), false)?;
+        fs::fsync(&self.claims)?;
         rename_new(&from, name, &place, name)?;
         fs::fsync(&place)?;
-        fs::fsync(&from)?;
-        Ok(fs::fsync(&self.claims)?)
+        Ok(fs::fsync(&from)?)
     }
 
     /// Gives what is claimed the name it was dropped with.
@@ -69,7 +70,7 @@ impl Hot {
 
     fn claims_of(&self, ulid: &str) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
-        for claim in [ulid.to_owned(), format!("{ulid}.there")] {
+        for claim in [ulid.to_owned(), format!("{ulid}{WAS_THERE}")] {
             match fs::statat(&self.claims, claim.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(_) => found.push(claim),
                 Err(rustix::io::Errno::NOENT) => {}
@@ -173,7 +174,7 @@ impl Hot {
         Ok(fs::fsync(&dir)?)
     }
 
-    /// Removes a file; it need not be there.
+    /// Removes a file for good; it need not be there.
     pub fn remove(&self, path: &Path) -> io::Result<()> {
         let (dir, name) = match self.parent(path, false) {
             Ok(found) => found,
@@ -181,7 +182,8 @@ impl Hot {
             Err(error) => return Err(error),
         };
         match fs::unlinkat(&dir, c(&name)?, AtFlags::empty()) {
-            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Ok(()) => Ok(fs::fsync(&dir)?),
+            Err(rustix::io::Errno::NOENT) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }

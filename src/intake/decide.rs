@@ -15,16 +15,13 @@ use crate::config::{Folder, LetterKind};
 use crate::drop::{
     Doubtful, Kind, Origin, Refusal, Undecided, Waiting, is_pdf, natural_order, pdf_of, showable, shown,
 };
-use crate::hot::{Content, Hot, Seen, kind};
+use crate::hot::{Content, Hot, Seen, WAS_THERE, kind};
 use crate::journal;
 use crate::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT};
 use crate::pdf::Answer;
 use crate::rules::{Facts, Found, Sidecar, Verdict};
 use crate::spool::{Draft, Dropped, EntryError, Ulid, sha256_of};
 use crate::store::{Place, RecordError, StoreError};
-
-/// A claim with this ending lay there when the folder was enabled.
-pub(super) const WAS_THERE: &str = ".there";
 
 /// What became of a claim.
 #[derive(Debug)]
@@ -93,7 +90,7 @@ impl Claim {
             if original.place != Place::Claim {
                 // A crash came after a person had moved it and before that was recorded: back to its shelf.
                 hands::remove_text_of(&self.hot, &original)?;
-                self.shared.store.reclaimed(self.ulid, self.shared.clock.now()).await?;
+                self.shared.store.reclaimed(self.ulid, Some(self.shared.clock.now())).await?;
                 self.shared.owed.notify_one();
             }
             return Ok(Done::Nothing);

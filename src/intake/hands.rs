@@ -12,13 +12,12 @@ use chrono::TimeDelta;
 
 use super::IntakeError;
 use super::approval::{copied, is_anothers};
-use super::decide::WAS_THERE;
 use super::litter::is_litter;
 use super::settle::Settling;
 use super::shared::Shared;
 use crate::config::Folder;
 use crate::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, sidecars_of, text_name};
-use crate::hot::{Content, Hot};
+use crate::hot::{Content, Hot, WAS_THERE};
 use crate::journal;
 use crate::letter::{Command, LARGEST_DOCUMENT};
 use crate::spool::sha256_of;
@@ -127,7 +126,7 @@ async fn said(
         // Moved, it is still whose it was: nobody can tell who approved it.
         (Some(_), Hand::Approve) if folder.names.by_copy && !is_anothers(&original, hot, place, name)? => {
             take_back(hot, &original, place, name)?;
-            shared.store.reclaimed(original.ulid.clone(), now).await?;
+            shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
         }
         (Some(letter), hand) => {
             let command = match hand {
@@ -137,33 +136,34 @@ async fn said(
             shared.store.said_in_folder(letter, command, now).await?;
             journal::said_in_folder(letter, command.word());
             take_back(hot, &original, place, name)?;
-            shared.store.reclaimed(original.ulid.clone(), now + BACK).await?;
+            shared.store.reclaimed(original.ulid.clone(), Some(now + BACK)).await?;
             shared.taken.notify_one();
         }
         (None, Hand::Approve) if original.place == Place::Held => {
-            take_back(hot, &original, place, name)?;
-            bring_sidecar(hot, &original)?;
-            remove_text_of(hot, &original)?;
             let doubts = match &original.undecided {
                 Some(Undecided::Waits(Waiting::Doubt(doubtful))) => {
                     doubtful.iter().map(|doubtful| doubtful.sha256.clone()).collect()
                 }
+                // Said before, by a run that did not come to the rest.
+                Some(Undecided::Accepted { doubts }) => doubts.clone(),
                 Some(_) | None => Vec::new(),
             };
             shared.store.accept(original.ulid.clone(), doubts).await?;
+            take_back(hot, &original, place, name)?;
+            bring_sidecar(hot, &original)?;
+            shared.store.reclaimed(original.ulid.clone(), None).await?;
             shared.rest(&folder.name, original.ulid.as_str());
         }
         (None, Hand::Approve) => {
             return not_taken(shared, folder, hot, place, name, Refusal::NothingWaits).await;
         }
         (None, Hand::Cancel) => {
-            take_back(hot, &original, place, name)?;
-            shared.store.reclaimed(original.ulid.clone(), now).await?;
             let origin = original.origin.clone();
             shared.store.undecide(original.ulid.clone(), origin, Undecided::Cancelled, now).await?;
+            take_back(hot, &original, place, name)?;
+            shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
         }
     }
-    remove_text_of(hot, &original)?;
     shared.owed.notify_one();
     Ok(())
 }
@@ -203,7 +203,9 @@ fn together<'a>(hot: &Hot, place: &str, name: &'a [u8]) -> io::Result<Vec<std::b
 fn take_back(hot: &Hot, original: &Original, place: &str, name: &[u8]) -> io::Result<()> {
     let claim = original.ulid.as_str();
     hot.claim(claim, Some(place), &together(hot, place, name)?)?;
-    hot.rename_claimed(claim, name, &original.origin.name)
+    hot.rename_claimed(claim, name, &original.origin.name)?;
+    // While it is still recorded where it lay.
+    remove_text_of(hot, original)
 }
 
 /// Its address lies beside where it lay, or was put into the folder in the meantime.

@@ -64,6 +64,7 @@ pub struct Intake {
     shared: Arc<Shared>,
     watched: BTreeMap<String, Watched>,
     hints: Hints,
+    at_once: usize,
     workers: JoinSet<(String, String, Work, Result<Done, TakeError>)>,
     busy: HashSet<(String, String)>,
 }
@@ -84,9 +85,16 @@ impl Intake {
             shared: Arc::new(shared),
             watched: BTreeMap::new(),
             hints: Hints::new(Arc::clone(&bells.hint)),
+            at_once: AT_ONCE,
             workers: JoinSet::new(),
             busy: HashSet::new(),
         }
+    }
+
+    /// So many drops in hand at once, instead of the usual number.
+    #[must_use]
+    pub fn at_once(self, at_once: usize) -> Self {
+        Self { at_once, ..self }
     }
 
     pub fn is_idle(&self) -> bool {
@@ -129,7 +137,7 @@ impl Intake {
 
     /// Gives each folder in turn a worker, as long as one is free.
     fn hand_out(&mut self) {
-        if self.workers.len() >= AT_ONCE || self.watched.values().all(Watched::has_no_work) {
+        if self.workers.len() >= self.at_once || self.watched.values().all(Watched::has_no_work) {
             return;
         }
         if self.shared.spool.arrived().is_ok_and(|waiting| waiting.len() > MOST_WAITING) {
@@ -137,11 +145,11 @@ impl Intake {
             return;
         }
         let mut given = true;
-        while given && self.workers.len() < AT_ONCE {
+        while given && self.workers.len() < self.at_once {
             given = false;
             for (name, watched) in &mut self.watched {
                 let Some(known) = self.shared.registry.get(name) else { continue };
-                let (Some(hot), true) = (known.hot, self.workers.len() < AT_ONCE) else { continue };
+                let (Some(hot), true) = (known.hot, self.workers.len() < self.at_once) else { continue };
                 let Some(work) = watched.work(self.shared.clock.steady()) else { continue };
                 given = true;
                 let Some((dir, ulid)) = work.claim(&self.shared) else { continue };

@@ -4,13 +4,12 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
-use super::decide::WAS_THERE;
 use super::shared::Shared;
 use super::watched::Watched;
 use super::{IntakeError, epoch};
 use crate::config::Folder;
 use crate::guard::Alarm;
-use crate::hot::{Away, Hot, Known};
+use crate::hot::{Away, Hot, Known, WAS_THERE};
 use crate::journal;
 use crate::spool::Ulid;
 use crate::store::KnownFolder;

@@ -51,6 +51,8 @@ pub(super) struct Shared {
     /// Claims that are to be decided anew.
     pub(super) again: Mutex<Vec<(String, String)>>,
     books: Mutex<HashMap<String, (BookStamp, ReadBook)>>,
+    /// The name that was given last.
+    last_ulid: Mutex<Option<Ulid>>,
     /// An entry waits in the spool.
     pub(super) taken: Arc<Notify>,
     /// A move may be owed.
@@ -80,6 +82,7 @@ impl Shared {
             clock,
             again: Mutex::default(),
             books: Mutex::default(),
+            last_ulid: Mutex::default(),
             taken: Arc::clone(&bells.taken),
             owed: Arc::clone(&bells.owed),
         }
@@ -123,7 +126,11 @@ impl Shared {
         again.push((folder.to_owned(), claim.to_owned()));
     }
 
+    /// What is claimed first has the lesser name, and becomes a letter first.
     pub(super) fn new_ulid(&self) -> Option<Ulid> {
-        Ulid::new(self.clock.now()).ok()
+        let mut last = self.last_ulid.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = Ulid::after(last.as_ref(), self.clock.now()).ok()?;
+        *last = Some(new.clone());
+        Some(new)
     }
 }

@@ -1,6 +1,6 @@
 //! One folder as it is watched: opened, looked at, and what of it is finished.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::decide::WAS_THERE;
 use super::hints::Hints;
 use super::litter::is_litter;
 use super::settle::{Name, Settling, Stamp};
@@ -17,7 +16,7 @@ use super::stamp::stamp_inside;
 use super::{IntakeError, epoch, hands};
 use crate::config::{FirstStart, Folder, LetterKind, WatchMode};
 use crate::drop::{Kind, is_pdf, pdf_of, shown, sidecars_of};
-use crate::hot::{Away, Hot, Known, kind};
+use crate::hot::{Away, Hot, Known, WAS_THERE, kind};
 use crate::spool::Ulid;
 
 /// How soon after a look hints lead to another: a large copy gives thousands.
@@ -51,7 +50,7 @@ pub(super) struct Watched {
     hands: hands::Hands,
     ready: VecDeque<Work>,
     /// Claims that wait, until when, and what they looked like.
-    pub(super) claims: HashMap<String, (TimeDelta, Option<u64>)>,
+    pub(super) claims: BTreeMap<String, (TimeDelta, Option<u64>)>,
     /// By the steady clock.
     next_look: Option<TimeDelta>,
     last_look: Option<TimeDelta>,

@@ -89,6 +89,8 @@ pub enum StartError {
 #[derive(Debug)]
 pub struct Running {
     pub welcome: Welcome,
+    /// Where it really listens.
+    pub address: SocketAddr,
     service: Arc<Service>,
     serving: JoinHandle<()>,
 }
@@ -140,7 +142,7 @@ pub async fn start(
         serve.await;
         keeper.abort();
     });
-    Ok(Running { welcome: Welcome { places, client_id, client_secret }, service, serving })
+    Ok(Running { welcome: Welcome { places, client_id, client_secret }, address, service, serving })
 }
 
 /// Every interface is no address to call; this machine's own is.

@@ -4,6 +4,8 @@
 //! is never posted anew because of where a file lies. A move has its intent in the store, so after a
 //! crash it is found at one of two places; found at neither, a person took it, and nothing is owed.
 
+mod audit;
+mod find;
 mod place;
 
 use std::ffi::OsStr;
@@ -23,6 +25,9 @@ use crate::letter::Letter;
 use crate::spool::sha256_of;
 use crate::store::{Original, Place, RecordError, Store};
 use crate::texts::{Noted, Times, note};
+
+pub use audit::{Looked, audit};
+use find::{find, in_hand, on_a_shelf};
 
 const FIRST_WAIT: TimeDelta = TimeDelta::seconds(2);
 const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
@@ -137,21 +142,27 @@ impl Put<'_> {
             Ok(None) if in_hand(original, folder, &hot) => {
                 return Ok(Err(io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it")));
             }
-            // Its place is kept: whoever took it may bring it back to say something.
-            Ok(None) => {
-                let path = original.shelved.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
-                return Ok(Ok(Shelved { place: Place::Gone, path, told: None }));
-            }
+            Ok(None) => match on_a_shelf(self.store, original, letter.as_ref(), folder, &hot, posted)? {
+                Some(here) => here,
+                // Its place is kept: whoever took it may bring it back to say something.
+                None => {
+                    let path = original.shelved.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
+                    return Ok(Ok(Shelved { place: Place::Gone, path, told: None }));
+                }
+            },
             Err(error) => return Ok(Err(error)),
         };
         let path = if here.parent() == Some(dir.as_path()) {
-            here
+            here.clone()
         } else {
             match self.moved(original, &hot, &here, &dir).await? {
                 Ok(path) => path,
                 Err(error) => return Ok(Err(error)),
             }
         };
+        if let Err(error) = leave_shelf(original, &hot, &here, &path) {
+            return Ok(Err(error));
+        }
         let times = Times { taken_in, posted, sealed_as_sent };
         Ok(write_note(original, folder, &hot, letter.as_ref(), times, &path).map(|told| Shelved {
             place,
@@ -180,7 +191,7 @@ impl Put<'_> {
             match hot.shelve(here, &path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Ok(Err(error)),
-                Ok(()) => return Ok(after_move(original, hot, here, dir).map(|()| path)),
+                Ok(()) => return Ok(Ok(path)),
             }
         }
         Ok(Err(io::Error::other("every name is taken")))
@@ -198,48 +209,28 @@ fn out_of_sight(original: &Original, folder: &Folder, hot: &Hot) -> io::Result<S
     let (Some(dir), Some(name)) = (here.parent(), here.file_name()) else { return Ok(out) };
     if !dir.starts_with(hot.claims_path()) {
         hot.claim_from(original.ulid.as_str(), dir, name.as_bytes())?;
-        after_move(original, hot, &here, &hot.claims_path().join(original.ulid.as_str()))?;
     }
+    let claimed = hot.claims_path().join(original.ulid.as_str()).join(name);
+    leave_shelf(original, hot, &here, &claimed)?;
     Ok(out)
 }
 
-/// What lay beside it on its shelf: its text goes away, its sidecar along.
-fn after_move(original: &Original, hot: &Hot, from: &Path, to: &Path) -> io::Result<()> {
-    if original.shelved.as_deref() != Some(from.as_os_str().as_bytes()) {
-        return Ok(());
-    }
-    hot.remove(&text_of(from))?;
-    for sidecar in sidecars_of(&original.origin.name) {
-        let (old, new) =
-            (from.with_file_name(OsStr::from_bytes(&sidecar)), to.join(OsStr::from_bytes(&sidecar)));
-        if hot.is_there(&old)? && !hot.is_there(&new)? {
-            hot.shelve(&old, &new)?;
+/// What lay beside it on the shelf where it was, or was found: its text goes away, its sidecar along. It may
+/// have been moved by a run that did not come to this.
+fn leave_shelf(original: &Original, hot: &Hot, found: &Path, now_at: &Path) -> io::Result<()> {
+    let recorded = original.shelved.as_deref().map(|path| Path::new(OsStr::from_bytes(path)));
+    let shelves = recorded.into_iter().chain([found]);
+    for was in shelves.filter(|was| *was != now_at && !was.starts_with(hot.claims_path())) {
+        hot.remove(&text_of(was))?;
+        for sidecar in sidecars_of(&original.origin.name) {
+            let sidecar = OsStr::from_bytes(&sidecar);
+            let (old, new) = (was.with_file_name(sidecar), now_at.with_file_name(sidecar));
+            if old != new && hot.is_there(&old)? && !hot.is_there(&new)? {
+                hot.shelve(&old, &new)?;
+            }
         }
     }
     Ok(())
-}
-
-/// Whether it lies where people approve and cancel, about to be taken up.
-fn in_hand(original: &Original, folder: &Folder, hot: &Hot) -> bool {
-    let Some(path) = original.shelved.as_deref().map(|path| Path::new(OsStr::from_bytes(path))) else {
-        return false;
-    };
-    let Some(name) = path.file_name() else { return false };
-    let places = [&folder.names.approve, &folder.names.cancel];
-    places.iter().any(|place| hot.is_there(&Path::new(place).join(name)).unwrap_or(true))
-}
-
-/// Where an original is now, as a path in its folder: where it was being moved to, on its shelf, or in
-/// its claim.
-fn find(original: &Original, hot: &Hot) -> io::Result<Option<PathBuf>> {
-    let known = [&original.moving, &original.shelved];
-    for path in known.into_iter().flatten() {
-        let path = PathBuf::from(OsStr::from_bytes(path));
-        if hot.is_there(&path)? {
-            return Ok(Some(path));
-        }
-    }
-    hot.find_claimed(original.ulid.as_str(), &original.origin.name)
 }
 
 fn text_of(path: &Path) -> PathBuf {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
-use super::{Agreement, Report, StoreError, kept, news, read, rows, union};
+use super::{Agreement, Report, StoreError, kept, news, originals, read, rows, union};
 use crate::letter::{Fact, Kept, Letter, Notice, Number};
 use crate::spool::{Held, Line};
 
@@ -84,6 +84,7 @@ fn adopt<'a>(
     }
     if let (Some(letter), Some(last)) = (&letter, last) {
         rows::write_letter(db, letter, rows::goes_on(letter).then_some(last), None, Some(last))?;
+        originals::letter_changed(db, letter, last)?;
     }
     Ok((letter, whole))
 }

@@ -37,6 +37,11 @@ impl Desk {
             let lines = ledger.remove(&number).unwrap_or_default();
             self.audit_letter(number, &lines, last, &spool, &mut findings)?;
         }
+        for entry in spool.taken_in()? {
+            if self.number_of(entry.as_str())?.is_none() {
+                findings.problems.push(format!("{entry} is in the spool and no record knows it (I13)"));
+            }
+        }
         for number in ledger.keys() {
             findings.problems.push(format!("letter {number} is in the ledger and not in the database"));
         }

@@ -3,10 +3,14 @@
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
-use super::{Desk, Store, StoreError, originals, read, signed};
+use super::originals::{self, COLUMNS, Original};
+use super::{Desk, Store, StoreError, read, signed};
 use crate::drop::{Undecided, showable, shown};
-use crate::letter::Number;
+use crate::letter::{Letter, Number};
 use crate::spool::Ulid;
+
+/// Originals are read so many at a time.
+const AT_A_TIME: usize = 1000;
 
 /// A drop as it is listed, whether it became a letter or not.
 #[derive(Debug, Clone, Serialize)]
@@ -116,6 +120,39 @@ impl Desk {
         let sql = "SELECT count(*) FILTER (WHERE place = 'rejected'), count(*) FILTER (WHERE place = 'held')
                    FROM original WHERE letter IS NULL";
         Ok(self.db().query_row(sql, [], |row| Ok((read::count(row, 0)?, read::count(row, 1)?)))?)
+    }
+
+    /// Some of a folder's originals, from the oldest on, each with its letter as both are at one moment.
+    pub fn originals(
+        &self,
+        folder: &str,
+        after: Option<&Ulid>,
+    ) -> Result<Vec<(Original, Option<Letter>)>, StoreError> {
+        let moment = self.db().unchecked_transaction()?;
+        let sql = format!(
+            "SELECT {COLUMNS} FROM original WHERE ulid > ?1 AND folder = ?2 ORDER BY ulid LIMIT {AT_A_TIME}"
+        );
+        let mut statement = moment.prepare_cached(&sql)?;
+        let found =
+            statement.query_map(params![after.map_or("", Ulid::as_str), folder], originals::original)?;
+        let mut some = Vec::new();
+        for original in found {
+            let original = original?;
+            let letter = match original.letter {
+                Some(letter) => self.letter(letter)?,
+                None => None,
+            };
+            some.push((original, letter));
+        }
+        Ok(some)
+    }
+
+    /// Paths on a folder's shelves that more than one original is said to lie at.
+    pub fn shared_shelves(&self, folder: &str) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM original
+                   WHERE folder = ?1 AND shelved IS NOT NULL AND place <> 'gone'
+                   GROUP BY shelved HAVING count(*) > 1)";
+        Ok(self.db().query_row(sql, [folder], |row| read::count(row, 0))?)
     }
 }
 

@@ -203,8 +203,10 @@ impl Home {
         // What belongs to it goes first: a database without its log would pass for a whole one.
         for ending in ["-wal", "-shm", ""] {
             let path = self.dir.join(format!("mailchute.db{ending}"));
-            if path.exists() {
-                fs::rename(&path, format!("{}{ending}", aside.display()))?;
+            match fs::rename(&path, format!("{}{ending}", aside.display())) {
+                // A command that was reading may have removed the log and its index just now.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                moved => moved?,
             }
         }
         self.sync()

@@ -58,12 +58,13 @@ pub struct Original {
     pub attempts: u32,
     /// How often something became owed of it: what is done is done for so many.
     pub changes: i64,
+    /// Whether something is owed of it.
+    pub is_due: bool,
 }
 
-const COLUMNS: &str =
-    "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, changes, owner";
+pub(super) const COLUMNS: &str = "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, changes, owner, due_at IS NOT NULL";
 
-fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
+pub(super) fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
     let wrong = |index| rusqlite::Error::InvalidColumnType(index, String::new(), rusqlite::types::Type::Text);
     let ulid: String = row.get(0)?;
     let undecided: Option<String> = row.get(4)?;
@@ -79,6 +80,7 @@ fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
         told: row.get(8)?,
         attempts: row.get(9)?,
         changes: row.get(10)?,
+        is_due: row.get(12)?,
     })
 }
 
@@ -162,11 +164,11 @@ impl Store {
         .await
     }
 
-    /// A person lets a drop go on, these bytes as they are: it is in its claim, and is decided anew.
+    /// A person lets a drop go on, these bytes as they are.
     pub async fn accept(&self, ulid: Ulid, doubts: Vec<String>) -> Result<(), RecordError> {
         self.write(move |batch| {
-            let sql = "UPDATE original SET undecided = ?2, place = 'claim', shelved = NULL, moving = NULL,
-                       told = NULL, due_at = NULL, changes = changes + 1 WHERE ulid = ?1 AND letter IS NULL";
+            let sql = "UPDATE original SET undecided = ?2, due_at = NULL, changes = changes + 1
+                       WHERE ulid = ?1 AND letter IS NULL";
             let accepted = serde_json::to_string(&Undecided::Accepted { doubts })?;
             Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), accepted]).map(drop)?)
         })
@@ -228,12 +230,12 @@ impl Store {
         .await
     }
 
-    /// An original is back in the claims, and will be put away again then at the latest.
-    pub async fn reclaimed(&self, ulid: Ulid, due: Time) -> Result<(), RecordError> {
+    /// An original is back in the claims; unless it is decided anew it will be put away again then.
+    pub async fn reclaimed(&self, ulid: Ulid, due: Option<Time>) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "UPDATE original SET place = 'claim', shelved = NULL, moving = NULL, told = NULL,
                        due_at = ?2, changes = changes + 1 WHERE ulid = ?1";
-            Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), millis(due)]).map(drop)?)
+            Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), due.map(millis)]).map(drop)?)
         })
         .await
     }

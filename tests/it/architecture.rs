@@ -101,6 +101,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "rules",
             "sandbox",
             "secret",
+            "shelf",
             "spool",
             "status",
             "store",

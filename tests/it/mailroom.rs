@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use mailchute::api::{Client, Patience};
-use mailchute::clock::{Clock, Pace};
+use mailchute::clock::{Clock, Pace, Time};
 use mailchute::config::Config;
 use mailchute::dispatch::{Account, Dispatch};
 use mailchute::hot::Registry;
@@ -54,13 +54,35 @@ pub const SIDECAR: &str =
     "receiver: {postal_code: '0600001', state: 北海道, city: 札幌市, address1: 1-1, name: 佐藤}\n";
 
 /// What mailchute keeps in a folder for itself.
-const OURS: [&str; 4] = [".mailchute/folder", ".mailchute/lock", ".mailchute/epoch", ".mailchute/epoch.new"];
+const OURS: [&str; 5] = [
+    ".mailchute/folder",
+    ".mailchute/lock",
+    ".mailchute/epoch",
+    ".mailchute/epoch.new",
+    ".mailchute/text.part",
+];
 
 pub struct Mailroom {
     pub service: Service,
     pub dir: TempDir,
     pub clock: Clock,
+    /// How many letters are in hand at once, and how many drops; the usual number if none is given.
+    pub at_once: Option<usize>,
     up: Option<Up>,
+}
+
+/// One of the daemon's loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loop {
+    Intake,
+    Letters,
+    Shelves,
+    Kept,
+    Mails,
+}
+
+impl Loop {
+    pub const ALL: [Self; 5] = [Self::Intake, Self::Letters, Self::Shelves, Self::Kept, Self::Mails];
 }
 
 struct Up {
@@ -94,11 +116,14 @@ impl Mailroom {
 
     /// Not started yet.
     pub async fn closed(rules: &str) -> Self {
-        let service = Service::start().await;
+        Self::at(Service::start().await, tempfile::tempdir().unwrap(), rules).await
+    }
+
+    /// Not started yet, with this service and in this directory.
+    pub async fn at(service: Service, dir: TempDir, rules: &str) -> Self {
         let answer = service.control(Method::GET, "clock", json!({})).await;
         let now: Value = answer.json().await.unwrap();
         let clock = Clock::starting_at(now["now"].as_str().unwrap().parse().unwrap(), Pace::ByHand);
-        let dir = tempfile::tempdir().unwrap();
         let places = &service.welcome.places;
         let main = format!(
             "state: state\naccounts:\n  main:\n    base_url: {}\n    auth_url: {}\n    client_id: \"{}\"\n    \
@@ -116,7 +141,7 @@ impl Mailroom {
         }
         std::fs::write(dir.path().join("folders/customers.csv"), BOOK).unwrap();
         std::fs::write(dir.path().join("folders/letters.yaml"), rules).unwrap();
-        Self { service, dir, clock, up: None }
+        Self { service, dir, clock, at_once: None, up: None }
     }
 
     pub fn config(&self) -> Config {
@@ -142,8 +167,9 @@ impl Mailroom {
         let store = Arc::new(store);
         let spool = Spool::open(&store.home().spool()).unwrap();
         let clock = self.clock.clone();
+        let at_once = self.at_once.unwrap_or(8);
         let dispatch =
-            Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), config.retry, 8);
+            Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), config.retry, at_once);
         let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
         let outbox = Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config)
             .with_patience(std::time::Duration::from_millis(500));
@@ -152,6 +178,10 @@ impl Mailroom {
         let inspector = Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute")));
         let bells = Bells::default();
         let intake = Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, clock, &bells);
+        let intake = match self.at_once {
+            Some(at_once) => intake.at_once(at_once),
+            None => intake,
+        };
         self.up = Some(Up { outbox, keeper, store, registry, dispatch, intake });
     }
 
@@ -159,6 +189,28 @@ impl Mailroom {
         let Up { outbox, keeper, store, registry, dispatch, intake } = self.up.take().unwrap();
         drop((dispatch, intake, registry, outbox, keeper));
         store.close();
+    }
+
+    /// The process is gone in the middle of whatever it did; what was only in its memory is lost.
+    pub async fn crash(&mut self) {
+        let Up { outbox, keeper, store, registry, dispatch, intake } = self.up.take().unwrap();
+        drop((dispatch, intake, registry, outbox, keeper));
+        // What was cut off lets go when it is noticed.
+        while Arc::strong_count(&store) > 1 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// One loop has its turn, to its end; when it has more to do.
+    pub async fn turn(&mut self, which: Loop) -> Option<Time> {
+        let Up { outbox, keeper, store, registry, dispatch, intake } = self.up.as_mut().unwrap();
+        match which {
+            Loop::Intake => intake.settle().await.unwrap(),
+            Loop::Letters => dispatch.settle().await.unwrap(),
+            Loop::Shelves => shelf::tick(store, registry, &self.clock).await.unwrap(),
+            Loop::Kept => keeper.tick().await.unwrap(),
+            Loop::Mails => outbox.tick().await.unwrap(),
+        }
     }
 
     /// A new configuration is in force.
@@ -172,12 +224,9 @@ impl Mailroom {
     /// Lets everything happen that can happen now.
     pub async fn settle(&mut self) {
         for _ in 0..4 {
-            let Up { outbox, keeper, store, registry, dispatch, intake } = self.up.as_mut().unwrap();
-            intake.settle().await.unwrap();
-            dispatch.settle().await.unwrap();
-            shelf::tick(store, registry, &self.clock).await.unwrap();
-            keeper.tick().await.unwrap();
-            outbox.tick().await.unwrap();
+            for which in Loop::ALL {
+                self.turn(which).await;
+            }
         }
     }
 
@@ -272,6 +321,10 @@ impl Mailroom {
     pub async fn check(&self) {
         let findings = self.desk().audit().unwrap();
         assert_eq!(findings.problems, Vec::<String>::new());
+        for folder in &self.config().folders {
+            let looked = shelf::audit(&self.desk(), folder, self.clock.now()).unwrap();
+            assert_eq!(looked.problems, Vec::<String>::new());
+        }
         let url = format!("{}/ledger?event=authorized", self.service.welcome.places.control_url);
         let ledger: Value = self.service.http.get(url).send().await.unwrap().json().await.unwrap();
         let mut authorized: BTreeMap<String, usize> = BTreeMap::new();

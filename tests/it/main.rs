@@ -26,6 +26,7 @@ mod program;
 mod rows;
 mod running;
 mod service;
+mod simulation;
 mod spool;
 mod standing;
 mod tidy;

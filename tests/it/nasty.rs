@@ -4,7 +4,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -72,6 +72,11 @@ pub enum Wrong {
     SlowHeadAfter,
     /// A body that has no end.
     Endless,
+    /// Nothing was done when the connection ended; it is done when [`Nasty::deliver_late`] says so.
+    Late,
+    /// No answer, for ever.
+    Silent,
+    SilentAfter,
 }
 
 impl Wrong {
@@ -106,12 +111,15 @@ impl Wrong {
     }
 }
 
-/// What is to be spoilt, and how often still.
-type Script = Arc<Mutex<Option<(Call, Wrong, u32)>>>;
+/// What becomes of each call.
+type Script = Arc<Mutex<Box<dyn FnMut(Call) -> Option<Wrong> + Send>>>;
 
 pub struct Nasty {
     pub address: SocketAddr,
     script: Script,
+    /// Requests that are on their way still.
+    late: Arc<Mutex<Vec<Vec<u8>>>>,
+    to: Arc<OnceLock<SocketAddr>>,
     /// How many bytes a body without an end had when the client hung up, at most.
     pub swallowed: Arc<AtomicU64>,
     /// How many calls were spoilt.
@@ -119,24 +127,30 @@ pub struct Nasty {
 }
 
 impl Nasty {
-    /// Listens, and passes on to there.
-    pub async fn before(to: SocketAddr) -> Self {
+    /// Listens; where it passes on to is said by [`Nasty::leads_to`].
+    pub async fn open() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let nasty = Self {
             address: listener.local_addr().unwrap(),
-            script: Script::default(),
+            script: Arc::new(Mutex::new(Box::new(|_call| None))),
+            late: Arc::default(),
+            to: Arc::default(),
             swallowed: Arc::default(),
             spoilt: Arc::default(),
         };
-        let (script, swallowed, spoilt) =
-            (Arc::clone(&nasty.script), Arc::clone(&nasty.swallowed), Arc::clone(&nasty.spoilt));
+        let between = Between {
+            script: Arc::clone(&nasty.script),
+            late: Arc::clone(&nasty.late),
+            swallowed: Arc::clone(&nasty.swallowed),
+            spoilt: Arc::clone(&nasty.spoilt),
+            to: Arc::clone(&nasty.to),
+        };
         tokio::spawn(async move {
             while let Ok((line, _)) = listener.accept().await {
-                let (script, swallowed, spoilt) =
-                    (Arc::clone(&script), Arc::clone(&swallowed), Arc::clone(&spoilt));
+                let between = between.clone();
                 tokio::spawn(async move {
                     // Whatever ends it is seen by the client.
-                    drop(serve(line, to, &script, &swallowed, &spoilt).await);
+                    drop(between.serve(line).await);
                 });
             }
         });
@@ -144,12 +158,39 @@ impl Nasty {
     }
 
     /// The next so many of these calls are spoilt.
-    pub fn spoil(&self, call: Call, wrong: Wrong, times: u32) {
-        *self.script.lock().unwrap() = Some((call, wrong, times));
+    /// The sandbox that it stands before.
+    pub fn leads_to(&self, service: SocketAddr) {
+        self.to.set(service).unwrap();
+    }
+
+    fn service(&self) -> SocketAddr {
+        *self.to.get().unwrap()
+    }
+
+    pub fn spoil(&self, call: Call, wrong: Wrong, mut times: u32) {
+        self.decide(move |next| {
+            let so = next == call && times > 0;
+            times -= u32::from(so);
+            so.then_some(wrong)
+        });
+    }
+
+    /// Asked of every call.
+    pub fn decide(&self, script: impl FnMut(Call) -> Option<Wrong> + Send + 'static) {
+        *self.script.lock().unwrap() = Box::new(script);
     }
 
     pub fn be_well(&self) {
-        *self.script.lock().unwrap() = None;
+        self.decide(|_call| None);
+    }
+
+    /// What was on its way arrives; nobody hears what is answered. Says how much it was.
+    pub async fn deliver_late(&self) -> usize {
+        let late = std::mem::take(&mut *self.late.lock().unwrap());
+        for request in &late {
+            passed_on(request, self.service()).await.unwrap();
+        }
+        late.len()
     }
 }
 
@@ -195,33 +236,36 @@ fn with_body(code: u16, kind: &str, body: &str) -> Vec<u8> {
         .into_bytes()
 }
 
-async fn serve(
-    mut line: TcpStream,
-    to: SocketAddr,
-    script: &Script,
-    swallowed: &AtomicU64,
-    spoilt: &AtomicU64,
-) -> io::Result<()> {
-    let request = request(&mut line).await?;
-    let first = String::from_utf8_lossy(request.split(|byte| *byte == b'\r').next().unwrap()).into_owned();
-    let wrong = {
-        let mut script = script.lock().unwrap();
-        match script.as_mut() {
-            Some((call, wrong, times)) if *times > 0 && Call::of(&first) == Some(*call) => {
-                *times -= 1;
-                Some(*wrong)
-            }
-            Some(_) | None => None,
+/// What stands between client and service.
+#[derive(Clone)]
+struct Between {
+    script: Script,
+    late: Arc<Mutex<Vec<Vec<u8>>>>,
+    swallowed: Arc<AtomicU64>,
+    spoilt: Arc<AtomicU64>,
+    to: Arc<OnceLock<SocketAddr>>,
+}
+
+impl Between {
+    async fn serve(&self, mut line: TcpStream) -> io::Result<()> {
+        let request = request(&mut line).await?;
+        let to = *self.to.get().unwrap();
+        let first =
+            String::from_utf8_lossy(request.split(|byte| *byte == b'\r').next().unwrap()).into_owned();
+        let wrong = Call::of(&first).and_then(|call| (self.script.lock().unwrap())(call));
+        let Some(wrong) = wrong else {
+            let answer = passed_on(&request, to).await?;
+            line.write_all(&answer).await?;
+            return line.shutdown().await;
+        };
+        self.spoilt.fetch_add(1, Ordering::Relaxed);
+        if wrong == Wrong::Late {
+            self.late.lock().unwrap().push(request);
+            return line.shutdown().await;
         }
-    };
-    let Some(wrong) = wrong else {
-        let answer = passed_on(&request, to).await?;
-        line.write_all(&answer).await?;
-        return line.shutdown().await;
-    };
-    spoilt.fetch_add(1, Ordering::Relaxed);
-    spoil(&mut line, &request, to, wrong, swallowed).await?;
-    line.shutdown().await
+        spoil(&mut line, &request, to, wrong, &self.swallowed).await?;
+        line.shutdown().await
+    }
 }
 
 async fn spoil(
@@ -233,7 +277,12 @@ async fn spoil(
 ) -> io::Result<()> {
     let head_end = |answer: &[u8]| answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
     match wrong {
-        Wrong::Closed => Ok(()),
+        Wrong::Closed | Wrong::Late => Ok(()),
+        Wrong::Silent => std::future::pending().await,
+        Wrong::SilentAfter => {
+            passed_on(request, to).await?;
+            std::future::pending().await
+        }
         Wrong::ClosedAfter => passed_on(request, to).await.map(drop),
         Wrong::ResetAfter => {
             let answer = passed_on(request, to).await?;

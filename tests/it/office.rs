@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::model::order;
+use crate::nasty::Nasty;
 use crate::service::{ALL_SCOPES, Service, pdf};
 
 pub struct Office {
@@ -37,6 +38,11 @@ impl Office {
 
     pub async fn with_service(options: Options) -> Self {
         Self::with(Service::with(options).await).await
+    }
+
+    /// With something between it and its service.
+    pub async fn behind(nasty: &Nasty) -> Self {
+        Self::with(Service::behind(nasty).await).await
     }
 
     async fn with(service: Service) -> Self {

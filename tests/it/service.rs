@@ -11,6 +11,8 @@ use reqwest::{Client, Method, RequestBuilder, Response, multipart};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use crate::nasty::Nasty;
+
 pub const ALL_SCOPES: &str = "account:read mails:read mails:write";
 
 /// A running sandbox with its clock by hand. It ends when this is dropped.
@@ -31,17 +33,31 @@ impl Service {
         Self::with_own_pace(Options { pace: Pace::ByHand, ..options }).await
     }
 
+    /// Reached only through what stands before it.
+    pub async fn behind(nasty: &Nasty) -> Self {
+        let origin = Some(format!("http://{}", nasty.address));
+        let mut service = Self::unknown(Options { pace: Pace::ByHand, origin, ..Options::default() }).await;
+        nasty.leads_to(service.running.as_ref().unwrap().address);
+        service.log_in().await;
+        service
+    }
+
     pub async fn with_own_pace(options: Options) -> Self {
+        let mut service = Self::unknown(options).await;
+        service.log_in().await;
+        service
+    }
+
+    async fn unknown(options: Options) -> Self {
         count_panics();
         mailchute::api::install_tls();
         let (stop, stopped) = oneshot::channel::<()>();
         let running = sandbox::start(options, async { drop(stopped.await) }).await.unwrap();
-        let http = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        // It never speaks TLS, so it need not read whom this machine trusts.
+        let http = Client::builder().tls_certs_only([]).redirect(reqwest::redirect::Policy::none());
+        let http = http.build().unwrap();
         let welcome = running.welcome.clone();
-        let mut service =
-            Self { welcome, http, token: String::new(), running: Some(running), stop: Some(stop) };
-        service.log_in().await;
-        service
+        Self { welcome, http, token: String::new(), running: Some(running), stop: Some(stop) }
     }
 
     /// Ends the sandbox and waits until it has.

@@ -3,6 +3,9 @@
 //! `cargo test --release --test long large -- --nocapture`: the model check in large sizes.
 //! `cargo test --release --test long past -- --nocapture`: a long history (`past.rs`).
 //! `cargo test --test long mutants -- --nocapture`: the check is checked (`mutants.rs`).
+//! `cargo test --test long sweep -- --nocapture`: the real program, killed or failed at every moment
+//! (`sweep/mod.rs`).
+//! `cargo test --test long power -- --nocapture`: its power cut at every moment (`sweep/power.rs`).
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
@@ -13,9 +16,26 @@ mod model;
 #[path = "../it/past.rs"]
 mod copies;
 
+#[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+#[path = "../it/simulation/dice.rs"]
+mod dice;
+#[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+#[path = "../it/mailroom.rs"]
+mod mailroom;
+#[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+#[path = "../it/nasty.rs"]
+mod nasty;
+#[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+#[path = "../it/program.rs"]
+mod program;
+#[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+#[path = "../it/service.rs"]
+mod service;
+
 mod flood;
 mod mutants;
 mod past;
+mod sweep;
 
 use model::sizes::{NOTHING, ONE, Size};
 use model::{Budget, SMALL, explore};

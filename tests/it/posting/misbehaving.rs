@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 
 use chrono::TimeDelta;
 use mailchute::letter::Command;
-use mailchute::sandbox::Options;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -28,12 +27,8 @@ fn expected(call: Call, wrong: Wrong) -> (&'static str, usize) {
 }
 
 async fn cell(call: Call, wrong: Wrong) {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let listen = free.local_addr().unwrap();
-    drop(free);
-    let nasty = Nasty::before(listen).await;
-    let origin = Some(format!("http://{}", nasty.address));
-    let mut office = Office::with_service(Options { listen, origin, ..Options::default() }).await;
+    let nasty = Nasty::open().await;
+    let mut office = Office::behind(&nasty).await;
     if call == Call::Cancel {
         office.submit(&[1]);
         office.settle().await;

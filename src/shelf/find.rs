@@ -1,0 +1,89 @@
+//! Where an original is now.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use super::place;
+use crate::clock::Time;
+use crate::config::Folder;
+use crate::drop::{Kind, numbered};
+use crate::hot::{Content, Hot};
+use crate::letter::{LARGEST_DOCUMENT, Letter};
+use crate::spool::sha256_of;
+use crate::store::{Original, Place, Store, StoreError};
+
+/// Of originals with one name so many are looked through.
+const NAMESAKES: u32 = 20;
+
+/// Whether it lies where people approve and cancel, about to be taken up.
+pub(super) fn in_hand(original: &Original, folder: &Folder, hot: &Hot) -> bool {
+    let Some(path) = original.shelved.as_deref().map(|path| Path::new(OsStr::from_bytes(path))) else {
+        return false;
+    };
+    let Some(name) = path.file_name() else { return false };
+    let places = [&folder.names.approve, &folder.names.cancel];
+    places.iter().any(|place| hot.is_there(&Path::new(place).join(name)).unwrap_or(true))
+}
+
+/// Where an original is now, as a path in its folder: where it was being moved to, on its shelf, or in
+/// its claim.
+pub(super) fn find(original: &Original, hot: &Hot) -> io::Result<Option<PathBuf>> {
+    let known = [&original.moving, &original.shelved];
+    for path in known.into_iter().flatten() {
+        let path = PathBuf::from(OsStr::from_bytes(path));
+        if hot.is_there(&path)? {
+            return Ok(Some(path));
+        }
+    }
+    hot.find_claimed(original.ulid.as_str(), &original.origin.name)
+}
+
+/// Records that were made anew, or put back, do not know where an original lies. On a shelf it is known by
+/// its name and its bytes, if no other is known to lie there.
+pub(super) fn on_a_shelf(
+    store: &Store,
+    original: &Original,
+    letter: Option<&Letter>,
+    folder: &Folder,
+    hot: &Hot,
+    posted: Option<Time>,
+) -> Result<Option<PathBuf>, StoreError> {
+    let Some(letter) = letter else { return Ok(None) };
+    let shelves = [Place::Sent, Place::Held, Place::Cancelled];
+    for dir in shelves.into_iter().filter_map(|shelf| place::dir(shelf, &folder.names, folder.zone, posted)) {
+        for n in 1..=NAMESAKES {
+            let (name, _) = numbered(&original.origin.name, n);
+            let path = dir.join(OsStr::from_bytes(&name));
+            if !hot.is_there(&path).unwrap_or(false) {
+                break;
+            }
+            let is_it = |content: &Content| is_of(letter, content);
+            if hot.holds(&path, LARGEST_DOCUMENT, &is_it).unwrap_or(false)
+                && !is_anothers(store, original, &path)?
+            {
+                return Ok(Some(path));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn is_of(letter: &Letter, content: &Content) -> bool {
+    match (letter.order.documents.as_slice(), content) {
+        ([only], Content::Whole { bytes, .. }) => only.sha256 == sha256_of(bytes),
+        // A subfolder is known by its name.
+        (_, Content::NotAFile(Kind::Directory)) => true,
+        (_, _) => false,
+    }
+}
+
+fn is_anothers(store: &Store, original: &Original, path: &Path) -> Result<bool, StoreError> {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let known = store.originals_named(&original.origin.folder, name)?;
+    let lies_there = |other: &Original| {
+        other.place != Place::Gone && other.shelved.as_deref() == Some(path.as_os_str().as_bytes())
+    };
+    Ok(known.iter().any(|other| other.ulid != original.ulid && lies_there(other)))
+}

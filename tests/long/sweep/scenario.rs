@@ -1,0 +1,174 @@
+//! What the program is doing when it happens.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{Counted, How, counted};
+use crate::mailroom::{Mailroom, RULES};
+use crate::program::mailchute;
+use crate::service::{Service, pdf};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scenario {
+    /// A first start, two drops in the folder: one is posted, one is torn.
+    Drop,
+    /// A letter that was submitted is posted.
+    Post,
+    /// A letter that was posted is called back by moving it.
+    Cancel,
+    /// New rules come while it runs, and with them another drop.
+    Reload,
+    /// The records are copied.
+    Backup,
+}
+
+const ADDRESS: &str =
+    "postal_code: \"0600001\"\nstate: 北海道\ncity: 札幌市\naddress1: 北一条西1-1\nname: 山田 太郎\n";
+
+impl Scenario {
+    pub const ALL: [Self; 5] = [Self::Drop, Self::Post, Self::Cancel, Self::Reload, Self::Backup];
+
+    pub async fn prepare(self) -> Mailroom {
+        let quick = RULES
+            .replace("{poll: 1s}", "{settle: 100ms, poll: 1s}")
+            .replace("path:", "first_start: take\npath:");
+        let memory = PathBuf::from("/dev/shm");
+        let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+        let room = Mailroom::at(Service::start().await, dir, &quick).await;
+        room.add_to_main("network: {quickest_retry: 100ms, slowest_retry: 1s}\n");
+        match self {
+            Self::Drop | Self::Reload => {
+                room.drop("INV-000123 1.pdf", 1);
+                std::fs::write(room.path("x2.pdf"), &pdf(1)[..200]).unwrap();
+            }
+            Self::Post => submit(&room),
+            Self::Cancel | Self::Backup => {
+                room.drop("INV-000123 1.pdf", 1);
+                // Undisturbed, and not counted.
+                let mut daemon = counted(&room, &["run"], None, None);
+                daemon.until("it is posted", || posted(&room)).await;
+                assert!(daemon.end().await.success());
+                std::fs::remove_file(room.dir.path().join("said")).unwrap();
+            }
+        }
+        if self == Self::Cancel {
+            let sent = room.path(&room.sent()).join("INV-000123 1.pdf");
+            std::fs::rename(sent, room.path("Cancel/INV-000123 1.pdf")).unwrap();
+        }
+        room
+    }
+
+    pub async fn run(self, room: &Mailroom, point: Option<(usize, How)>) {
+        self.run_taped(room, point, None).await;
+    }
+
+    pub async fn run_taped(self, room: &Mailroom, point: Option<(usize, How)>, tape: Option<&Path>) {
+        if self == Self::Backup {
+            let to = room.dir.path().join("copy.db");
+            let mut copying = counted(room, &["backup", to.to_str().unwrap()], point, tape);
+            copying.until("it is copied", || false).await;
+            return;
+        }
+        let mut daemon = counted(room, &["run"], point, tape);
+        if self == Self::Reload {
+            daemon.until("the first ones are put away", || is_put_away(room, 2)).await;
+            self.reload(room, &daemon);
+            daemon.until("all are put away", || is_put_away(room, 3)).await;
+        } else {
+            daemon.until("it is done", || self.is_done(room)).await;
+        }
+        let ended = daemon.end().await;
+        // Before it listens for it, that is how a program ends.
+        let well = ended.success() || ended.signal() == Some(15);
+        let said = daemon.said();
+        let killed = matches!(point, Some((_, How::Before | How::After)));
+        assert!(point.is_some() || well, "undisturbed, and it ended with {ended}: {said}");
+        assert!(well || killed || said.contains("rror"), "it ended without a word: {said}");
+    }
+
+    fn reload(self, room: &Mailroom, daemon: &Counted) {
+        let rules = room.dir.path().join("folders/letters.yaml");
+        let text = std::fs::read_to_string(&rules).unwrap();
+        std::fs::write(&rules, text.replace("'^x'", "'^[xy]'")).unwrap();
+        let id = daemon.child.id().to_string();
+        drop(std::process::Command::new("kill").args(["-HUP", &id]).status());
+        let dropped = room.dir.path().join("dropped");
+        if !dropped.exists() {
+            std::fs::write(room.path("y3.pdf"), pdf(2)).unwrap();
+            std::fs::write(dropped, "").unwrap();
+        }
+    }
+
+    fn is_done(self, room: &Mailroom) -> bool {
+        match self {
+            Self::Drop => is_put_away(room, 2),
+            Self::Post => states(room) == ["confirmed"],
+            Self::Cancel => states(room) == ["cancelled"] && is_put_away(room, 1),
+            Self::Reload | Self::Backup => true,
+        }
+    }
+
+    pub async fn judge(self, room: &Mailroom) {
+        let drops = || room.drops();
+        room.check().await;
+        match self {
+            Self::Drop => assert_eq!(room.row_states(), ["confirmed"], "{:?}", drops()),
+            Self::Post => assert_eq!(room.row_states(), ["confirmed"]),
+            Self::Cancel => assert_eq!(room.row_states(), ["cancelled"]),
+            Self::Reload => assert_eq!(room.row_states(), ["confirmed", "confirmed"], "{:?}", drops()),
+            Self::Backup => {
+                assert_eq!(room.row_states(), ["confirmed"]);
+                let copy = rusqlite::Connection::open(room.dir.path().join("copy.db")).unwrap();
+                let letters: i64 =
+                    copy.query_row("SELECT count(*) FROM letter", [], |row| row.get(0)).unwrap();
+                assert_eq!(letters, 1);
+            }
+        }
+        let tree = room.tree();
+        let originals: Vec<_> = tree.iter().filter(|path| !path.ends_with(".txt")).collect();
+        let expected = match self {
+            Self::Drop => 2,
+            Self::Post => 0,
+            Self::Cancel | Self::Backup => 1,
+            Self::Reload => 3,
+        };
+        assert_eq!(originals.len(), expected, "each original in one place: {tree:?}");
+        let shelved =
+            |path: &String| ["Sent/", "Rejected/", "Cancelled/"].iter().any(|shelf| path.starts_with(shelf));
+        assert!(tree.iter().all(shelved) && tree.len() == 2 * expected, "each with its text: {tree:?}");
+    }
+}
+
+fn submit(room: &Mailroom) {
+    std::fs::write(room.dir.path().join("letter.pdf"), pdf(2)).unwrap();
+    std::fs::write(room.dir.path().join("address.yaml"), ADDRESS).unwrap();
+    let words = [
+        "submit",
+        "letter.pdf",
+        "--to",
+        "address.yaml",
+        "--from",
+        "address.yaml",
+        "--config",
+        "mailchute.yaml",
+    ];
+    let done = mailchute(&words).current_dir(room.dir.path()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// Nothing, while there are no records yet or they are not to be read.
+fn states(room: &Mailroom) -> Vec<String> {
+    let Ok(desk) = mailchute::store::Desk::open(&room.dir.path().join("state")) else { return Vec::new() };
+    let rows = desk.letters(None, None, 1000).unwrap_or_default();
+    rows.into_iter().map(|row| row.state).collect()
+}
+
+fn is_put_away(room: &Mailroom, drops: usize) -> bool {
+    let Ok(desk) = mailchute::store::Desk::open(&room.dir.path().join("state")) else { return false };
+    let rows = desk.drops(1000).unwrap_or_default();
+    rows.len() >= drops && rows.iter().all(|drop| !drop.moving && drop.is_still_or_posted())
+}
+
+fn posted(room: &Mailroom) -> bool {
+    is_put_away(room, 1) && states(room) == ["confirmed"]
+}
