@@ -62,7 +62,8 @@ pub fn install_tls() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
-/// Trusts this machine's authorities, which are read once: a hundred files, for every client the same.
+/// Trusts this machine's authorities, which are read once: a hundred files, for every client the same. New ones
+/// count after the next start.
 fn tls() -> Result<ClientConfig, rustls::Error> {
     static READ: OnceLock<ClientConfig> = OnceLock::new();
     if let Some(read) = READ.get() {

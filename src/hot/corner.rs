@@ -1,6 +1,5 @@
 //! What we keep in our corner of a folder: its id, since when it is ours, and how far our records are.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::fd::AsFd;
@@ -71,20 +70,15 @@ pub fn epoch_at(folder: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// The claims of a folder that is not opened, and how much lies in each.
-pub fn claims_at(folder: &Path) -> io::Result<BTreeMap<String, usize>> {
-    let mut found = BTreeMap::new();
-    for entry in fs_err::read_dir(folder.join(OURS).join(CLAIM))? {
-        let entry = entry?;
-        let held = match fs_err::read_dir(entry.path()) {
-            Ok(held) => held.count(),
-            // Over by now.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
-        found.insert(entry.file_name().to_string_lossy().into_owned(), held);
-    }
-    Ok(found)
+/// The names of the claims of a folder that is not opened.
+pub fn claims_at(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = fs_err::read_dir(folder.join(OURS).join(CLAIM))?;
+    entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+}
+
+/// How much lies in one of them; nothing, if it is over.
+pub fn claimed_at(folder: &Path, claim: &str) -> usize {
+    fs_err::read_dir(folder.join(OURS).join(CLAIM).join(claim)).map_or(0, Iterator::count)
 }
 
 fn create(ours: impl AsFd, name: &str) -> io::Result<File> {

@@ -17,7 +17,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 pub use content::Content;
-pub use corner::{claims_at, epoch_at};
+pub use corner::{claimed_at, claims_at, epoch_at};
 pub use registry::{Known, Registry};
 use rustix::fs::{self, AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
 
@@ -100,11 +100,11 @@ pub fn kind(stat: &Stat) -> Option<Kind> {
 
 /// When a file was last changed or moved, as its filesystem says, in nanoseconds.
 pub fn changed(stat: &Stat) -> i64 {
-    stat.st_ctime.wrapping_mul(1_000_000_000).wrapping_add(i64::try_from(stat.st_ctime_nsec).unwrap_or(0))
+    stat.st_ctime.wrapping_mul(1_000_000_000).wrapping_add(stat.st_ctime_nsec)
 }
 
 pub fn modified(stat: &Stat) -> i64 {
-    stat.st_mtime.wrapping_mul(1_000_000_000).wrapping_add(i64::try_from(stat.st_mtime_nsec).unwrap_or(0))
+    stat.st_mtime.wrapping_mul(1_000_000_000).wrapping_add(stat.st_mtime_nsec)
 }
 
 impl Hot {

@@ -7,10 +7,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::hands;
 use super::litter::is_litter;
 use super::shared::Shared;
 use super::sidecar::is_inner_sidecar;
+use super::taken_back;
 use crate::config::{Folder, LetterKind};
 use crate::drop::{
     Doubtful, Kind, Origin, Refusal, Undecided, Waiting, is_pdf, natural_order, pdf_of, showable, shown,
@@ -21,7 +21,7 @@ use crate::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT};
 use crate::pdf::Answer;
 use crate::rules::{Facts, Found, Sidecar, Verdict};
 use crate::spool::{Draft, Dropped, EntryError, Ulid, sha256_of};
-use crate::store::{Place, RecordError, StoreError};
+use crate::store::{Original, Place, RecordError, StoreError};
 
 /// What became of a claim.
 #[derive(Debug)]
@@ -78,18 +78,32 @@ impl Claim {
         Ok(matches!(verdict, Verdict::Hold(Waiting::Sidecar)))
     }
 
+    /// The doubts with which a person accepted it, if one did.
+    async fn accepted(&self, known: Option<&Original>) -> Result<Option<Vec<String>>, TakeError> {
+        let Some(original) = known else { return Ok(None) };
+        let Some(Undecided::Accepted { doubts }) = &original.undecided else { return Ok(None) };
+        if original.place != Place::Claim {
+            // A crash, or an error, came after it was taken from where that was said: the rest of it.
+            taken_back::bring_along(&self.hot, original)?;
+            self.shared.store.reclaimed(self.ulid.clone(), None).await?;
+        }
+        Ok(Some(doubts.clone()))
+    }
+
     pub(super) async fn decide(self) -> Result<Done, TakeError> {
-        let held = self.hot.claimed(&self.dir)?;
-        let Some(main) = main_of(&held) else { return self.nothing_in(&held) };
         let known = self.shared.store.original(&self.ulid)?;
-        let accepted = known.as_ref().and_then(|known| match &known.undecided {
-            Some(Undecided::Accepted { doubts }) => Some(doubts.clone()),
-            Some(_) | None => None,
-        });
+        let accepted = self.accepted(known.as_ref()).await?;
+        let held = self.hot.claimed(&self.dir)?;
+        let main = match main_of(&held) {
+            Some(main) => main,
+            // What is left of it goes where the shelf has laid the original.
+            None if known.is_some() => return Ok(Done::Nothing),
+            None => return self.nothing_in(&held),
+        };
         if let Some(original) = known.filter(|_| accepted.is_none()) {
             if original.place != Place::Claim {
                 // A crash came after a person had moved it and before that was recorded: back to its shelf.
-                hands::remove_text_of(&self.hot, &original)?;
+                taken_back::remove_text_of(&self.hot, &original)?;
                 self.shared.store.reclaimed(self.ulid, Some(self.shared.clock.now())).await?;
                 self.shared.owed.notify_one();
             }
@@ -154,7 +168,7 @@ impl Claim {
     async fn record(&self, origin: Origin, undecided: Undecided) -> Result<Done, TakeError> {
         journal::not_taken(&self.folder.name, &self.ulid, &undecided);
         let at = self.shared.clock.now();
-        self.shared.store.undecide(self.ulid.clone(), origin, undecided, at).await?;
+        self.shared.store.undecide(self.ulid.clone(), origin, undecided, at, at).await?;
         self.shared.owed.notify_one();
         Ok(Done::Decided)
     }

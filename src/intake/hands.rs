@@ -15,8 +15,9 @@ use super::approval::{copied, is_anothers};
 use super::litter::is_litter;
 use super::settle::Settling;
 use super::shared::Shared;
+use super::taken_back::{bring_along, take_back};
 use crate::config::Folder;
-use crate::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, sidecars_of, text_name};
+use crate::drop::{Origin, Refusal, Undecided, Waiting, pdf_of};
 use crate::hot::{Content, Hot, WAS_THERE};
 use crate::journal;
 use crate::letter::{Command, LARGEST_DOCUMENT};
@@ -125,7 +126,7 @@ async fn said(
     match (original.letter, hand) {
         // Moved, it is still whose it was: nobody can tell who approved it.
         (Some(_), Hand::Approve) if folder.names.by_copy && !is_anothers(&original, hot, place, name)? => {
-            take_back(hot, &original, place, name)?;
+            take_back(shared, hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
         }
         (Some(letter), hand) => {
@@ -135,7 +136,7 @@ async fn said(
             };
             shared.store.said_in_folder(letter, command, now).await?;
             journal::said_in_folder(letter, command.word());
-            take_back(hot, &original, place, name)?;
+            take_back(shared, hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now + BACK)).await?;
             shared.taken.notify_one();
         }
@@ -149,8 +150,8 @@ async fn said(
                 Some(_) | None => Vec::new(),
             };
             shared.store.accept(original.ulid.clone(), doubts).await?;
-            take_back(hot, &original, place, name)?;
-            bring_sidecar(hot, &original)?;
+            take_back(shared, hot, &original, place, name)?;
+            bring_along(hot, &original)?;
             shared.store.reclaimed(original.ulid.clone(), None).await?;
             shared.rest(&folder.name, original.ulid.as_str());
         }
@@ -159,21 +160,16 @@ async fn said(
         }
         (None, Hand::Cancel) => {
             let origin = original.origin.clone();
-            shared.store.undecide(original.ulid.clone(), origin, Undecided::Cancelled, now).await?;
-            take_back(hot, &original, place, name)?;
+            // Put away not before it is taken back, which is at once.
+            let cancelled =
+                shared.store.undecide(original.ulid.clone(), origin, Undecided::Cancelled, now, now + BACK);
+            cancelled.await?;
+            take_back(shared, hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
         }
     }
     shared.owed.notify_one();
     Ok(())
-}
-
-/// The text beside an original that is taken from its shelf: it says what is no more so.
-pub(super) fn remove_text_of(hot: &Hot, original: &Original) -> io::Result<()> {
-    let Some(shelved) = &original.shelved else { return Ok(()) };
-    let path = shown_path(shelved);
-    let text = text_name(path.file_name().unwrap_or_default().as_encoded_bytes());
-    hot.remove(&path.with_file_name(shown_path(&text)))
 }
 
 /// Whether an original is no more where we put it: somebody moved it, and what lies elsewhere is it.
@@ -185,45 +181,6 @@ pub(super) fn is_away(hot: &Hot, original: &Original) -> bool {
 pub(super) fn shown_path(path: &[u8]) -> std::path::PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     std::ffi::OsStr::from_bytes(path).into()
-}
-
-/// What was moved with it: its sidecar, before it.
-fn together<'a>(hot: &Hot, place: &str, name: &'a [u8]) -> io::Result<Vec<std::borrow::Cow<'a, [u8]>>> {
-    let mut names = Vec::new();
-    for sidecar in sidecars_of(name) {
-        if hot.is_there(&std::path::Path::new(place).join(shown_path(&sidecar)))? {
-            names.push(sidecar.into());
-        }
-    }
-    names.push(name.into());
-    Ok(names)
-}
-
-/// From a person's hand into its claim, under the name it was dropped with.
-fn take_back(hot: &Hot, original: &Original, place: &str, name: &[u8]) -> io::Result<()> {
-    let claim = original.ulid.as_str();
-    hot.claim(claim, Some(place), &together(hot, place, name)?)?;
-    hot.rename_claimed(claim, name, &original.origin.name)?;
-    // While it is still recorded where it lay.
-    remove_text_of(hot, original)
-}
-
-/// Its address lies beside where it lay, or was put into the folder in the meantime.
-fn bring_sidecar(hot: &Hot, original: &Original) -> io::Result<()> {
-    let claim = original.ulid.as_str();
-    let shelf = original.shelved.as_deref().map(shown_path);
-    let beside = shelf.as_deref().and_then(std::path::Path::parent);
-    for sidecar in sidecars_of(&original.origin.name) {
-        for dir in beside.into_iter().chain([std::path::Path::new("")]) {
-            match hot.claim_from(claim, dir, &sidecar) {
-                // It is not there, or one came along already.
-                Err(error)
-                    if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {}
-                brought => brought?,
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The original that was moved here: of this name, no more where it lay, and of these very bytes.
@@ -281,8 +238,8 @@ pub(super) async fn not_taken(
     let origin = Origin { folder: folder.name.clone(), name: name.to_vec(), owner: None };
     // Were the daemon to die here, it would be held as something that lay there: never taken for a drop.
     hot.claim(&format!("{ulid}{WAS_THERE}"), Some(place), &[name])?;
-    let refused = Undecided::Refused(refusal);
-    shared.store.undecide(ulid, origin, refused, shared.clock.now()).await?;
+    let (refused, now) = (Undecided::Refused(refusal), shared.clock.now());
+    shared.store.undecide(ulid, origin, refused, now, now).await?;
     shared.owed.notify_one();
     Ok(())
 }

@@ -16,6 +16,7 @@ mod shared;
 mod sidecar;
 mod stamp;
 mod take;
+mod taken_back;
 mod watched;
 
 use std::collections::{BTreeMap, HashSet};

@@ -15,7 +15,7 @@ use crate::drop::Doubt;
 const LARGEST_STREAM: usize = 32 * 1024 * 1024;
 
 /// How many pages there are, beyond doubt; or what is in doubt, with the count a person may take it for.
-pub(super) fn judge(bytes: &[u8]) -> Answer {
+pub fn judge(bytes: &[u8]) -> Answer {
     match count_pages(bytes) {
         Ok((pages, None)) => Answer::Pages(pages),
         Ok((pages, Some(doubt))) => Answer::Doubtful { pages, doubt },

@@ -16,6 +16,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
 
 pub use child::answer;
+pub use judge::judge;
 
 use crate::drop::Doubt;
 

@@ -56,13 +56,13 @@ pub(super) fn on_a_shelf(
         for n in 1..=NAMESAKES {
             let (name, _) = numbered(&original.origin.name, n);
             let path = dir.join(OsStr::from_bytes(&name));
-            if !hot.is_there(&path).unwrap_or(false) {
-                break;
-            }
-            let is_it = |content: &Content| is_of(letter, content);
-            if hot.holds(&path, LARGEST_DOCUMENT, &is_it).unwrap_or(false)
-                && !is_anothers(store, original, &path)?
+            // A person may have taken the first of them away.
+            if !hot.is_there(&path).unwrap_or(false)
+                || store.is_anothers(original, path.as_os_str().as_bytes())?
             {
+                continue;
+            }
+            if hot.holds(&path, LARGEST_DOCUMENT, &|content| is_of(letter, content)).unwrap_or(false) {
                 return Ok(Some(path));
             }
         }
@@ -77,13 +77,4 @@ fn is_of(letter: &Letter, content: &Content) -> bool {
         (_, Content::NotAFile(Kind::Directory)) => true,
         (_, _) => false,
     }
-}
-
-fn is_anothers(store: &Store, original: &Original, path: &Path) -> Result<bool, StoreError> {
-    let name = path.file_name().unwrap_or_default().as_bytes();
-    let known = store.originals_named(&original.origin.folder, name)?;
-    let lies_there = |other: &Original| {
-        other.place != Place::Gone && other.shelved.as_deref() == Some(path.as_os_str().as_bytes())
-    };
-    Ok(known.iter().any(|other| other.ulid != original.ulid && lies_there(other)))
 }

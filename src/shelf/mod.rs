@@ -49,6 +49,11 @@ pub async fn tick(
         }
         let mut written = false;
         for original in due {
+            // What was put away meanwhile may have said something of its path.
+            let Some(original) = store.original(&original.ulid)?.filter(|original| original.is_due) else {
+                written = true;
+                continue;
+            };
             let put = Put { store, registry, clock };
             written |= match put.away(original).await {
                 Err(RecordError::NotWritten(_)) => false,
@@ -134,22 +139,24 @@ impl Put<'_> {
             (None, Some(undecided)) => place::of_drop(undecided),
             (None, None) => return Ok(Err(io::Error::other("its letter has no facts"))),
         };
-        let Some(dir) = place::dir(place, &folder.names, folder.zone, posted) else {
-            return Ok(out_of_sight(original, folder, &hot));
-        };
         let here = match find(original, &hot) {
-            Ok(Some(here)) => here,
+            // What is said of it must find it by where it lay.
             Ok(None) if in_hand(original, folder, &hot) => {
-                return Ok(Err(io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it")));
+                Err(io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it"))
             }
-            Ok(None) => match on_a_shelf(self.store, original, letter.as_ref(), folder, &hot, posted)? {
-                Some(here) => here,
-                // Its place is kept: whoever took it may bring it back to say something.
-                None => {
-                    let path = original.shelved.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
-                    return Ok(Ok(Shelved { place: Place::Gone, path, told: None }));
-                }
-            },
+            Ok(None) => Ok(on_a_shelf(self.store, original, letter.as_ref(), folder, &hot, posted)?),
+            found => found,
+        };
+        let Some(dir) = place::dir(place, &folder.names, folder.zone, posted) else {
+            return Ok(here.and_then(|here| out_of_sight(original, &hot, here)));
+        };
+        let here = match here {
+            Ok(Some(here)) => here,
+            // Its place is kept: whoever took it may bring it back to say something.
+            Ok(None) => {
+                let path = original.shelved.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
+                return Ok(Ok(Shelved { place: Place::Gone, path, told: None }));
+            }
             Err(error) => return Ok(Err(error)),
         };
         let path = if here.parent() == Some(dir.as_path()) {
@@ -199,13 +206,9 @@ impl Put<'_> {
 }
 
 /// From a shelf back into the claims, because its letter goes on.
-fn out_of_sight(original: &Original, folder: &Folder, hot: &Hot) -> io::Result<Shelved> {
+fn out_of_sight(original: &Original, hot: &Hot, here: Option<PathBuf>) -> io::Result<Shelved> {
     let out = Shelved { place: Place::Claim, path: None, told: None };
-    let Some(here) = find(original, hot)? else {
-        // What is said of it must find it by where it lay.
-        let busy = || io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it");
-        return if in_hand(original, folder, hot) { Err(busy()) } else { Ok(out) };
-    };
+    let Some(here) = here else { return Ok(out) };
     let (Some(dir), Some(name)) = (here.parent(), here.file_name()) else { return Ok(out) };
     if !dir.starts_with(hot.claims_path()) {
         hot.claim_from(original.ulid.as_str(), dir, name.as_bytes())?;

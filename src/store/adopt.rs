@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::Connection;
 
 use super::{Agreement, Report, StoreError, kept, news, originals, read, rows, union};
+use crate::clock::Time;
 use crate::letter::{Fact, Kept, Letter, Notice, Number};
-use crate::spool::{Held, Line};
+use crate::spool::{Held, Line, Spool, Ulid};
 
 /// Writes what only the ledger has into the database; gives the letters with two pasts. `owing`: of
 /// what is new people may not have been told.
@@ -87,4 +88,24 @@ fn adopt<'a>(
         originals::letter_changed(db, letter, last)?;
     }
     Ok((letter, whole))
+}
+
+/// Letters whose original no record knows.
+fn missing(db: &Connection) -> Result<Vec<(Number, String)>, StoreError> {
+    let sql = "SELECT number, ulid FROM letter
+               WHERE NOT EXISTS (SELECT 1 FROM original WHERE original.letter = letter.number)";
+    let mut statement = db.prepare(sql)?;
+    let rows = statement.query_map([], |row| Ok((read::number(row, 0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Letters from a folder whose original's row is lost: it lies in the claims, or the shelf looks for it.
+pub(super) fn known_again(db: &Connection, spool: &Spool, now: Time) -> Result<(), StoreError> {
+    for (number, entry) in missing(db)? {
+        let Ok(ulid) = entry.parse::<Ulid>() else { continue };
+        if let Some(dropped) = spool.entry(&ulid).ok().and_then(|entry| entry.dropped) {
+            originals::insert(db, ulid.as_str(), &dropped.origin, number, now)?;
+        }
+    }
+    Ok(())
 }

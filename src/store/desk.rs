@@ -112,6 +112,11 @@ impl Desk {
         &self.home
     }
 
+    /// Whether a daemon works with these records at this moment.
+    pub fn is_in_use(&self) -> bool {
+        self.home.is_locked()
+    }
+
     /// Every letter, or those of a state, those admitted since; the newest `limit` in their order.
     pub fn letters(
         &self,

@@ -122,29 +122,30 @@ impl Desk {
         Ok(self.db().query_row(sql, [], |row| Ok((read::count(row, 0)?, read::count(row, 1)?)))?)
     }
 
-    /// Some of a folder's originals, from the oldest on, each with its letter as both are at one moment.
-    pub fn originals(
-        &self,
-        folder: &str,
-        after: Option<&Ulid>,
-    ) -> Result<Vec<(Original, Option<Letter>)>, StoreError> {
-        let moment = self.db().unchecked_transaction()?;
+    /// Some of a folder's originals of which nothing is owed, from the oldest on.
+    pub fn originals_at_rest(&self, folder: &str, after: Option<&Ulid>) -> Result<Vec<Original>, StoreError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM original WHERE ulid > ?1 AND folder = ?2 ORDER BY ulid LIMIT {AT_A_TIME}"
+            "SELECT {COLUMNS} FROM original WHERE ulid > ?1 AND folder = ?2 AND due_at IS NULL
+             AND place <> 'gone' ORDER BY ulid LIMIT {AT_A_TIME}"
         );
-        let mut statement = moment.prepare_cached(&sql)?;
+        let mut statement = self.db().prepare_cached(&sql)?;
         let found =
             statement.query_map(params![after.map_or("", Ulid::as_str), folder], originals::original)?;
-        let mut some = Vec::new();
-        for original in found {
-            let original = original?;
-            let letter = match original.letter {
-                Some(letter) => self.letter(letter)?,
-                None => None,
-            };
-            some.push((original, letter));
-        }
-        Ok(some)
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// An original with its letter, as both are at one moment. A letter that is damaged is none.
+    pub fn original(&self, ulid: &Ulid) -> Result<Option<(Original, Option<Letter>)>, StoreError> {
+        let moment = self.db().unchecked_transaction()?;
+        let sql = format!("SELECT {COLUMNS} FROM original WHERE ulid = ?1");
+        let found =
+            moment.prepare_cached(&sql)?.query_row([ulid.as_str()], originals::original).optional()?;
+        let Some(original) = found else { return Ok(None) };
+        let letter = match original.letter.map(|letter| self.letter(letter)) {
+            None | Some(Err(StoreError::Damaged(_))) => None,
+            Some(letter) => letter?,
+        };
+        Ok(Some((original, letter)))
     }
 
     /// Paths on a folder's shelves that more than one original is said to lie at.

@@ -101,6 +101,11 @@ impl Home {
         }
     }
 
+    pub(super) fn is_locked(&self) -> bool {
+        let lock = fs::File::open(self.dir.join("lock"));
+        lock.is_ok_and(|lock| matches!(lock.file().try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Whether to read all of it takes long. Up to this size database and ledger are compared whole at a
     /// start; beyond it, their ends.
     pub fn is_large(&self) -> io::Result<bool> {

@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::moves::RecordError;
 use super::news::{self, DropNotice};
-use super::read::{self, number};
+use super::read;
 use super::{Store, StoreError, millis, signed, time};
 use crate::clock::Time;
 use crate::drop::{Origin, Undecided, Waiting};
 use crate::letter::{Command, Letter, Number};
-use crate::spool::{Spool, Ulid};
+use crate::spool::Ulid;
 
 /// Where an original lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -124,6 +124,14 @@ impl Store {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
+    /// Whether another original lies at a path of a folder.
+    pub fn is_anothers(&self, original: &Original, path: &[u8]) -> Result<bool, StoreError> {
+        let sql =
+            "SELECT 1 FROM original WHERE folder = ?1 AND shelved = ?2 AND ulid <> ?3 AND place <> 'gone'";
+        let values = params![original.origin.folder, path, original.ulid.as_str()];
+        Ok(self.reader().prepare_cached(sql)?.exists(values)?)
+    }
+
     /// A letter with its history's times of admission and confirmation.
     pub fn times_of(&self, number: Number) -> Result<(Option<Time>, Option<Time>), StoreError> {
         let history = read::history(&self.reader(), number)?;
@@ -131,18 +139,19 @@ impl Store {
         Ok((when("admitted"), when("confirmed")))
     }
 
-    /// A drop that is no letter; its original is to be put where people see it.
+    /// A drop that is no letter; its original is to be put where people see it, not before it is due.
     pub async fn undecide(
         &self,
         ulid: Ulid,
         origin: Origin,
         undecided: Undecided,
         at: Time,
+        due: Time,
     ) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "INSERT INTO original (ulid, folder, name, undecided, arrived_at, place, due_at, owner)
-                       VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?5, ?6)
-                       ON CONFLICT (ulid) DO UPDATE SET undecided = ?4, arrived_at = ?5, due_at = ?5,
+                       VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?7, ?6)
+                       ON CONFLICT (ulid) DO UPDATE SET undecided = ?4, arrived_at = ?5, due_at = ?7,
                            changes = changes + 1
                        WHERE letter IS NULL";
             let notice = match &undecided {
@@ -153,7 +162,7 @@ impl Store {
             };
             let undecided = serde_json::to_string(&undecided)?;
             let Origin { folder, name, owner } = &origin;
-            let values = params![ulid.as_str(), folder, name, undecided, millis(at), owner];
+            let values = params![ulid.as_str(), folder, name, undecided, millis(at), owner, millis(due)];
             let changed = batch.db.prepare_cached(sql)?.execute(values)?;
             if let Some(notice) = notice.filter(|_| changed > 0) {
                 let about = millis(at).to_string();
@@ -271,24 +280,4 @@ pub(super) fn insert(
 pub(super) fn letter_changed(db: &Connection, letter: &Letter, at: Time) -> rusqlite::Result<()> {
     let sql = "UPDATE original SET due_at = ?2, changes = changes + 1 WHERE letter = ?1 AND place <> 'gone'";
     db.prepare_cached(sql)?.execute(params![signed(letter.number.0), millis(at)]).map(drop)
-}
-
-/// Letters whose original no record knows.
-fn missing(db: &Connection) -> Result<Vec<(Number, String)>, StoreError> {
-    let sql = "SELECT number, ulid FROM letter
-               WHERE NOT EXISTS (SELECT 1 FROM original WHERE original.letter = letter.number)";
-    let mut statement = db.prepare(sql)?;
-    let rows = statement.query_map([], |row| Ok((number(row, 0)?, row.get(1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// Letters from a folder whose original's row is lost: it lies in the claims, or the shelf looks for it.
-pub(super) fn known_again(db: &Connection, spool: &Spool, now: Time) -> Result<(), StoreError> {
-    for (number, entry) in missing(db)? {
-        let Ok(ulid) = entry.parse::<Ulid>() else { continue };
-        if let Some(dropped) = spool.entry(&ulid).ok().and_then(|entry| entry.dropped) {
-            insert(db, ulid.as_str(), &dropped.origin, number, now)?;
-        }
-    }
-    Ok(())
 }

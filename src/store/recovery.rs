@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::home::machine;
 use super::moves::{Admission, Batch, Record};
-use super::{Home, StoreError, adopt, epoch, originals, read, rows, schema, signed, wishes};
+use super::{Home, StoreError, adopt, epoch, read, rows, schema, signed, wishes};
 use crate::clock::Time;
 use crate::guard::Terms;
 use crate::letter::{Moment, Number, Outcome, Realm, Retry, Start};
@@ -115,7 +115,7 @@ fn make_one(
         hold(&mut batch, number, now, &mut report)?;
     }
     if rebuilt || report.from_ledger > 0 {
-        originals::known_again(&transaction, &spool, now)?;
+        adopt::known_again(&transaction, &spool, now)?;
     }
     export(&transaction, &mut ledger, &held, known, &mut report)?;
     let lines: Vec<Written> = lines.into_iter().map(|(_, line)| line).collect();

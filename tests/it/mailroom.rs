@@ -196,9 +196,13 @@ impl Mailroom {
         let Up { outbox, keeper, store, registry, dispatch, intake } = self.up.take().unwrap();
         drop((dispatch, intake, registry, outbox, keeper));
         // What was cut off lets go when it is noticed.
-        while Arc::strong_count(&store) > 1 {
+        for _turn in 0..1_000_000 {
+            if Arc::strong_count(&store) == 1 {
+                return;
+            }
             tokio::task::yield_now().await;
         }
+        panic!("somebody keeps the records");
     }
 
     /// One loop has its turn, to its end; when it has more to do.

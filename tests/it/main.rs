@@ -58,6 +58,7 @@ mod people {
 
 mod posting {
     mod answers;
+    mod certificates;
     mod client;
     mod commands;
     mod damage;

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -72,6 +72,8 @@ pub enum Wrong {
     SlowHeadAfter,
     /// A body that has no end.
     Endless,
+    /// A little body that says it is compressed: ten megabytes of blanks.
+    Bomb,
     /// Nothing was done when the connection ended; it is done when [`Nasty::deliver_late`] says so.
     Late,
     /// No answer, for ever.
@@ -80,7 +82,7 @@ pub enum Wrong {
 }
 
 impl Wrong {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Closed,
         Self::ClosedAfter,
         Self::ResetAfter,
@@ -103,6 +105,7 @@ impl Wrong {
         Self::EvilId,
         Self::SlowHeadAfter,
         Self::Endless,
+        Self::Bomb,
     ];
 
     /// Each costs the client its patience.
@@ -124,6 +127,8 @@ pub struct Nasty {
     pub swallowed: Arc<AtomicU64>,
     /// How many calls were spoilt.
     pub spoilt: Arc<AtomicU64>,
+    /// Whether a caller ever said that it takes compressed answers.
+    pub decompresses: Arc<AtomicBool>,
 }
 
 impl Nasty {
@@ -137,12 +142,14 @@ impl Nasty {
             to: Arc::default(),
             swallowed: Arc::default(),
             spoilt: Arc::default(),
+            decompresses: Arc::default(),
         };
         let between = Between {
             script: Arc::clone(&nasty.script),
             late: Arc::clone(&nasty.late),
             swallowed: Arc::clone(&nasty.swallowed),
             spoilt: Arc::clone(&nasty.spoilt),
+            decompresses: Arc::clone(&nasty.decompresses),
             to: Arc::clone(&nasty.to),
         };
         tokio::spawn(async move {
@@ -157,7 +164,6 @@ impl Nasty {
         nasty
     }
 
-    /// The next so many of these calls are spoilt.
     /// The sandbox that it stands before.
     pub fn leads_to(&self, service: SocketAddr) {
         self.to.set(service).unwrap();
@@ -167,6 +173,7 @@ impl Nasty {
         *self.to.get().unwrap()
     }
 
+    /// The next so many of these calls are spoilt.
     pub fn spoil(&self, call: Call, wrong: Wrong, mut times: u32) {
         self.decide(move |next| {
             let so = next == call && times > 0;
@@ -243,6 +250,7 @@ struct Between {
     late: Arc<Mutex<Vec<Vec<u8>>>>,
     swallowed: Arc<AtomicU64>,
     spoilt: Arc<AtomicU64>,
+    decompresses: Arc<AtomicBool>,
     to: Arc<OnceLock<SocketAddr>>,
 }
 
@@ -252,6 +260,9 @@ impl Between {
         let to = *self.to.get().unwrap();
         let first =
             String::from_utf8_lossy(request.split(|byte| *byte == b'\r').next().unwrap()).into_owned();
+        if String::from_utf8_lossy(&request).to_ascii_lowercase().contains("\r\naccept-encoding:") {
+            self.decompresses.store(true, Ordering::Relaxed);
+        }
         let wrong = Call::of(&first).and_then(|call| (self.script.lock().unwrap())(call));
         let Some(wrong) = wrong else {
             let answer = passed_on(&request, to).await?;
@@ -268,6 +279,26 @@ impl Between {
     }
 }
 
+/// Ten megabytes of blanks in sixty-five kilobytes: a first one, and then 40,000 times 258 of what came before, by
+/// deflate's own fixed codes.
+fn bomb() -> Vec<u8> {
+    let (mut bits, mut bytes) = (Vec::new(), vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
+    let mut put = |code: u32, length: u32| bits.extend((0..length).rev().map(|bit| code >> bit & 1 == 1));
+    // One last block; a blank; each length 258 at distance 1; the end.
+    put(0b110, 3);
+    put(0x30 + u32::from(b' '), 8);
+    for _time in 0..40_000 {
+        put(0b1100_0101, 8);
+        put(0, 5);
+    }
+    put(0, 7);
+    bytes.extend(
+        bits.chunks(8).map(|some| some.iter().rev().fold(0_u8, |byte, bit| byte << 1 | u8::from(*bit))),
+    );
+    bytes.extend([0; 8]);
+    bytes
+}
+
 async fn spoil(
     line: &mut TcpStream,
     request: &[u8],
@@ -275,48 +306,17 @@ async fn spoil(
     wrong: Wrong,
     swallowed: &AtomicU64,
 ) -> io::Result<()> {
-    let head_end = |answer: &[u8]| answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
     match wrong {
-        Wrong::Closed | Wrong::Late => Ok(()),
         Wrong::Silent => std::future::pending().await,
         Wrong::SilentAfter => {
             passed_on(request, to).await?;
             std::future::pending().await
         }
-        Wrong::ClosedAfter => passed_on(request, to).await.map(drop),
         Wrong::ResetAfter => {
             let answer = passed_on(request, to).await?;
             // Half of the head, and then nothing that was on its way arrives for sure.
             line.write_all(&answer[..answer.len().min(20)]).await?;
             line.set_zero_linger()
-        }
-        Wrong::Status(code) => line.write_all(&status(code, "")).await,
-        Wrong::StatusAfter(code) => {
-            passed_on(request, to).await?;
-            line.write_all(&status(code, "")).await
-        }
-        Wrong::TooMany => line.write_all(&status(429, "retry-after: 30\r\n")).await,
-        Wrong::Page => line.write_all(&with_body(200, "text/html", "<html>All is well</html>")).await,
-        Wrong::Redirect => line.write_all(&status(307, "location: http://127.0.0.1:1/elsewhere\r\n")).await,
-        Wrong::EmptyAfter => {
-            let answer = passed_on(request, to).await?;
-            let code = String::from_utf8_lossy(&answer[9..12]).parse().unwrap();
-            line.write_all(&status(code, "")).await
-        }
-        Wrong::CutAfter => {
-            let answer = passed_on(request, to).await?;
-            let end = head_end(&answer);
-            line.write_all(&answer[..end + (answer.len() - end) / 2]).await
-        }
-        Wrong::NoJsonAfter => {
-            let answer = passed_on(request, to).await?;
-            let code = String::from_utf8_lossy(&answer[9..12]).parse().unwrap();
-            line.write_all(&with_body(code, "application/json", "{\"id\": nothing")).await
-        }
-        Wrong::EvilId => {
-            let body =
-                "{\"id\": \"../../account\", \"access_token\": \"\\r\\nx: y\", \"token_type\": \"bearer\"}";
-            line.write_all(&with_body(200, "application/json", body)).await
         }
         Wrong::SlowHeadAfter => {
             for byte in passed_on(request, to).await? {
@@ -334,5 +334,65 @@ async fn spoil(
             }
             Ok(())
         }
+        Wrong::Closed
+        | Wrong::ClosedAfter
+        | Wrong::Status(_)
+        | Wrong::StatusAfter(_)
+        | Wrong::TooMany
+        | Wrong::Page
+        | Wrong::Redirect
+        | Wrong::EmptyAfter
+        | Wrong::CutAfter
+        | Wrong::NoJsonAfter
+        | Wrong::EvilId
+        | Wrong::Bomb
+        | Wrong::Late => line.write_all(&spoilt(request, to, wrong).await?).await,
     }
+}
+
+/// What is answered instead.
+async fn spoilt(request: &[u8], to: SocketAddr, wrong: Wrong) -> io::Result<Vec<u8>> {
+    let head_end = |answer: &[u8]| answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+    let code = |answer: &[u8]| String::from_utf8_lossy(&answer[9..12]).parse().unwrap();
+    Ok(match wrong {
+        Wrong::ClosedAfter => {
+            passed_on(request, to).await?;
+            Vec::new()
+        }
+        Wrong::Status(code) => status(code, ""),
+        Wrong::StatusAfter(code) => {
+            passed_on(request, to).await?;
+            status(code, "")
+        }
+        Wrong::TooMany => status(429, "retry-after: 30\r\n"),
+        Wrong::Page => with_body(200, "text/html", "<html>All is well</html>"),
+        Wrong::Redirect => status(307, "location: http://127.0.0.1:1/elsewhere\r\n"),
+        Wrong::EmptyAfter => status(code(&passed_on(request, to).await?), ""),
+        Wrong::CutAfter => {
+            let answer = passed_on(request, to).await?;
+            let end = head_end(&answer);
+            answer[..end + (answer.len() - end) / 2].to_vec()
+        }
+        Wrong::NoJsonAfter => {
+            with_body(code(&passed_on(request, to).await?), "application/json", "{\"id\": nothing")
+        }
+        Wrong::EvilId => {
+            let body =
+                "{\"id\": \"../../account\", \"access_token\": \"\\r\\nx: y\", \"token_type\": \"bearer\"}";
+            with_body(200, "application/json", body)
+        }
+        Wrong::Bomb => {
+            let head = "HTTP/1.1 200 x\r\nconnection: close\r\ncontent-type: application/json\r\n";
+            let bomb = bomb();
+            let more = format!("content-encoding: gzip\r\ncontent-length: {}\r\n\r\n", bomb.len());
+            [head.as_bytes(), more.as_bytes(), &bomb].concat()
+        }
+        Wrong::Closed
+        | Wrong::Late
+        | Wrong::Silent
+        | Wrong::SilentAfter
+        | Wrong::ResetAfter
+        | Wrong::SlowHeadAfter
+        | Wrong::Endless => Vec::new(),
+    })
 }

@@ -3,7 +3,7 @@
 //! `cargo test --release --test long large -- --nocapture`: the model check in large sizes.
 //! `cargo test --release --test long past -- --nocapture`: a long history (`past.rs`).
 //! `cargo test --test long mutants -- --nocapture`: the check is checked (`mutants.rs`).
-//! `cargo test --test long sweep -- --nocapture`: the real program, killed or failed at every moment
+//! `cargo test --test long sweep_every -- --nocapture`: the real program, killed or failed at every moment
 //! (`sweep/mod.rs`).
 //! `cargo test --test long power -- --nocapture`: its power cut at every moment (`sweep/power.rs`).
 

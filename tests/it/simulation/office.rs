@@ -99,7 +99,7 @@ impl Office {
     /// Somebody moves or removes what lies on a shelf; says what.
     pub fn hand(&mut self, room: &Mailroom, dice: &mut Dice) -> Option<String> {
         let folder = room.dir.path().join(dice.pick(&FOLDERS));
-        let (shelf, to) = dice.pick(&[
+        let (from, to) = dice.pick(&[
             ("Held", Some("Approve")),
             ("Held", Some("Approve")),
             ("Held", Some("Cancel")),
@@ -111,9 +111,9 @@ impl Office {
             (".", Some("Cancel")),
             (".", None),
         ]);
-        let lying = match shelf {
+        let lying = match from {
             "." => pdfs(&folder).into_iter().filter(|path| path.parent() == Some(&folder)).collect(),
-            shelf => pdfs(&folder.join(shelf)),
+            from => pdfs(&folder.join(from)),
         };
         let path = lying.get(dice.below(lying.len().max(1)))?;
         let name = path.file_name().unwrap();
@@ -125,7 +125,7 @@ impl Office {
                 std::fs::remove_file(path).unwrap();
             }
         }
-        Some(format!("{} from {shelf} to {to:?}", name.display()))
+        Some(format!("{} from {from} to {to:?}", name.display()))
     }
 
     /// Somebody commands.

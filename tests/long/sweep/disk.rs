@@ -253,9 +253,9 @@ impl Disk {
         let root = self.root.clone();
         for entry in std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path()) {
             if entry.is_dir() {
-                std::fs::remove_dir_all(entry).unwrap()
+                std::fs::remove_dir_all(entry).unwrap();
             } else {
-                std::fs::remove_file(entry).unwrap()
+                std::fs::remove_file(entry).unwrap();
             }
         }
         self.lay_down(0, &root);

@@ -1,7 +1,7 @@
 //! The real program, ended or told of a failure at each moment at which it changes something outside of
 //! itself; then started again. Nothing is lost, nothing is posted twice, and the records agree.
 //!
-//! `cargo test --test long sweep -- --nocapture`; `MAILCHUTE_SWEEP=7` takes each seventh moment only,
+//! `cargo test --test long sweep_every -- --nocapture`; `MAILCHUTE_SWEEP=7` takes each seventh moment only,
 //! `MAILCHUTE_SWEEP_ONLY="drop 212 fail1"` one. What there is at a moment is said by `moments.c`, which is
 //! loaded before the C library; a compiler for C is all it needs.
 
@@ -187,7 +187,9 @@ async fn moments(scenario: Scenario) -> usize {
     let room = scenario.prepare().await;
     scenario.run(&room, None).await;
     scenario.judge(&room).await;
-    said(room.dir.path()).len()
+    let moments = said(room.dir.path()).len();
+    assert!(moments >= 10, "the library counts nothing: {moments} moments");
+    moments
 }
 
 async fn sweep(scenario: Scenario) -> (usize, usize, usize, Vec<(usize, How, Named)>) {
@@ -212,6 +214,8 @@ async fn sweep(scenario: Scenario) -> (usize, usize, usize, Vec<(usize, How, Nam
         reached += usize::from(named.is_some());
         found.extend(named.map(|named| (at, how, named)));
     }
+    let asked = 3 * moments.div_ceil(every());
+    assert!(reached * 10 >= asked * 9, "{reached} of {asked} points were reached");
     let kills = found.iter().filter(|(_, how, _)| !matches!(how, How::Fail(_))).count();
     (moments, kills, reached - kills, found)
 }

@@ -33,7 +33,7 @@ async fn power_may_be_cut_at_any_moment() {
         println!("{}", cut(scenario, at, loss).await);
         return;
     }
-    for scenario in [Scenario::Drop, Scenario::Post, Scenario::Cancel] {
+    for scenario in [Scenario::Drop, Scenario::Post, Scenario::Cancel, Scenario::Approve] {
         let moments = moments(scenario).await;
         let (turns, mut cuts) = (Arc::new(Semaphore::new(AT_ONCE)), JoinSet::new());
         for at in (1..=moments).step_by(every()) {
@@ -51,6 +51,7 @@ async fn power_may_be_cut_at_any_moment() {
             many += 1;
             unsynced += cut.unwrap();
         }
+        assert!(unsynced > many, "nothing was ever lost");
         println!(
             "{scenario:?}: the power was cut {many} times, with {unsynced} changes that were not synced"
         );

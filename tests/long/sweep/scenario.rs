@@ -2,9 +2,10 @@
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use super::{Counted, How, counted};
-use crate::mailroom::{Mailroom, RULES};
+use crate::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::program::mailchute;
 use crate::service::{Service, pdf};
 
@@ -16,6 +17,8 @@ pub enum Scenario {
     Post,
     /// A letter that was posted is called back by moving it.
     Cancel,
+    /// A drop that waits with its sidecar is approved; the sidecar stays on its shelf.
+    Approve,
     /// New rules come while it runs, and with them another drop.
     Reload,
     /// The records are copied.
@@ -26,12 +29,14 @@ const ADDRESS: &str =
     "postal_code: \"0600001\"\nstate: 北海道\ncity: 札幌市\naddress1: 北一条西1-1\nname: 山田 太郎\n";
 
 impl Scenario {
-    pub const ALL: [Self; 5] = [Self::Drop, Self::Post, Self::Cancel, Self::Reload, Self::Backup];
+    pub const ALL: [Self; 6] =
+        [Self::Drop, Self::Post, Self::Cancel, Self::Approve, Self::Reload, Self::Backup];
 
     pub async fn prepare(self) -> Mailroom {
+        let first = if self == Self::Approve { "hold" } else { "take" };
         let quick = RULES
             .replace("{poll: 1s}", "{settle: 100ms, poll: 1s}")
-            .replace("path:", "first_start: take\npath:");
+            .replace("path:", &format!("first_start: {first}\npath:"));
         let memory = PathBuf::from("/dev/shm");
         let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
         let room = Mailroom::at(Service::start().await, dir, &quick).await;
@@ -44,11 +49,13 @@ impl Scenario {
             Self::Post => submit(&room),
             Self::Cancel | Self::Backup => {
                 room.drop("INV-000123 1.pdf", 1);
-                // Undisturbed, and not counted.
-                let mut daemon = counted(&room, &["run"], None, None);
-                daemon.until("it is posted", || posted(&room)).await;
-                assert!(daemon.end().await.success());
-                std::fs::remove_file(room.dir.path().join("said")).unwrap();
+                undisturbed(&room, posted).await;
+            }
+            Self::Approve => {
+                room.drop("side1.pdf", 1);
+                std::fs::write(room.path("side1.pdf.yaml"), SIDECAR).unwrap();
+                undisturbed(&room, |room| is_put_away(room, 1)).await;
+                std::fs::rename(room.path("Held/side1.pdf"), room.path("Approve/side1.pdf")).unwrap();
             }
         }
         if self == Self::Cancel {
@@ -72,7 +79,7 @@ impl Scenario {
         let mut daemon = counted(room, &["run"], point, tape);
         if self == Self::Reload {
             daemon.until("the first ones are put away", || is_put_away(room, 2)).await;
-            self.reload(room, &daemon);
+            Self::reload(room, &daemon);
             daemon.until("all are put away", || is_put_away(room, 3)).await;
         } else {
             daemon.until("it is done", || self.is_done(room)).await;
@@ -86,14 +93,14 @@ impl Scenario {
         assert!(well || killed || said.contains("rror"), "it ended without a word: {said}");
     }
 
-    fn reload(self, room: &Mailroom, daemon: &Counted) {
+    fn reload(room: &Mailroom, daemon: &Counted) {
         let rules = room.dir.path().join("folders/letters.yaml");
         let text = std::fs::read_to_string(&rules).unwrap();
         std::fs::write(&rules, text.replace("'^x'", "'^[xy]'")).unwrap();
-        let id = daemon.child.id().to_string();
-        drop(std::process::Command::new("kill").args(["-HUP", &id]).status());
         let dropped = room.dir.path().join("dropped");
         if !dropped.exists() {
+            let id = daemon.child.id().to_string();
+            drop(std::process::Command::new("kill").args(["-HUP", &id]).stderr(Stdio::null()).status());
             std::fs::write(room.path("y3.pdf"), pdf(2)).unwrap();
             std::fs::write(dropped, "").unwrap();
         }
@@ -104,6 +111,7 @@ impl Scenario {
             Self::Drop => is_put_away(room, 2),
             Self::Post => states(room) == ["confirmed"],
             Self::Cancel => states(room) == ["cancelled"] && is_put_away(room, 1),
+            Self::Approve => posted(room),
             Self::Reload | Self::Backup => true,
         }
     }
@@ -112,8 +120,9 @@ impl Scenario {
         let drops = || room.drops();
         room.check().await;
         match self {
-            Self::Drop => assert_eq!(room.row_states(), ["confirmed"], "{:?}", drops()),
-            Self::Post => assert_eq!(room.row_states(), ["confirmed"]),
+            Self::Drop | Self::Post | Self::Approve => {
+                assert_eq!(room.row_states(), ["confirmed"], "{:?}", drops());
+            }
             Self::Cancel => assert_eq!(room.row_states(), ["cancelled"]),
             Self::Reload => assert_eq!(room.row_states(), ["confirmed", "confirmed"], "{:?}", drops()),
             Self::Backup => {
@@ -124,12 +133,18 @@ impl Scenario {
                 assert_eq!(letters, 1);
             }
         }
-        let tree = room.tree();
-        let originals: Vec<_> = tree.iter().filter(|path| !path.ends_with(".txt")).collect();
+        let mut tree = room.tree();
+        if self == Self::Approve {
+            let sidecar = format!("{}/side1.pdf.yaml", room.sent());
+            assert!(tree.contains(&sidecar), "its sidecar went with it: {tree:?}");
+            tree.retain(|path| *path != sidecar);
+        }
+        let originals: Vec<_> =
+            tree.iter().filter(|path| Path::new(path).extension() != Some("txt".as_ref())).collect();
         let expected = match self {
             Self::Drop => 2,
             Self::Post => 0,
-            Self::Cancel | Self::Backup => 1,
+            Self::Cancel | Self::Approve | Self::Backup => 1,
             Self::Reload => 3,
         };
         assert_eq!(originals.len(), expected, "each original in one place: {tree:?}");
@@ -137,6 +152,14 @@ impl Scenario {
             |path: &String| ["Sent/", "Rejected/", "Cancelled/"].iter().any(|shelf| path.starts_with(shelf));
         assert!(tree.iter().all(shelved) && tree.len() == 2 * expected, "each with its text: {tree:?}");
     }
+}
+
+/// A daemon before it all, whose moments are not counted.
+async fn undisturbed(room: &Mailroom, is_done: impl Fn(&Mailroom) -> bool) {
+    let mut daemon = counted(room, &["run"], None, None);
+    daemon.until("it is done", || is_done(room)).await;
+    assert!(daemon.end().await.success());
+    std::fs::remove_file(room.dir.path().join("said")).unwrap();
 }
 
 fn submit(room: &Mailroom) {

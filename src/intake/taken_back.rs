@@ -1,0 +1,76 @@
+//! From a person's hand, or from its shelf, back into its claim, with what belongs to it.
+
+use std::io;
+
+use super::hands::shown_path;
+use super::shared::Shared;
+use crate::drop::{sidecars_of, text_name};
+use crate::hot::Hot;
+use crate::store::Original;
+
+/// The text beside an original that is taken from its shelf: it says what is no more so.
+pub(super) fn remove_text_of(hot: &Hot, original: &Original) -> io::Result<()> {
+    let Some(shelved) = &original.shelved else { return Ok(()) };
+    let path = shown_path(shelved);
+    let text = text_name(path.file_name().unwrap_or_default().as_encoded_bytes());
+    hot.remove(&path.with_file_name(shown_path(&text)))
+}
+
+/// What was moved with it: its sidecar, before it.
+fn together<'a>(hot: &Hot, place: &str, name: &'a [u8]) -> io::Result<Vec<std::borrow::Cow<'a, [u8]>>> {
+    let mut names = Vec::new();
+    for sidecar in sidecars_of(name) {
+        if hot.is_there(&std::path::Path::new(place).join(shown_path(&sidecar)))? {
+            names.push(sidecar.into());
+        }
+    }
+    names.push(name.into());
+    Ok(names)
+}
+
+/// From a person's hand into its claim, under the name it was dropped with.
+pub(super) fn take_back(
+    shared: &Shared,
+    hot: &Hot,
+    original: &Original,
+    place: &str,
+    name: &[u8],
+) -> io::Result<()> {
+    let claim = original.ulid.as_str();
+    hot.claim(claim, Some(place), &together(hot, place, name)?)?;
+    // While it is still recorded where it lay.
+    let rest =
+        hot.rename_claimed(claim, name, &original.origin.name).and_then(|()| remove_text_of(hot, original));
+    if rest.is_err() {
+        // Nobody finds it in that place again, so its claim is looked at anew.
+        shared.rest(&original.origin.folder, claim);
+    }
+    rest
+}
+
+/// What was accepted is in its claim; what belongs to it comes along.
+pub(super) fn bring_along(hot: &Hot, original: &Original) -> io::Result<()> {
+    bring_sidecar(hot, original)?;
+    remove_text_of(hot, original)
+}
+
+/// Its address lies beside where it lay, or was put into the folder in the meantime.
+fn bring_sidecar(hot: &Hot, original: &Original) -> io::Result<()> {
+    let claim = original.ulid.as_str();
+    let shelf = original.shelved.as_deref().map(shown_path);
+    let beside = shelf.as_deref().and_then(std::path::Path::parent);
+    for sidecar in sidecars_of(&original.origin.name) {
+        for dir in beside.into_iter().chain([std::path::Path::new("")]) {
+            if !hot.is_there(&dir.join(shown_path(&sidecar)))? {
+                continue;
+            }
+            match hot.claim_from(claim, dir, &sidecar) {
+                // It is not there, or one came along already.
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {}
+                brought => brought?,
+            }
+        }
+    }
+    Ok(())
+}
