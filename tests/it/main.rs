@@ -33,6 +33,7 @@ mod tidy;
 
 mod folders {
     mod arrivals;
+    mod audit;
     mod away;
     mod edges;
     mod epoch;

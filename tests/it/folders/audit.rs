@@ -1,0 +1,144 @@
+//! Folders against the records: what is found again after a loss, what is finished after a crash, and what
+//! `audit` says of that which is not so.
+
+use std::path::PathBuf;
+
+use mailchute::drop::Undecided;
+use mailchute::shelf::audit;
+use mailchute::spool::Ulid;
+use mailchute::store::Desk;
+
+use crate::mailroom::{Mailroom, RULES, SIDECAR};
+
+fn database(room: &Mailroom) -> PathBuf {
+    room.dir.path().join("state/mailchute.db")
+}
+
+fn problems(room: &Mailroom) -> Vec<String> {
+    let config = room.config();
+    audit(&room.desk(), &config.folders[0], room.clock.now()).unwrap().problems
+}
+
+async fn until_it_has_shipped(room: &mut Mailroom) {
+    for _look in 0..6 {
+        room.pass(26 * 3600).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_lost_database_an_original_is_found_on_its_shelf_and_its_text_goes_on() {
+    let mut room = Mailroom::open().await;
+    room.drop("INV-000123 a.pdf", 1);
+    room.settled().await;
+    room.stop();
+    std::fs::remove_file(database(&room)).unwrap();
+    room.start();
+    room.settle().await;
+    let shelf = room.sent();
+    assert!(room.path(&format!("{shelf}/INV-000123 a.pdf")).exists(), "{:?}", room.tree());
+    until_it_has_shipped(&mut room).await;
+    let tracking = room.drops()["INV-000123 a.pdf"].tracking.clone().unwrap();
+    let text = room.note(&format!("{shelf}/INV-000123 a.txt"));
+    assert!(text.contains(&tracking), "{text}");
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_older_database_makes_no_original_lie_where_its_letter_was() {
+    let mut room = Mailroom::open().await;
+    room.drop("INV-000123 a.pdf", 1);
+    room.settled().await;
+    room.stop();
+    let old = std::fs::read(database(&room)).unwrap();
+    room.start();
+    let original = room.path(&format!("{}/INV-000123 a.pdf", room.sent()));
+    std::fs::rename(original, room.path("Cancel/INV-000123 a.pdf")).unwrap();
+    room.settled().await;
+    room.pass(10).await;
+    assert!(room.path("Cancelled/INV-000123 a.pdf").exists(), "{:?}", room.tree());
+    let told = room.note("Cancelled/INV-000123 a.txt");
+    room.stop();
+    std::fs::write(database(&room), old).unwrap();
+    room.start();
+    room.settle().await;
+    assert!(room.path("Cancelled/INV-000123 a.pdf").exists(), "{:?}", room.tree());
+    assert_eq!(room.note("Cancelled/INV-000123 a.txt"), told);
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_approved_when_the_daemon_died_is_posted_with_its_sidecar() {
+    let mut room = Mailroom::closed(RULES).await;
+    room.drop("side.pdf", 1);
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    room.start();
+    room.settled().await;
+    assert!(
+        room.path("Held/side.pdf").exists() && room.path("Held/side.pdf.yaml").exists(),
+        "{:?}",
+        room.tree()
+    );
+    let ulid = room.drops()["side.pdf"].ulid.clone();
+    // It died after it had taken the file back, and before its sidecar came along.
+    room.stop();
+    let accepted = serde_json::to_string(&Undecided::Accepted { doubts: Vec::new() }).unwrap();
+    let db = rusqlite::Connection::open(database(&room)).unwrap();
+    db.execute("UPDATE original SET undecided = ?1, due_at = NULL", [accepted]).unwrap();
+    drop(db);
+    let claim = room.path(&format!(".mailchute/claim/{ulid}"));
+    std::fs::create_dir(&claim).unwrap();
+    std::fs::rename(room.path("Held/side.pdf"), claim.join("side.pdf")).unwrap();
+    room.start();
+    room.settled().await;
+    room.settled().await;
+    assert_eq!(room.state("side.pdf"), "confirmed", "{:?}", room.tree());
+    let sent = room.sent();
+    assert_eq!(
+        room.tree(),
+        ["side.pdf", "side.pdf.yaml", "side.txt"].map(|name| format!("{sent}/{name}")),
+        "each in one place"
+    );
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn audit_says_what_is_not_where_it_should_be() {
+    let mut room = Mailroom::open().await;
+    room.drop("INV-000123 a.pdf", 1);
+    room.settled().await;
+    assert_eq!(problems(&room), Vec::<String>::new());
+    let ulid = room.drops()["INV-000123 a.pdf"].ulid.clone();
+    let claims = room.path(".mailchute/claim");
+
+    std::fs::create_dir(claims.join(&ulid)).unwrap();
+    std::fs::write(claims.join(&ulid).join("x.pdf"), "x").unwrap();
+    std::fs::create_dir(claims.join("nonsense")).unwrap();
+    let said = problems(&room).join("\n");
+    assert!(
+        said.contains(&format!("{ulid} in folder letters: something of it was left in the claims")),
+        "{said}"
+    );
+    assert!(said.contains("something in the claims is none"), "{said}");
+    std::fs::remove_dir_all(claims.join(&ulid)).unwrap();
+    std::fs::remove_dir(claims.join("nonsense")).unwrap();
+
+    let unknown = Ulid::new(room.clock.now()).unwrap().to_string();
+    std::fs::create_dir(claims.join(&unknown)).unwrap();
+    std::fs::write(claims.join(&unknown).join("x.pdf"), "x").unwrap();
+    assert_eq!(problems(&room), Vec::<String>::new(), "it was claimed just now");
+    room.clock.move_by(chrono::TimeDelta::hours(2)).unwrap();
+    let said = problems(&room).join("\n");
+    assert!(said.contains(&format!("{unknown} was claimed at")), "{said}");
+    std::fs::remove_dir_all(claims.join(&unknown)).unwrap();
+
+    room.stop();
+    let db = rusqlite::Connection::open(database(&room)).unwrap();
+    db.execute("UPDATE original SET place = 'claim', due_at = NULL", []).unwrap();
+    let said = problems(&room).join("\n");
+    assert!(said.contains("it lies in Claim and belongs into Sent, and nothing is owed (I16)"), "{said}");
+
+    let spool = room.dir.path().join("state/spool/letters").join(&unknown);
+    std::fs::create_dir(spool).unwrap();
+    let findings = Desk::open(&room.dir.path().join("state")).unwrap().audit().unwrap();
+    assert_eq!(findings.problems, [format!("{unknown} is in the spool and no record knows it (I13)")]);
+}
