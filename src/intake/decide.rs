@@ -92,14 +92,14 @@ impl Claim {
 
     pub(super) async fn decide(self) -> Result<Done, TakeError> {
         let known = self.shared.store.original(&self.ulid)?;
-        let accepted = self.accepted(known.as_ref()).await?;
         let held = self.hot.claimed(&self.dir)?;
         let main = match main_of(&held) {
             Some(main) => main,
-            // What is left of it goes where the shelf has laid the original.
+            // What is left of it goes where the shelf has laid the original, or it is about to be taken back.
             None if known.is_some() => return Ok(Done::Nothing),
             None => return self.nothing_in(&held),
         };
+        let accepted = self.accepted(known.as_ref()).await?;
         if let Some(original) = known.filter(|_| accepted.is_none()) {
             if original.place != Place::Claim {
                 // A crash came after a person had moved it and before that was recorded: back to its shelf.

@@ -79,7 +79,7 @@ impl Scenario {
         let mut daemon = counted(room, &["run"], point, tape);
         if self == Self::Reload {
             daemon.until("the first ones are put away", || is_put_away(room, 2)).await;
-            Self::reload(room, &daemon);
+            Self::reload(room, &mut daemon).await;
             daemon.until("all are put away", || is_put_away(room, 3)).await;
         } else {
             daemon.until("it is done", || self.is_done(room)).await;
@@ -93,17 +93,22 @@ impl Scenario {
         assert!(well || killed || said.contains("rror"), "it ended without a word: {said}");
     }
 
-    fn reload(room: &Mailroom, daemon: &Counted) {
+    /// New rules, and once they are in force a drop that needs them; only once.
+    async fn reload(room: &Mailroom, daemon: &mut Counted) {
+        let dropped = room.dir.path().join("dropped");
+        if dropped.exists() {
+            return;
+        }
         let rules = room.dir.path().join("folders/letters.yaml");
         let text = std::fs::read_to_string(&rules).unwrap();
         std::fs::write(&rules, text.replace("'^x'", "'^[xy]'")).unwrap();
-        let dropped = room.dir.path().join("dropped");
-        if !dropped.exists() {
-            let id = daemon.child.id().to_string();
-            drop(std::process::Command::new("kill").args(["-HUP", &id]).stderr(Stdio::null()).status());
-            std::fs::write(room.path("y3.pdf"), pdf(2)).unwrap();
-            std::fs::write(dropped, "").unwrap();
-        }
+        let id = daemon.child.id().to_string();
+        drop(std::process::Command::new("kill").args(["-HUP", &id]).stderr(Stdio::null()).status());
+        let journal = room.dir.path().join("journal");
+        let in_force = || std::fs::read_to_string(&journal).is_ok_and(|said| said.contains("is in force"));
+        daemon.until("the new rules are in force", in_force).await;
+        std::fs::write(room.path("y3.pdf"), pdf(2)).unwrap();
+        std::fs::write(dropped, "").unwrap();
     }
 
     fn is_done(self, room: &Mailroom) -> bool {
