@@ -157,16 +157,23 @@ fn places(addresses: &[String]) -> Vec<String> {
     let program = env!("CARGO_BIN_EXE_mailchute");
     let mut told = Vec::new();
     for some in addresses.chunks(200) {
-        let all: Vec<String> =
-            some.iter().flat_map(|one| one.split(' ').chain(["0"])).map(str::to_owned).collect();
-        let Ok(output) = Command::new("addr2line").args(["-i", "-e", program]).args(&all).output() else {
+        let all: Vec<String> = some
+            .iter()
+            .flat_map(|one| one.split(' ').filter(|address| !address.is_empty()).chain(["0"]))
+            .map(str::to_owned)
+            .collect();
+        let Ok(output) = Command::new("addr2line").args(["-a", "-i", "-e", program]).args(&all).output()
+        else {
             return vec![String::new(); addresses.len()];
         };
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let mut first = String::new();
         for line in text.lines() {
-            if line.starts_with("??") {
-                told.push(std::mem::take(&mut first));
+            if let Some(address) = line.strip_prefix("0x") {
+                // The nought after each point's addresses.
+                if address.bytes().all(|digit| digit == b'0') {
+                    told.push(std::mem::take(&mut first));
+                }
             } else if first.is_empty()
                 && let Some((_, ours)) =
                     line.split_once("/src/").filter(|_| line.starts_with(env!("CARGO_MANIFEST_DIR")))
