@@ -22,6 +22,9 @@ use crate::message::Mailbox;
 use crate::rules::{Rules, Sidecar};
 use crate::texts::{Language, Names};
 
+/// Of what is wrong in a sidecar so much is told at once.
+const MOST_TOLD: usize = 5;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WatchMode {
@@ -202,7 +205,11 @@ impl Folder {
         match sidecar {
             Some(sidecar) if problems.is_empty() => Ok(sidecar),
             Some(_) | None => {
-                let lines: Vec<String> = problems.iter().map(Problem::in_a_line).collect();
+                let mut lines: Vec<String> =
+                    problems.iter().take(MOST_TOLD).map(Problem::in_a_line).collect();
+                if let Some(more) = problems.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+                    lines.push(format!("and {more} more"));
+                }
                 Err(lines.join("; "))
             }
         }

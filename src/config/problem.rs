@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
+use crate::drop::showable;
+
 /// A mistake in a text, before it is known which file that is.
 #[derive(Debug, Clone)]
 pub(super) struct Mistake {
@@ -122,7 +124,9 @@ impl Problem {
     /// In one line, without what stands in the file: for the journal.
     pub fn in_a_line(&self) -> String {
         let help = self.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
-        format!("{}: {}{help}", self.position(), self.what)
+        // Keys and names of the file may be quoted, whatever they hold.
+        let what = showable(&self.what.replace(char::is_whitespace, " "));
+        format!("{}: {}{help}", self.position(), clipped(&what))
     }
 
     /// As it is shown on a terminal.
@@ -171,6 +175,15 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.render(false))
     }
+}
+
+/// As much of a line as anybody reads.
+fn clipped(line: &str) -> String {
+    const MOST: usize = 300;
+    if line.chars().nth(MOST).is_none() {
+        return line.to_owned();
+    }
+    line.chars().take(MOST).chain(['…']).collect()
 }
 
 /// The beginning of the character at a byte.

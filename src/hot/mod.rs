@@ -8,6 +8,7 @@ mod content;
 mod corner;
 mod keeping;
 mod moves;
+mod order;
 mod registry;
 
 use std::ffi::CString;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 pub use content::Content;
 pub use corner::{claimed_at, claims_at, epoch_at};
+pub use order::{CLAIMING, MOVING, MoveStep};
 pub use registry::{Known, Registry};
 use rustix::fs::{self, AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
 
@@ -35,6 +37,7 @@ pub struct Hot {
     ours: OwnedFd,
     claims: OwnedFd,
     remote: bool,
+    is_locked: bool,
     /// Held as long as the folder is ours.
     _lock: File,
 }
@@ -121,17 +124,18 @@ impl Hot {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let lock = fs::openat(&ours, "lock", flags, Mode::RUSR | Mode::WUSR)
             .map_err(|error| Away::NoRight(error.into()))?;
-        // Some shares know no locks; the claims have one winner all the same.
-        let locked = fs::flock(&lock, FlockOperation::NonBlockingLockExclusive);
-        if locked == Err(rustix::io::Errno::WOULDBLOCK) {
-            return Err(Away::Taken);
-        }
+        let is_locked = match fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => true,
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(Away::Taken),
+            // Some shares know no locks; a claim has one winner all the same.
+            Err(_) => false,
+        };
         // Our corner lasts before anything is taken into it.
         for made_in in [&dir, &ours] {
             fs::fsync(made_in).map_err(|error| Away::NoRight(error.into()))?;
         }
         let remote = fs::fstatfs(&dir).is_ok_and(|disk| is_remote(disk.f_type));
-        Ok(Self { path: path.to_owned(), dir, ours, claims, remote, _lock: lock.into() })
+        Ok(Self { path: path.to_owned(), dir, ours, claims, remote, is_locked, _lock: lock.into() })
     }
 
     /// The same of a folder that is not opened.
@@ -142,6 +146,11 @@ impl Hot {
     /// Whether other machines can write here without our hearing of it.
     pub fn is_remote(&self) -> bool {
         self.remote
+    }
+
+    /// Whether a lock keeps others from working here.
+    pub fn is_locked(&self) -> bool {
+        self.is_locked
     }
 
     /// Whether the path still leads to the directory that was opened.

@@ -1,5 +1,6 @@
 //! Moving things about in a hot folder: into the claims, onto the shelves, back.
 
+use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -9,8 +10,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 
-use super::{CLAIM, Hot, OURS, Seen, WAS_THERE, c, list, open_dir, our_dir};
-use crate::drop::pdf_of;
+use super::{
+    CLAIM, CLAIMING, Hot, MOVING, MoveStep, OURS, Seen, WAS_THERE, c, kind, list, open_dir, our_dir,
+};
+use crate::drop::{Kind, pdf_of};
 
 impl Hot {
     /// Takes things out of people's reach under a claim's name: from the folder itself, or from a
@@ -21,23 +24,67 @@ impl Hot {
             None => self.dir.try_clone()?,
             Some(name) => open_dir(&self.dir, name.as_bytes())?,
         };
-        // The place lasts before anything is in it, and what is in it before its old name is forgotten.
-        fs::fsync(&self.claims)?;
-        for name in names {
-            rename_new(&from, name.as_ref(), &place, name.as_ref())?;
+        let names: Vec<_> = names.iter().map(|name| (name.as_ref(), name.as_ref())).collect();
+        self.go(&CLAIMING, &from, &place, &names)
+    }
+
+    /// Moves things, in the steps of an order.
+    fn go(
+        &self,
+        order: &[MoveStep],
+        from: &OwnedFd,
+        to: &OwnedFd,
+        names: &[(&[u8], &[u8])],
+    ) -> io::Result<()> {
+        for step in order {
+            match step {
+                MoveStep::SyncClaims => fs::fsync(&self.claims)?,
+                MoveStep::Rename => {
+                    for (name, as_name) in names {
+                        rename_new(from, name, to, as_name)?;
+                    }
+                }
+                MoveStep::SyncTo => fs::fsync(to)?,
+                MoveStep::SyncFrom => fs::fsync(from)?,
+            }
         }
-        fs::fsync(&place)?;
-        Ok(fs::fsync(&from)?)
+        Ok(())
+    }
+
+    /// What a run that was killed has moved lasts, where it is now before where it was: what was about to be
+    /// moved to these paths, and if anything is claimed, whatever is on the shelves and in the claims.
+    pub fn make_last(&self, moved: &[PathBuf], shelves: &[&str]) -> io::Result<()> {
+        let claims = self.claims()?;
+        let moved = moved.iter().filter_map(|path| path.parent()).map(Path::to_owned);
+        let mut dirs: BTreeSet<PathBuf> = moved.collect();
+        for shelf in shelves.iter().filter(|_| !claims.is_empty()) {
+            let inside = self.list(Some(shelf))?.into_iter();
+            let inside = inside.filter(|seen| kind(&seen.stat) == Some(Kind::Directory));
+            dirs.extend(inside.map(|seen| Path::new(shelf).join(OsStr::from_bytes(&seen.name))));
+            dirs.insert(PathBuf::from(shelf));
+        }
+        for dir in dirs {
+            match self.parent(&dir.join("x"), false) {
+                Ok((dir, _)) => fs::fsync(&dir)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        for claim in &claims {
+            fs::fsync(&self.claim_dir(claim, false)?)?;
+        }
+        if !claims.is_empty() {
+            fs::fsync(&self.claims)?;
+            fs::fsync(&self.dir)?;
+        }
+        Ok(())
     }
 
     /// Takes something back into a claim from a directory of the folder.
     pub fn claim_from(&self, claim: &str, dir: &Path, name: &[u8]) -> io::Result<()> {
         let place = self.claim_dir(claim, true)?;
         let (from, _) = self.parent(&dir.join("x"), false)?;
-        fs::fsync(&self.claims)?;
-        rename_new(&from, name, &place, name)?;
-        fs::fsync(&place)?;
-        Ok(fs::fsync(&from)?)
+        self.go(&CLAIMING, &from, &place, &[(name, name)])
     }
 
     /// Gives what is claimed the name it was dropped with.
@@ -134,9 +181,7 @@ impl Hot {
     /// Puts something back from a claim into the folder itself.
     pub fn put_back(&self, claim: &str, name: &[u8]) -> io::Result<()> {
         let from = self.claim_dir(claim, false)?;
-        rename_new(&from, name, &self.dir, name)?;
-        fs::fsync(&self.dir)?;
-        Ok(fs::fsync(&from)?)
+        self.go(&MOVING, &from, &self.dir, &[(name, name)])
     }
 
     /// Moves something between the folder's own directories; `to` must be free. Directories on the way
@@ -144,9 +189,7 @@ impl Hot {
     pub fn shelve(&self, from: &Path, to: &Path) -> io::Result<()> {
         let (from_dir, from_name) = self.parent(from, false)?;
         let (to_dir, to_name) = self.parent(to, true)?;
-        rename_new(&from_dir, &from_name, &to_dir, &to_name)?;
-        fs::fsync(&to_dir)?;
-        Ok(fs::fsync(&from_dir)?)
+        self.go(&MOVING, &from_dir, &to_dir, &[(&from_name, &to_name)])
     }
 
     pub fn is_there(&self, path: &Path) -> io::Result<bool> {

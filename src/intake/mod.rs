@@ -5,7 +5,9 @@
 //! folder that can't be worked on is away, visibly, and is tried again.
 
 mod approval;
+mod claims;
 mod decide;
+mod documents;
 mod epoch;
 mod hands;
 mod hints;
@@ -26,6 +28,7 @@ use chrono::TimeDelta;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
+pub use claims::{Known as KnownClaim, Next, Record, is_ours, next};
 use decide::{Claim, Done, TakeError};
 pub use epoch::no_older_records;
 use hints::Hints;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::shared::Shared;
 use super::watched::Watched;
-use super::{IntakeError, epoch};
+use super::{IntakeError, claims, epoch, hands};
 use crate::config::Folder;
 use crate::guard::Alarm;
 use crate::hot::{Away, Hot, Known, WAS_THERE};
@@ -41,6 +41,13 @@ impl Watched {
             Ok(hot) => Arc::new(hot),
             Err(away) => return Ok(Err(away)),
         };
+        let begun = shared.store.moves_begun(&folder.name)?;
+        let begun: Vec<_> = begun.iter().map(|path| hands::shown_path(path)).collect();
+        let shelves =
+            [&folder.names.held, &folder.names.rejected, &folder.names.cancelled, &folder.names.sent];
+        if let Err(error) = hot.make_last(&begun, &shelves.map(String::as_str)) {
+            return Ok(Err(Away::Closed(error)));
+        }
         self.epoch = match epoch::Told::by(&shared.store, folder, &hot)? {
             Ok(told) => told,
             Err(error) => return Ok(Err(Away::Closed(error))),
@@ -137,8 +144,7 @@ impl Watched {
     }
 }
 
-/// A claim in a folder of which there are no records may have been posted already: whatever no
-/// record knows is held.
+/// Whatever may not be ours is held.
 fn distrusted(
     shared: &Shared,
     hot: &Hot,
@@ -146,7 +152,8 @@ fn distrusted(
     is_new: bool,
 ) -> Result<io::Result<String>, IntakeError> {
     let Ok(ulid) = dir.parse::<Ulid>() else { return Ok(Ok(dir)) };
-    if !is_new || shared.store.original(&ulid)?.is_some() || shared.spool.has(&ulid) {
+    let recorded = shared.store.original(&ulid)?.is_some();
+    if claims::is_ours(is_new, hot.is_locked(), recorded, shared.spool.has(&ulid)) {
         return Ok(Ok(dir));
     }
     let held = format!("{dir}{WAS_THERE}");

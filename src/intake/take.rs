@@ -11,6 +11,14 @@ use crate::config::LetterKind;
 use crate::drop::Kind;
 use crate::hot::kind;
 
+/// What a claim was when it was found to be finished.
+pub(super) enum Still<'a> {
+    /// In the folder.
+    Seen(&'a Stamp),
+    /// In its claim.
+    Looks(u64),
+}
+
 impl Claim {
     /// Claims what is to be claimed, and decides it.
     pub(super) async fn take(self, work: &Work) -> Result<Done, TakeError> {
@@ -29,15 +37,14 @@ impl Claim {
                 if !self.claim(names)? {
                     return Ok(Done::Nothing);
                 }
-                if !self.is_as_seen(stamp)? {
-                    return self.later();
-                }
+                self.decide(&Still::Seen(stamp)).await
             }
             // What is not claimed under our eyes may still be written to.
-            Work::Claimed(_, looks) if *looks != Some(self.looks()?) => return self.later(),
-            Work::Claimed(..) => {}
+            Work::Claimed(_, looks) if *looks == Some(self.looks()?) => {
+                self.decide(&Still::Looks(looks.unwrap_or_default())).await
+            }
+            Work::Claimed(..) => self.later(),
         }
-        self.decide().await
     }
 
     /// Says whether there was still something to claim.
@@ -60,7 +67,14 @@ impl Claim {
         }
     }
 
-    /// Whether what was claimed is what was seen to be still.
+    /// Whether a claim is still what it was when it was found to be finished.
+    pub(super) fn is_still(&self, still: &Still<'_>) -> Result<bool, TakeError> {
+        match still {
+            Still::Seen(stamp) => self.is_as_seen(stamp),
+            Still::Looks(looks) => Ok(self.looks()? == *looks),
+        }
+    }
+
     fn is_as_seen(&self, stamp: &Stamp) -> Result<bool, TakeError> {
         let held = self.hot.claimed(&self.dir)?;
         let Some(main) = main_of(&held) else { return Ok(false) };

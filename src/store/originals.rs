@@ -112,6 +112,16 @@ impl Store {
         Ok((due, next.map(time)))
     }
 
+    /// Where originals of a folder were about to be moved, when that was not seen to its end.
+    pub fn moves_begun(&self, folder: &str) -> Result<Vec<Vec<u8>>, StoreError> {
+        let db = self.reader();
+        let sql =
+            "SELECT moving FROM original WHERE due_at IS NOT NULL AND folder = ?1 AND moving IS NOT NULL";
+        let mut statement = db.prepare_cached(sql)?;
+        let begun = statement.query_map([folder], |row| row.get(0))?;
+        Ok(begun.collect::<Result<_, _>>()?)
+    }
+
     /// The originals that were laid on a folder's shelves under a name, the newest first.
     pub fn originals_named(&self, folder: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();

@@ -230,7 +230,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     // What is struck is not left behind in free pages.
     db.pragma_update(None, "secure_delete", true)?;
     // In kilobytes; the system keeps what is read often, and several connections need not keep it too.
-    db.pragma_update(None, "cache_size", -512)?;
+    db.pragma_update(None, "cache_size", -256)?;
     // A statement is planned once: by default it is planned anew whenever what is bound to it is another.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.set_prepared_statement_cache_capacity(64);

@@ -29,6 +29,8 @@ mod service;
 mod simulation;
 mod spool;
 mod standing;
+mod taking_in;
+mod taking_in_check;
 mod tidy;
 
 mod folders {

@@ -24,8 +24,15 @@ impl Drop for Running {
 
 pub fn mailchute(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mailchute"));
-    command.args(arguments).env("RUST_LOG", "error");
+    command.args(arguments).env("RUST_LOG", "error").envs(of_the_unit());
     command
+}
+
+/// What the unit gives it in its environment.
+fn of_the_unit() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let unit = include_str!("../../systemd/mailchute.service");
+    let lines = unit.lines().filter_map(|line| line.strip_prefix("Environment="));
+    lines.flat_map(|line| line.split(' ').filter_map(|pair| pair.split_once('=')))
 }
 
 /// A sandbox and a daemon on the configuration that `init` writes, changed a little.

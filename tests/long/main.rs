@@ -13,6 +13,9 @@
 #[path = "../it/model/mod.rs"]
 mod model;
 
+#[path = "../it/taking_in/mod.rs"]
+mod taking_in;
+
 #[path = "../it/past.rs"]
 mod copies;
 
@@ -33,75 +36,7 @@ mod program;
 mod service;
 
 mod flood;
+mod large;
 mod mutants;
 mod past;
 mod sweep;
-
-use model::sizes::{NOTHING, ONE, Size};
-use model::{Budget, SMALL, explore};
-
-const LARGE: &[Size] = &[
-    Size { name: "messages, more", budget: Budget { lies: 1, faults: 3, ticks: 3, ..NOTHING }, ..ONE },
-    Size {
-        name: "crashes, more",
-        budget: Budget { lies: 1, faults: 2, crashes: 2, ticks: 2, ..NOTHING },
-        ..ONE
-    },
-    Size {
-        name: "a person, more",
-        budget: Budget { lies: 1, faults: 1, crashes: 1, commands: 2, ticks: 2, ..NOTHING },
-        ..ONE
-    },
-    Size {
-        name: "losses, more",
-        budget: Budget { lies: 1, faults: 1, crashes: 1, losses: 1, ticks: 2, ..NOTHING },
-        ..ONE
-    },
-    Size {
-        name: "two documents",
-        documents: 2,
-        budget: Budget { lies: 1, faults: 2, crashes: 1, ticks: 2, ..NOTHING },
-        ..ONE
-    },
-    Size {
-        name: "two daemons, more",
-        daemons: 2,
-        jumps: &[37],
-        budget: Budget { lies: 1, faults: 1, ticks: 1, commands: 1, ..NOTHING },
-        ..ONE
-    },
-    Size {
-        name: "one of everything",
-        jumps: &[37],
-        budget: Budget {
-            lies: 1,
-            faults: 1,
-            crashes: 1,
-            ticks: 1,
-            commands: 1,
-            losses: 1,
-            switches: 1,
-            cards: 1,
-            skews: 0,
-        },
-        ..ONE
-    },
-];
-
-/// One small size, chosen by the environment: what a mutant is tried with.
-#[test]
-fn one_small_size_holds() {
-    let wanted = std::env::var(mutants::SIZE).unwrap_or_default();
-    for size in SMALL.iter().filter(|size| size.name == wanted) {
-        explore(*size);
-    }
-}
-
-#[test]
-fn every_large_size_holds() {
-    let only = std::env::var(mutants::SIZE).ok();
-    for size in LARGE.iter().filter(|size| only.as_ref().is_none_or(|only| only == size.name)) {
-        let (states, time) = explore(*size);
-        println!("{:<20} {states:>9} states {:>8.1} s", size.name, time.as_secs_f64());
-    }
-}

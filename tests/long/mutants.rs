@@ -1,4 +1,4 @@
-//! The check is checked: each rule of the letter is broken once in a copy of the package, and the
+//! The checks are checked: each rule of the letter and of taking in is broken once in a copy of the package, and the
 //! model check must find it. What it need not find is harmless, and says why.
 //!
 //! `MUTANT=3 cargo test --test long mutants -- --nocapture` tries the third alone.
@@ -22,6 +22,9 @@ const AFTER: &str = "src/letter/after/mod.rs";
 const OPEN: &str = "src/letter/after/open.rs";
 const NEXT: &str = "src/letter/next_step.rs";
 const FOLD: &str = "src/letter/fold.rs";
+const ORDER: &str = "src/hot/order.rs";
+const CLAIMS: &str = "src/intake/claims.rs";
+const SETTLE: &str = "src/intake/settle.rs";
 
 const fn caught(
     what: &'static str,
@@ -249,6 +252,100 @@ const MUTANTS: &[Mutant] = &[
         edits: &[(OPEN, "const INTENTS: u32 = 3;", "const INTENTS: u32 = 3000;")],
         harmless: Some("each is proved; the limit only brings a person to look"),
     },
+    caught(
+        "a claim's place need not last before anything is in it",
+        "a power cut, no guard",
+        &[(ORDER, "[MoveStep; 4] =\n    [MoveStep::SyncClaims, ", "[MoveStep; 3] =\n    [")],
+    ),
+    caught(
+        "a claimed drop's old name is forgotten before its new one lasts",
+        "a power cut, no guard",
+        &[(
+            ORDER,
+            "[MoveStep::SyncClaims, MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom]",
+            "[MoveStep::SyncClaims, MoveStep::Rename, MoveStep::SyncFrom, MoveStep::SyncTo]",
+        )],
+    ),
+    caught(
+        "a claimed drop's old name is not forgotten for good",
+        "a power cut, no guard",
+        &[(
+            ORDER,
+            "[MoveStep; 4] =\n    [MoveStep::SyncClaims, MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom]",
+            "[MoveStep; 3] =\n    [MoveStep::SyncClaims, MoveStep::Rename, MoveStep::SyncTo]",
+        )],
+    ),
+    caught(
+        "an original leaves its claim for good before it lasts on its shelf",
+        "a power cut, no guard",
+        &[(
+            ORDER,
+            "[MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom];",
+            "[MoveStep::Rename, MoveStep::SyncFrom, MoveStep::SyncTo];",
+        )],
+    ),
+    caught(
+        "what is recorded of a claim is not looked at",
+        "there before, approved",
+        &[
+            (CLAIMS, "in_claim: true }) => Next::Leave,", "in_claim: true }) => Next::Judge,"),
+            (CLAIMS, "in_claim: false }) => Next::BackToShelf,", "in_claim: false }) => Next::Judge,"),
+        ],
+    ),
+    Mutant {
+        what: "an entry in the spool is made once more",
+        size: "crashes",
+        edits: &[(CLAIMS, "| None if in_spool => Next::Leave,", "| None if in_spool => Next::Judge,")],
+        harmless: Some("it has its claim's name, and a name is admitted once"),
+    },
+    caught(
+        "what was there before is taken for a drop",
+        "there before, approved",
+        &[(CLAIMS, "None if was_there => Next::Hold,", "None if was_there => Next::Judge,")],
+    ),
+    caught(
+        "what a person moved before a crash stays in its claim",
+        "a duplicate, approved",
+        &[(CLAIMS, "in_claim: false }) => Next::BackToShelf,", "in_claim: false }) => Next::Leave,")],
+    ),
+    caught(
+        "what a person accepted before a crash stays in its claim",
+        "there before, approved",
+        &[(CLAIMS, "in_claim: false }) => Next::BringAlong,", "in_claim: false }) => Next::Leave,")],
+    ),
+    caught(
+        "a claim of which there are no records is gone on with",
+        "records lost",
+        &[(CLAIMS, "(folder_is_locked && !folder_is_new)", "folder_is_locked")],
+    ),
+    caught(
+        "without a lock a claim is ours all the same",
+        "two daemons, no locks",
+        &[(CLAIMS, "(folder_is_locked && !folder_is_new)", "!(folder_is_new && folder_is_locked)")],
+    ),
+    caught(
+        "what was written to is as still as before",
+        "a writer",
+        &[(
+            SETTLE,
+            "Some(before) if before.stamp == stamp => before.since,\n                Some(_) | None => now,",
+            "Some(before) => before.since,\n                None => now,",
+        )],
+    ),
+    caught(
+        "a drop need not be still",
+        "a writer",
+        &[(SETTLE, "if until <= now {", "if until <= now + still {")],
+    ),
+    caught(
+        "a duplicate goes at once",
+        "duplicates",
+        &[(
+            "src/guard/admission.rs",
+            "        duplicate\n            .or(letters",
+            "        duplicate\n            .filter(|_| false)\n            .or(letters",
+        )],
+    ),
 ];
 
 fn copy(from: &Path, to: &Path) {

@@ -28,15 +28,16 @@ fn number(of: &str, key: &str) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Memory in KB, and how often its threads have slept and woken.
-fn needs(daemon: &Running) -> (u64, u64) {
+/// Memory in KB, how much of it is its own and no page of a file, and how often its threads have slept and
+/// woken.
+fn needs(daemon: &Running) -> (u64, u64, u64) {
     let process = format!("/proc/{}", daemon.0.id());
     let status = std::fs::read_to_string(format!("{process}/status")).unwrap();
     let threads = std::fs::read_dir(format!("{process}/task")).unwrap().flatten();
     let wakes = threads.map(|thread| {
         number(&std::fs::read_to_string(thread.path().join("status")).unwrap(), "voluntary_ctxt_switches:")
     });
-    (number(&status, "VmRSS:"), wakes.sum())
+    (number(&status, "VmRSS:"), number(&status, "RssAnon:"), wakes.sum())
 }
 
 /// An office with so many letters behind it, and no daemon at work; gives its sandbox.
@@ -90,18 +91,18 @@ fn a_long_past_is_no_burden() {
     // What the start and the questions began comes to its end first.
     let calm = Instant::now();
     until(|| calm.elapsed() > Duration::from_secs(30));
-    let (_, before) = needs(&daemon);
+    let (_, _, before) = needs(&daemon);
     let began = Instant::now();
     until(|| began.elapsed() > Duration::from_secs(30));
-    let (memory, after) = needs(&daemon);
+    let (memory, own, after) = needs(&daemon);
     println!(
-        "{letters} letters: started in {starts:.2?}, `status` in {looks:.2?}; idle: {} KB, {} wake-ups in 30 s",
-        memory,
+        "{letters} letters: started in {starts:.2?}, `status` in {looks:.2?}; idle: {memory} KB ({own} its own), {} wake-ups in 30 s",
         after - before
     );
     assert!(*starts.iter().min().unwrap() < Duration::from_secs(1));
     assert!(*looks.iter().min().unwrap() < Duration::from_millis(100));
     assert!(after - before <= 30, "at most one wake-up a second");
+    assert!(cfg!(debug_assertions) || memory <= 20 * 1024, "at most 20 MB");
 
     // A page of the large database goes bad: it is found, and made anew at the next start.
     drop(daemon);

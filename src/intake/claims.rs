@@ -1,0 +1,62 @@
+//! What is done with a claim, by what is known of it. Pure.
+
+/// What is known of a claim that is taken up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known {
+    /// Whether the drop is (still) in it; a sidecar alone is none.
+    pub holds_drop: bool,
+    pub record: Option<Record>,
+    /// Whether the spool has its entry.
+    pub in_spool: bool,
+    /// Whether it lay in the folder before its drops counted.
+    pub was_there: bool,
+}
+
+/// What the store says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record {
+    /// Whether a person has accepted it, and nothing is decided since.
+    pub accepted: bool,
+    /// Whether it is recorded where it is: in its claim.
+    pub in_claim: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Next {
+    /// It is read, inspected and decided.
+    Judge,
+    /// A person has accepted it, and not all of it is back yet: the rest of it, and then what is next.
+    BringAlong,
+    /// It waits until a person has looked.
+    Hold,
+    /// A crash came after a person had moved it and before that was recorded.
+    BackToShelf,
+    /// Nothing is in it: what came with its drop goes back into the folder.
+    Clear,
+    /// It is decided: what is left is the dispatcher's, or the shelf's.
+    Leave,
+}
+
+/// A drop is decided once, and anew only if a person accepts it.
+pub fn next(known: Known) -> Next {
+    let Known { holds_drop, record, in_spool, was_there } = known;
+    match record {
+        // What is left of it goes where the shelf has laid the original, or it is about to be taken back.
+        Some(_) if !holds_drop => Next::Leave,
+        None if !holds_drop => Next::Clear,
+        Some(Record { accepted: false, in_claim: true }) => Next::Leave,
+        Some(Record { accepted: false, in_claim: false }) => Next::BackToShelf,
+        Some(Record { accepted: true, in_claim: false }) => Next::BringAlong,
+        // Decided before a crash: it is about to be admitted.
+        Some(Record { accepted: true, in_claim: true }) | None if in_spool => Next::Leave,
+        None if was_there => Next::Hold,
+        Some(Record { accepted: true, in_claim: true }) | None => Next::Judge,
+    }
+}
+
+/// Whether a claim found in a folder that is opened was made with these records, so that it is gone on
+/// with. In a folder of which there are none, or one that no lock keeps for us, it may be another's, and
+/// posted already.
+pub fn is_ours(folder_is_new: bool, folder_is_locked: bool, recorded: bool, in_spool: bool) -> bool {
+    recorded || in_spool || (folder_is_locked && !folder_is_new)
+}

@@ -1,0 +1,309 @@
+//! The model check of taking in: the shipped decisions on what is finished, what a claim is, whose it is
+//! and what may go at once, and the shipped order of moves and syncs, under every order of writing,
+//! crashes, power cuts, losses, a second daemon and people's moves that a size allows.
+
+mod daemon;
+mod disk;
+pub mod sizes;
+
+use stateright::{Model, Property};
+
+use daemon::Daemon;
+use disk::{Dir, Disk};
+use sizes::{Locks, Size};
+pub use sizes::{SMALL, explore};
+
+/// What may still happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Budget {
+    pub drops: u8,
+    /// Times that a file is written anew when it was whole.
+    pub rewrites: u8,
+    pub ticks: u8,
+    pub crashes: u8,
+    /// Power cuts; of a share: of its server.
+    pub cuts: u8,
+    pub approvals: u8,
+    /// State directories lost.
+    pub losses: u8,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct State {
+    pub disk: Disk,
+    pub daemons: Vec<Daemon>,
+    pub now: i64,
+    pub next_claim: u8,
+    pub next_drop: u8,
+    /// What was posted without a person's word: drop and bytes.
+    pub posted: Vec<(u8, Bytes)>,
+    pub left: Budget,
+    /// Every drop has the same bytes.
+    pub same: bool,
+    /// Whether duplicates are held.
+    pub guarded: bool,
+    pub broken: Option<&'static str>,
+}
+
+/// What a document is known by.
+pub type Bytes = (u8, u8);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    Drop(u8),
+    Write(usize),
+    Tick,
+    /// A person moves what is held where it says yes.
+    Approve(usize),
+    Start(usize),
+    Crash(usize),
+    /// One step of what a daemon has in hand.
+    Go(usize),
+    Open(usize),
+    Look(usize),
+    Resume(usize),
+    Admit(usize),
+    Post(usize, usize),
+    Shelve(usize, usize),
+    /// One of the ways in which a cut may end; a share's daemons may notice it.
+    Cut {
+        way: usize,
+        noticed: bool,
+    },
+    LoseState(usize),
+}
+
+#[derive(Debug, Clone)]
+pub struct TakingIn {
+    pub size: Size,
+}
+
+impl TakingIn {
+    fn daemon_actions(&self, state: &State, index: usize, actions: &mut Vec<Action>) {
+        let daemon = &state.daemons[index];
+        let Some(up) = &daemon.up else { return actions.push(Action::Start(index)) };
+        if up.hand.is_some() {
+            actions.push(Action::Go(index));
+        } else if !up.is_open {
+            actions.extend(state.may_open(self.size.locks, index).then_some(Action::Open(index)));
+        } else {
+            actions.push(Action::Look(index));
+            actions.extend(daemon.has_claim_due(state).then_some(Action::Resume(index)));
+            let due = daemon.rows.iter().enumerate().filter(|(_, row)| row.is_due());
+            actions.extend(due.map(|(row, _)| Action::Shelve(index, row)));
+        }
+        if !daemon.spool.is_empty() {
+            actions.push(Action::Admit(index));
+        }
+        let ready = daemon.rows.iter().enumerate().filter(|(_, row)| row.may_go());
+        actions.extend(ready.map(|(row, _)| Action::Post(index, row)));
+    }
+
+    fn people(&self, state: &State, actions: &mut Vec<Action>) {
+        let left = state.left;
+        if left.drops > 0 {
+            let is_free = |name: &u8| state.disk.lying(Dir::Folder).all(|(_, file)| file.name != *name);
+            actions.extend((0..2).filter(is_free).map(Action::Drop));
+        }
+        for (index, file) in state.disk.files.iter().enumerate() {
+            let writes = file.version % 2 == 1 || left.rewrites > 0;
+            if writes && matches!(file.at(), Some(Dir::Folder | Dir::Claim(_))) {
+                actions.push(Action::Write(index));
+            }
+            if left.approvals > 0 && file.at() == Some(Dir::Held) {
+                actions.push(Action::Approve(index));
+            }
+        }
+        // Whoever writes does not pause for as long as a drop must be still.
+        let pauses = state.disk.files.iter().any(|file| file.version % 2 == 1 && file.pause > 0);
+        if left.ticks > 0 && !pauses {
+            actions.push(Action::Tick);
+        }
+    }
+}
+
+impl Model for TakingIn {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        let mut disk = Disk::default();
+        disk.syncs = self.size.syncs;
+        if self.size.before {
+            disk.create(0, 0);
+            disk.files[0].version = 2;
+        }
+        vec![State {
+            disk,
+            daemons: vec![Daemon::default(); self.size.daemons],
+            now: 0,
+            next_claim: 0,
+            next_drop: 1,
+            posted: vec![],
+            left: self.size.budget,
+            same: self.size.same,
+            guarded: self.size.guarded,
+            broken: None,
+        }]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        self.people(state, actions);
+        let left = state.left;
+        for index in 0..state.daemons.len() {
+            self.daemon_actions(state, index, actions);
+            if left.crashes > 0 && state.daemons[index].up.is_some() {
+                actions.push(Action::Crash(index));
+            }
+            if left.losses > 0 && state.daemons[index] != Daemon::default() {
+                actions.push(Action::LoseState(index));
+            }
+        }
+        if left.cuts > 0 {
+            for way in 0..state.disk.ways() {
+                actions.push(Action::Cut { way, noticed: true });
+                actions.extend(self.size.is_share.then_some(Action::Cut { way, noticed: false }));
+            }
+        }
+    }
+
+    fn next_state(&self, last: &State, action: Action) -> Option<State> {
+        let mut state = last.clone();
+        state.act(&self.size, action);
+        (state != *last).then_some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::<Self>::always("nothing breaks", |_, state| state.broken.is_none()),
+            Property::<Self>::always("no drop is posted twice", |_, state| {
+                let of = |drop: u8| state.posted.iter().filter(|(posted, _)| *posted == drop).count();
+                (0..state.next_drop).all(|drop| of(drop) <= 1)
+            }),
+            Property::<Self>::always("no drop is lost", |_, state| {
+                let durable = |file: &disk::File| {
+                    let recorded = |daemon: &Daemon| daemon.has_bytes_of(file.drop);
+                    let lies = |other: &disk::File| other.drop == file.drop && other.at().is_some();
+                    state.disk.files.iter().any(lies) || state.daemons.iter().any(recorded)
+                };
+                state.disk.files.iter().all(durable)
+            }),
+            Property::<Self>::always("what was there before is not posted", |model, state| {
+                !model.size.before || state.posted.iter().all(|(drop, _)| *drop != 0)
+            }),
+            Property::<Self>::always("an end is reached", |model, state| {
+                !model.size.ends || state.clone().ends(model)
+            }),
+            Property::<Self>::sometimes("a drop is posted", |_, state| !state.posted.is_empty()),
+        ]
+    }
+}
+
+impl State {
+    fn act(&mut self, size: &Size, action: Action) {
+        match action {
+            Action::Drop(name) => {
+                self.left.drops -= 1;
+                self.disk.create(self.next_drop, name);
+                self.next_drop += 1;
+            }
+            Action::Write(index) => {
+                let file = &mut self.disk.files[index];
+                self.left.rewrites -= u8::from(file.version % 2 == 0);
+                file.version += 1;
+                file.pause = 0;
+            }
+            Action::Tick => {
+                self.left.ticks -= 1;
+                self.pass();
+            }
+            Action::Approve(index) => {
+                self.left.approvals -= 1;
+                self.by_a_person(index);
+            }
+            Action::Start(index) => self.daemons[index].start(),
+            Action::Crash(index) => {
+                self.left.crashes -= 1;
+                self.daemons[index].up = None;
+            }
+            Action::Go(index) => self.go(index),
+            Action::Open(index) => self.open(size, index),
+            Action::Look(index) => self.look(index),
+            Action::Resume(index) => self.resume(index),
+            Action::Admit(index) => self.admit(index),
+            Action::Post(index, row) => self.post(index, row),
+            Action::Shelve(index, row) => self.shelve(index, row),
+            Action::Cut { way, noticed } => {
+                self.left.cuts -= 1;
+                self.disk.cut(way);
+                for daemon in &mut self.daemons {
+                    if size.is_share {
+                        daemon.lose_sight(noticed);
+                    } else {
+                        daemon.up = None;
+                    }
+                }
+            }
+            Action::LoseState(index) => {
+                self.left.losses -= 1;
+                self.daemons[index] = Daemon::default();
+            }
+        }
+    }
+
+    pub fn pass(&mut self) {
+        self.now += 1;
+        for file in &mut self.disk.files {
+            file.pause += u8::from(file.version % 2 == 1);
+        }
+    }
+
+    /// Whether the folder can be opened: no other has it, as far as its locks tell.
+    fn may_open(&self, locks: Locks, index: usize) -> bool {
+        let has = |daemon: &Daemon| daemon.up.as_ref().is_some_and(|up| up.is_open);
+        locks != Locks::Work
+            || self.daemons.iter().enumerate().all(|(other, daemon)| other == index || !has(daemon))
+    }
+
+    /// Nothing goes wrong from here on: does every drop come to its end?
+    fn ends(mut self, model: &TakingIn) -> bool {
+        let over = Budget { drops: 0, rewrites: 0, ticks: 0, crashes: 0, cuts: 0, approvals: 0, losses: 0 };
+        self.left = over;
+        if (0..self.next_drop).any(|drop| self.disk.has_twins(drop)) {
+            // It is refused under each of its names, or its other name is in the way and the journal says so.
+            return true;
+        }
+        if model.size.is_share {
+            // What its server forgot unnoticed is found at the next start.
+            self.daemons.iter_mut().for_each(|daemon| daemon.up = None);
+        }
+        for _round in 0..200 {
+            let mut actions = Vec::new();
+            for index in 0..self.daemons.len() {
+                model.daemon_actions(&self, index, &mut actions);
+            }
+            for index in 0..self.disk.files.len() {
+                let file = &mut self.disk.files[index];
+                file.version += file.version % 2;
+            }
+            let rests = |file: &disk::File| matches!(file.at(), Some(Dir::Held | Dir::Sent) | None);
+            let at_rest = self.disk.files.iter().all(rests);
+            let busy = actions.iter().filter(|action| !matches!(action, Action::Look(_)));
+            let mut next = busy.filter_map(|action| model.next_state(&self, *action));
+            if let Some(next) = next.next() {
+                self = next;
+                continue;
+            }
+            if at_rest {
+                return true;
+            }
+            let looks: Vec<Action> = (0..self.daemons.len()).map(Action::Look).collect();
+            let looked = looks.into_iter().filter(|look| actions.contains(look));
+            match looked.filter_map(|look| model.next_state(&self, look)).next() {
+                Some(next) => self = next,
+                None => self.pass(),
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,107 @@
+//! How much is tried at once.
+
+use std::time::{Duration, Instant};
+
+use stateright::{Checker as _, HasDiscoveries, Model as _};
+
+use super::{Budget, TakingIn};
+
+/// Whether the lock in a folder keeps a second daemon out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Locks {
+    Work,
+    /// The share says that it knows none.
+    None,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Size {
+    pub name: &'static str,
+    pub daemons: usize,
+    pub locks: Locks,
+    pub is_share: bool,
+    /// Whether a directory that was synced lasts.
+    pub syncs: bool,
+    /// Something lies in the folder before it is ours.
+    pub before: bool,
+    /// Every drop has the same bytes.
+    pub same: bool,
+    pub ends: bool,
+    /// Whether duplicates are held.
+    pub guarded: bool,
+    pub budget: Budget,
+}
+
+pub const NOTHING: Budget =
+    Budget { drops: 1, rewrites: 0, ticks: 4, crashes: 0, cuts: 0, approvals: 0, losses: 0 };
+pub const ONE: Size = Size {
+    name: "",
+    daemons: 1,
+    locks: Locks::Work,
+    is_share: false,
+    syncs: true,
+    before: false,
+    same: false,
+    ends: true,
+    guarded: true,
+    budget: NOTHING,
+};
+
+/// Those of the ordinary tests: under a minute in all.
+pub const SMALL: &[Size] = &[
+    Size { name: "a writer", budget: Budget { rewrites: 2, ticks: 5, ..NOTHING }, ..ONE },
+    Size { name: "crashes", budget: Budget { crashes: 2, rewrites: 1, ..NOTHING }, ..ONE },
+    Size {
+        name: "a power cut, no guard",
+        guarded: false,
+        budget: Budget { cuts: 1, crashes: 1, ..NOTHING },
+        ..ONE
+    },
+    Size { name: "duplicates", same: true, budget: Budget { drops: 2, ..NOTHING }, ..ONE },
+    Size {
+        name: "a duplicate, approved",
+        same: true,
+        budget: Budget { drops: 2, approvals: 1, crashes: 1, ..NOTHING },
+        ..ONE
+    },
+    Size {
+        name: "there before, approved",
+        before: true,
+        budget: Budget { drops: 0, approvals: 2, crashes: 1, cuts: 1, ticks: 6, ..NOTHING },
+        ..ONE
+    },
+    Size {
+        name: "a share without syncs",
+        is_share: true,
+        syncs: false,
+        budget: Budget { cuts: 1, crashes: 1, ..NOTHING },
+        ..ONE
+    },
+    Size { name: "records lost", budget: Budget { losses: 1, crashes: 1, cuts: 1, ..NOTHING }, ..ONE },
+    Size { name: "two daemons", daemons: 2, budget: Budget { crashes: 1, ..NOTHING }, ..ONE },
+    Size { name: "two daemons, no locks", daemons: 2, locks: Locks::None, budget: NOTHING, ..ONE },
+];
+
+/// Explores a size whole; its states, or the first way in which something breaks.
+pub fn explore(size: Size) -> (usize, Duration) {
+    let begun = Instant::now();
+    let model = TakingIn { size };
+    let checker = model.checker().threads(2).finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
+    for (name, path) in checker.discoveries() {
+        let steps = path.clone().into_actions();
+        let state = path.last_state();
+        assert!(
+            name == "a drop is posted",
+            "{}: `{name}` is violated after {} steps: {steps:?}\n{:?}\n{state:#?}",
+            size.name,
+            steps.len(),
+            state.broken,
+        );
+    }
+    assert!(
+        checker.discovery("a drop is posted").is_some() || size.before,
+        "{}: nothing is posted",
+        size.name
+    );
+    (checker.unique_state_count(), begun.elapsed())
+}
