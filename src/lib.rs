@@ -35,6 +35,7 @@ pub mod clock;
 
 /// A value that cannot be printed.
 pub mod secret;
+pub mod sync;
 
 /// What is known about letters, durable: SQLite, made one with the ledger at every start.
 pub mod store;

@@ -3,6 +3,10 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // A child for each few PDFs: it needs nothing of all else.
+    if mailchute::pdf::is_child() {
+        return mailchute::pdf::answer().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     mailchute::api::install_tls();
     mailchute::cli::run()
 }

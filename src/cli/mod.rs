@@ -77,17 +77,10 @@ enum Command {
     Man(completions::Man),
     Sandbox(sandbox::Arguments),
     Demo(demo::Arguments),
-    /// A PDF on standard input, one line of JSON out; started by mailchute itself
-    #[command(name = crate::pdf::CHILD, hide = true)]
-    CountPages,
 }
 
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
-    if matches!(arguments.command, Command::CountPages) {
-        // Before anything else is started: it has to give up what it could use.
-        return if crate::pdf::answer().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-    }
     // To the end: what is still to be written into files is.
     let _log = match begin_log(&arguments.command) {
         Ok(guard) => guard,
@@ -147,7 +140,6 @@ async fn obey(command: Command) -> anyhow::Result<()> {
         Command::Man(arguments) => completions::man(&arguments),
         Command::Sandbox(arguments) => sandbox::run(arguments).await,
         Command::Demo(arguments) => demo::run(arguments).await,
-        Command::CountPages => Ok(()),
     }
 }
 

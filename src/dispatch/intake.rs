@@ -46,10 +46,12 @@ impl Dispatch {
             }
         }
         let mut taken = Vec::new();
-        for admission in admitted {
-            let ulid = admission.ulid.clone();
+        let admitting = admitted.into_iter().map(|admission| {
             let known = self.shared.accounts.contains_key(&admission.order.account);
-            match self.shared.store.admit(admission).await {
+            (admission.ulid.clone(), known, self.shared.store.admit(admission))
+        });
+        for (ulid, known, admitted) in admitting.collect::<Vec<_>>() {
+            match admitted.await {
                 Ok(number) => {
                     journal::admitted(number, known);
                     taken.push(ulid);

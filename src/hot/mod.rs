@@ -24,6 +24,7 @@ pub use registry::{Known, Registry};
 use rustix::fs::{self, AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
 
 use crate::drop::Kind;
+use crate::sync::Syncs;
 
 const OURS: &str = ".mailchute";
 const CLAIM: &str = "claim";
@@ -38,6 +39,8 @@ pub struct Hot {
     claims: OwnedFd,
     remote: bool,
     is_locked: bool,
+    claims_syncs: Syncs,
+    folder_syncs: Syncs,
     /// Held as long as the folder is ours.
     _lock: File,
 }
@@ -135,7 +138,17 @@ impl Hot {
             fs::fsync(made_in).map_err(|error| Away::NoRight(error.into()))?;
         }
         let remote = fs::fstatfs(&dir).is_ok_and(|disk| is_remote(disk.f_type));
-        Ok(Self { path: path.to_owned(), dir, ours, claims, remote, is_locked, _lock: lock.into() })
+        Ok(Self {
+            path: path.to_owned(),
+            dir,
+            ours,
+            claims,
+            remote,
+            is_locked,
+            claims_syncs: Syncs::default(),
+            folder_syncs: Syncs::default(),
+            _lock: lock.into(),
+        })
     }
 
     /// The same of a folder that is not opened.
@@ -146,6 +159,14 @@ impl Hot {
     /// Whether other machines can write here without our hearing of it.
     pub fn is_remote(&self) -> bool {
         self.remote
+    }
+
+    fn sync_claims(&self) -> io::Result<()> {
+        self.claims_syncs.sync(|| Ok(fs::fsync(&self.claims)?))
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        self.folder_syncs.sync(|| Ok(fs::fsync(&self.dir)?))
     }
 
     /// Whether a lock keeps others from working here.

@@ -25,7 +25,7 @@ impl Hot {
             Some(name) => open_dir(&self.dir, name.as_bytes())?,
         };
         let names: Vec<_> = names.iter().map(|name| (name.as_ref(), name.as_ref())).collect();
-        self.go(&CLAIMING, &from, &place, &names)
+        self.go(&CLAIMING, &from, &place, &names, subfolder.is_none())
     }
 
     /// Moves things, in the steps of an order.
@@ -35,16 +35,19 @@ impl Hot {
         from: &OwnedFd,
         to: &OwnedFd,
         names: &[(&[u8], &[u8])],
+        from_folder: bool,
     ) -> io::Result<()> {
         for step in order {
             match step {
-                MoveStep::SyncClaims => fs::fsync(&self.claims)?,
+                MoveStep::SyncClaims => self.sync_claims()?,
                 MoveStep::Rename => {
                     for (name, as_name) in names {
                         rename_new(from, name, to, as_name)?;
                     }
                 }
                 MoveStep::SyncTo => fs::fsync(to)?,
+                // Others take things out of the folder itself at the same time.
+                MoveStep::SyncFrom if from_folder => self.sync_folder()?,
                 MoveStep::SyncFrom => fs::fsync(from)?,
             }
         }
@@ -84,7 +87,7 @@ impl Hot {
     pub fn claim_from(&self, claim: &str, dir: &Path, name: &[u8]) -> io::Result<()> {
         let place = self.claim_dir(claim, true)?;
         let (from, _) = self.parent(&dir.join("x"), false)?;
-        self.go(&CLAIMING, &from, &place, &[(name, name)])
+        self.go(&CLAIMING, &from, &place, &[(name, name)], false)
     }
 
     /// Gives what is claimed the name it was dropped with.
@@ -181,7 +184,7 @@ impl Hot {
     /// Puts something back from a claim into the folder itself.
     pub fn put_back(&self, claim: &str, name: &[u8]) -> io::Result<()> {
         let from = self.claim_dir(claim, false)?;
-        self.go(&MOVING, &from, &self.dir, &[(name, name)])
+        self.go(&MOVING, &from, &self.dir, &[(name, name)], false)
     }
 
     /// Moves something between the folder's own directories; `to` must be free. Directories on the way
@@ -189,7 +192,7 @@ impl Hot {
     pub fn shelve(&self, from: &Path, to: &Path) -> io::Result<()> {
         let (from_dir, from_name) = self.parent(from, false)?;
         let (to_dir, to_name) = self.parent(to, true)?;
-        self.go(&MOVING, &from_dir, &to_dir, &[(&from_name, &to_name)])
+        self.go(&MOVING, &from_dir, &to_dir, &[(&from_name, &to_name)], false)
     }
 
     pub fn is_there(&self, path: &Path) -> io::Result<bool> {
@@ -237,15 +240,13 @@ impl Hot {
         let name = parts.pop().ok_or_else(|| io::Error::other("a path without a name"))?;
         let mut dir = self.dir.try_clone()?;
         for part in parts {
-            if make {
-                let rights = Mode::RWXU | Mode::RWXG | Mode::ROTH | Mode::XOTH;
-                match fs::mkdirat(&dir, c(part)?, rights) {
-                    Ok(()) => fs::fsync(&dir)?,
-                    Err(rustix::io::Errno::EXIST) => {}
-                    Err(error) => return Err(error.into()),
+            dir = match open_dir(&dir, part) {
+                Err(error) if make && error.kind() == io::ErrorKind::NotFound => {
+                    make_dir(&dir, part)?;
+                    open_dir(&dir, part)?
                 }
-            }
-            dir = open_dir(&dir, part)?;
+                opened => opened?,
+            };
         }
         Ok((dir, name.to_vec()))
     }
@@ -256,6 +257,16 @@ impl Hot {
             drop(self.parent(&Path::new(name).join("x"), true)?);
         }
         Ok(())
+    }
+}
+
+/// A directory for people, which lasts once this returns; another may have made it meanwhile.
+fn make_dir(at: &OwnedFd, name: &[u8]) -> io::Result<()> {
+    let rights = Mode::RWXU | Mode::RWXG | Mode::ROTH | Mode::XOTH;
+    match fs::mkdirat(at, c(name)?, rights) {
+        Ok(()) => Ok(fs::fsync(at)?),
+        Err(rustix::io::Errno::EXIST) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

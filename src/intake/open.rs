@@ -152,8 +152,8 @@ fn distrusted(
     is_new: bool,
 ) -> Result<io::Result<String>, IntakeError> {
     let Ok(ulid) = dir.parse::<Ulid>() else { return Ok(Ok(dir)) };
-    let recorded = shared.store.original(&ulid)?.is_some();
-    if claims::is_ours(is_new, hot.is_locked(), recorded, shared.spool.has(&ulid)) {
+    let is_known = shared.store.original(&ulid)?.is_some() || shared.spool.has(&ulid);
+    if claims::is_ours(is_known, is_new, hot.is_locked()) {
         return Ok(Ok(dir));
     }
     let held = format!("{dir}{WAS_THERE}");

@@ -137,6 +137,7 @@ impl Outbox {
                 return Ok(());
             }
             let folders: Vec<_> = self.registry.all().into_iter().map(|known| known.folder).collect();
+            let mut passed_on = Vec::new();
             for row in rows {
                 let now = self.clock.now();
                 let mut to = Vec::new();
@@ -144,7 +145,10 @@ impl Outbox {
                     to = route::route(&news, &self.about(&news, &folders)?, email, now);
                 }
                 journal::owed(&row, to.len());
-                self.store.pass_on(row.id, to, now).await?;
+                passed_on.push(self.store.pass_on(row.id, to, now));
+            }
+            for passed_on in passed_on {
+                passed_on.await?;
             }
         }
     }
@@ -164,7 +168,7 @@ impl Outbox {
     async fn send(&self, email: &Email, tongue: Tongue) -> Result<Option<Time>, RecordError> {
         // A clock that was set back must not make it rest for longer.
         let now = self.clock.now();
-        let rests = |until: &Time| (now..=now + route::LONGEST_REST).contains(until);
+        let rests = |until: &Time| now < *until && *until <= now + route::LONGEST_REST;
         if let Some(until) = locked(&self.known).rests.filter(rests) {
             return Ok(Some(until));
         }

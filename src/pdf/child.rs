@@ -1,7 +1,7 @@
-//! The child's half: gives up what it could do harm with, reads a PDF from standard input, and says one
-//! line.
+//! The child's half: gives up what it could do harm with, reads PDFs from standard input, each after its
+//! length, and says one line for each.
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read, Write as _};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
@@ -29,11 +29,29 @@ pub fn answer() -> std::io::Result<()> {
     }
     // A panic is an answer like any other; its text is nobody's.
     std::panic::set_hook(Box::new(|_| {}));
-    let mut pdf = Vec::new();
-    std::io::stdin().lock().take(LARGEST_DOCUMENT + 1).read_to_end(&mut pdf)?;
-    let judged = std::panic::catch_unwind(|| judge::judge(&pdf));
-    let answer = judged.unwrap_or(Answer::Doubt(Doubt::Unreadable));
+    let mut input = std::io::stdin().lock();
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", serde_json::to_string(&answer)?)?;
-    out.flush()
+    while let Some(pdf) = next(&mut input)? {
+        let judged = std::panic::catch_unwind(|| judge::judge(&pdf));
+        let answer = judged.unwrap_or(Answer::Doubt(Doubt::Unreadable));
+        writeln!(out, "{}", serde_json::to_string(&answer)?)?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// The next PDF; nothing, if there is none any more.
+fn next(input: &mut impl Read) -> std::io::Result<Option<Vec<u8>>> {
+    let mut length = [0; 8];
+    if let Err(error) = input.read_exact(&mut length) {
+        return if error.kind() == ErrorKind::UnexpectedEof { Ok(None) } else { Err(error) };
+    }
+    let length = u64::from_le_bytes(length);
+    // What is longer is no letter's document, and refused by its size.
+    if length > LARGEST_DOCUMENT {
+        return Err(ErrorKind::InvalidInput.into());
+    }
+    let mut pdf = Vec::new();
+    input.take(length).read_to_end(&mut pdf)?;
+    Ok(Some(pdf))
 }

@@ -1,29 +1,37 @@
 //! How many pages a PDF has, if that is beyond doubt: asked of a child process with limits.
 //!
 //! A PDF may come from anybody, so it is read by a process of its own: the same binary, which can open
-//! nothing, start nothing, and has so much memory and time. Whatever happens to it costs one answer.
+//! nothing, start nothing, and has so much memory and time. Whatever happens to it costs one answer. One
+//! that was taken over could at most count later documents wrongly, which the service finds out before
+//! anything is posted.
 
+mod alive;
 mod child;
 mod judge;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::Command;
 
+use alive::Alive;
 pub use child::answer;
 pub use judge::judge;
 
 use crate::drop::Doubt;
 
 /// The hidden subcommand that is the child.
-pub const CHILD: &str = "count-pages";
+const CHILD: &str = "count-pages";
 const WALL_TIME: Duration = Duration::from_secs(20);
-const LONGEST_ANSWER: u64 = 1024;
+/// A child that nobody has asked for so long is let go.
+const REST: Duration = Duration::from_secs(2);
+
+/// Whether this process was started to be a child.
+pub fn is_child() -> bool {
+    std::env::args_os().nth(1).is_some_and(|first| first == CHILD)
+}
 
 /// One line of JSON, from child to parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +51,15 @@ pub enum Answer {
 pub struct Inspector {
     program: PathBuf,
     patience: Duration,
+    idle: Arc<Mutex<Idle>>,
+}
+
+/// Children that may be asked again.
+#[derive(Debug, Default)]
+struct Idle {
+    children: Vec<Alive>,
+    /// Somebody will let go of those that have rested for long.
+    is_watched: bool,
 }
 
 impl Inspector {
@@ -54,7 +71,7 @@ impl Inspector {
     }
 
     pub fn of(program: &Path) -> Self {
-        Self { program: program.to_owned(), patience: WALL_TIME }
+        Self { program: program.to_owned(), patience: WALL_TIME, idle: Arc::default() }
     }
 
     /// Waits no longer than this for an answer.
@@ -73,36 +90,48 @@ impl Inspector {
 
     /// The same, with the count of what a person may take as it is.
     pub async fn inspect(&self, pdf: &[u8]) -> io::Result<Answer> {
-        let mut child = Command::new(&self.program)
-            .arg(CHILD)
-            .env_clear()
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()?;
-        let (Some(mut to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(io::Error::other("the child has no pipes"));
-        };
-        let talk = async move {
-            let mut said = String::new();
-            let give = async move {
-                // A child that has seen enough closes its end.
-                let _ = to.write_all(pdf).await;
-            };
-            let mut from = from.take(LONGEST_ANSWER);
-            let ((), heard) = tokio::join!(give, from.read_to_string(&mut said));
-            heard.map(|_| said)
-        };
-        let said = tokio::time::timeout(self.patience, talk).await;
-        let said = said.ok().and_then(Result::ok).unwrap_or_default();
-        // Dropped, it is killed and waited for.
-        let ended = tokio::time::timeout(Duration::from_secs(1), child.wait()).await;
-        let well = ended.is_ok_and(|ended| ended.is_ok_and(|status| status.success()));
-        match serde_json::from_str(&said) {
-            Ok(answer) if well => Ok(answer),
-            Ok(_) | Err(_) => Ok(Answer::Doubt(Doubt::TooMuch)),
+        if let Some(child) = self.idle(|idle| idle.children.pop())
+            && let Some((answer, child)) = child.ask(pdf, self.patience).await
+        {
+            self.rests(child);
+            return Ok(answer);
         }
+        Ok(match Alive::start(&self.program)?.ask(pdf, self.patience).await {
+            Some((answer, child)) => {
+                self.rests(child);
+                answer
+            }
+            None => Answer::Doubt(Doubt::TooMuch),
+        })
+    }
+
+    fn idle<T>(&self, look: impl FnOnce(&mut Idle) -> T) -> T {
+        look(&mut self.idle.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A child waits to be asked again, for a moment.
+    fn rests(&self, child: Option<Alive>) {
+        let Some(child) = child else { return };
+        let is_watched = self.idle(|idle| {
+            idle.children.push(child);
+            std::mem::replace(&mut idle.is_watched, true)
+        });
+        if is_watched {
+            return;
+        }
+        let all = self.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(REST).await;
+                let over = all.idle(|idle| {
+                    idle.children.retain(|child| child.asked.elapsed() < REST);
+                    idle.is_watched = !idle.children.is_empty();
+                    !idle.is_watched
+                });
+                if over {
+                    return;
+                }
+            }
+        });
     }
 }

@@ -12,6 +12,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
@@ -48,22 +49,50 @@ pub async fn tick(
             return Ok(next);
         }
         let mut written = false;
+        let mut placing = Placing::default();
         for original in due {
+            // What is put away may say something of the path of what lies on a shelf.
+            if original.shelved.is_some() || original.moving.is_some() {
+                written |= placing.done().await?;
+            }
             // What was put away meanwhile may have said something of its path.
             let Some(original) = store.original(&original.ulid)?.filter(|original| original.is_due) else {
                 written = true;
                 continue;
             };
             let put = Put { store, registry, clock };
-            written |= match put.away(original).await {
-                Err(RecordError::NotWritten(_)) => false,
-                put => put?,
-            };
+            written |= put.away(original, &mut placing).await?;
         }
+        written |= placing.done().await?;
         if !written {
             // The disk takes nothing at present.
             return Ok(Some(now + AWAY));
         }
+    }
+}
+
+/// What is being recorded of originals that are put away: the next move's record shares its commit.
+#[derive(Default)]
+struct Placing(Vec<Recording>);
+
+type Recording = Pin<Box<dyn Future<Output = Result<(), RecordError>> + Send>>;
+
+impl Placing {
+    /// Says whether anything could be recorded.
+    async fn done(&mut self) -> Result<bool, RecordError> {
+        let mut written = false;
+        for placed in self.0.drain(..) {
+            written |= is_written(placed.await)?;
+        }
+        Ok(written)
+    }
+}
+
+fn is_written(recorded: Result<(), RecordError>) -> Result<bool, RecordError> {
+    match recorded {
+        Ok(()) => Ok(true),
+        Err(RecordError::NotWritten(_)) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -81,20 +110,22 @@ struct Shelved {
 }
 
 impl Put<'_> {
-    /// One original; says whether anything could be recorded.
-    async fn away(&self, original: Original) -> Result<bool, RecordError> {
+    /// One original; says whether anything was recorded.
+    async fn away(&self, original: Original, placing: &mut Placing) -> Result<bool, RecordError> {
         let (ulid, now) = (original.ulid.clone(), self.clock.now());
         let known = self.registry.get(&original.origin.folder);
         let recorded = match known.map(|known| (known.folder, known.hot)) {
-            Some((folder, Some(hot))) => match self.shelve(&original, &folder, hot).await? {
-                Ok(Shelved { place, path, told }) => {
+            Some((folder, Some(hot))) => match self.shelve(&original, &folder, hot).await {
+                Err(error) => return is_written(Err(error)),
+                Ok(Ok(Shelved { place, path, told })) => {
                     if place == Place::Gone {
                         journal::original_gone(&folder.name, &ulid);
                     }
                     let path = path.map(|path| path.into_os_string().into_vec());
-                    self.store.placed(ulid, place, path, told, original.changes).await
+                    placing.0.push(Box::pin(self.store.placed(ulid, place, path, told, original.changes)));
+                    return Ok(false);
                 }
-                Err(error) => {
+                Ok(Err(error)) => {
                     let why = error.to_string();
                     if original.attempts == 0 && error.kind() != io::ErrorKind::WouldBlock {
                         journal::not_shelved(&folder.name, &ulid, &why);
@@ -109,11 +140,7 @@ impl Put<'_> {
                 self.store.move_later(ulid, now + LONGEST_WAIT, why).await
             }
         };
-        match recorded {
-            Ok(()) => Ok(true),
-            Err(RecordError::NotWritten(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_written(recorded)
     }
 
     async fn shelve(

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use fs_err as fs;
 
@@ -9,6 +10,7 @@ use super::entry::{DROP, Dropped, EntryError, ORDER, document_name, write};
 use super::private;
 use super::ulid::Ulid;
 use crate::letter::Order;
+use crate::sync::Syncs;
 
 /// An entry that is being written. One that is not finished never was.
 #[derive(Debug)]
@@ -16,11 +18,13 @@ pub struct Draft {
     new: PathBuf,
     ulid: Ulid,
     documents: usize,
+    /// Of the directory it is written in.
+    syncs: Arc<Syncs>,
 }
 
 impl Draft {
-    pub(super) fn new(new: PathBuf, ulid: Ulid) -> Self {
-        Self { new, ulid, documents: 0 }
+    pub(super) fn new(new: PathBuf, ulid: Ulid, syncs: Arc<Syncs>) -> Self {
+        Self { new, ulid, documents: 0, syncs }
     }
 
     pub(super) fn beside(&self) -> PathBuf {
@@ -43,7 +47,7 @@ impl Draft {
         write(&beside.join(ORDER), &serde_json::to_vec_pretty(order)?)?;
         private::sync_directory(&beside)?;
         fs::rename(&beside, self.new.join(self.ulid.as_str()))?;
-        private::sync_directory(&self.new).map_err(EntryError::PerhapsTaken)
+        self.syncs.sync(|| private::sync_directory(&self.new)).map_err(EntryError::PerhapsTaken)
     }
 
     /// On a full disk every block counts; whatever can't be removed is swept at the next start.

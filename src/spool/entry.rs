@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use super::ulid::Ulid;
 use crate::drop::Origin;
 use crate::guard::Terms;
 use crate::letter::{LARGEST_DOCUMENT, Order};
+use crate::sync::Syncs;
 
 pub(super) const ORDER: &str = "order.json";
 pub(super) const DROP: &str = "drop.json";
@@ -50,6 +52,8 @@ pub struct Dropped {
 #[derive(Debug, Clone)]
 pub struct Spool {
     dir: PathBuf,
+    /// Of `new`, where several write at once.
+    new_syncs: Arc<Syncs>,
 }
 
 impl Spool {
@@ -57,7 +61,7 @@ impl Spool {
     pub fn open(dir: &Path) -> io::Result<Self> {
         private::directory(&dir.join(NEW))?;
         private::directory(&dir.join(LETTERS))?;
-        Ok(Self { dir: dir.to_owned() })
+        Ok(Self { dir: dir.to_owned(), new_syncs: Arc::default() })
     }
 
     /// Where an entry lies: it moves once, when it becomes a letter.
@@ -68,7 +72,7 @@ impl Spool {
 
     /// Begins an entry; what a crash left of the same one is thrown away.
     pub fn begin(&self, ulid: &Ulid) -> io::Result<Draft> {
-        let draft = Draft::new(self.dir.join(NEW), ulid.clone());
+        let draft = Draft::new(self.dir.join(NEW), ulid.clone(), Arc::clone(&self.new_syncs));
         let beside = draft.beside();
         if beside.exists() {
             fs::remove_dir_all(&beside)?;
@@ -114,7 +118,7 @@ impl Spool {
             fs::rename(self.dir.join(NEW).join(ulid.as_str()), self.dir.join(LETTERS).join(ulid.as_str()))?;
         }
         private::sync_directory(&self.dir.join(LETTERS))?;
-        private::sync_directory(&self.dir.join(NEW))
+        self.new_syncs.sync(|| private::sync_directory(&self.dir.join(NEW)))
     }
 
     /// A letter's documents are no longer kept; they need not be there.

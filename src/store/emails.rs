@@ -71,7 +71,12 @@ fn email(row: &rusqlite::Row<'_>) -> rusqlite::Result<EmailRow> {
 
 impl Store {
     /// News are passed on to these people; with none of them, they are done.
-    pub async fn pass_on(&self, owed: i64, to: Vec<Addressed>, at: Time) -> Result<(), RecordError> {
+    pub fn pass_on(
+        &self,
+        owed: i64,
+        to: Vec<Addressed>,
+        at: Time,
+    ) -> impl Future<Output = Result<(), RecordError>> + Send + use<> {
         self.write(move |batch| {
             for addressed in &to {
                 let Addressed { recipient, kind, folder, due, alone } = addressed;
@@ -100,7 +105,6 @@ impl Store {
             let sql = "UPDATE owed SET done_at = ?2 WHERE id = ?1";
             Ok(batch.db.prepare_cached(sql)?.execute(params![owed, millis(at)]).map(drop)?)
         })
-        .await
     }
 
     /// Mails that are due, and when there will be more.

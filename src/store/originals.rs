@@ -223,14 +223,14 @@ impl Store {
     }
 
     /// Where an original lies now. It stays due if more became owed since `seen`.
-    pub async fn placed(
+    pub fn placed(
         &self,
         ulid: Ulid,
         place: Place,
         shelved: Option<Vec<u8>>,
         told: Option<String>,
         seen: i64,
-    ) -> Result<(), RecordError> {
+    ) -> impl Future<Output = Result<(), RecordError>> + Send + use<> {
         self.write(move |batch| {
             let sql = "UPDATE original SET place = ?2, shelved = ?3, moving = NULL, told = ?4, attempts = 0,
                        trouble = NULL, due_at = CASE changes WHEN ?5 THEN NULL ELSE due_at END
@@ -246,7 +246,6 @@ impl Store {
             let values = params![ulid.as_str(), place.word(), shelved];
             Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
         })
-        .await
     }
 
     /// An original is back in the claims; unless it is decided anew it will be put away again then.

@@ -97,10 +97,15 @@ impl Store {
         }
     }
 
-    pub(super) async fn write<T: Send + 'static>(
+    /// What is to be written is handed over at once, and is written even if nobody waits for it: several that
+    /// are waited for together share a commit.
+    pub(super) fn write<T: Send + 'static, F>(
         &self,
-        run: impl FnOnce(&mut Batch<'_>) -> Result<T, RecordError> + Send + 'static,
-    ) -> Result<T, RecordError> {
+        run: F,
+    ) -> impl Future<Output = Result<T, RecordError>> + Send + use<T, F>
+    where
+        F: FnOnce(&mut Batch<'_>) -> Result<T, RecordError> + Send + 'static,
+    {
         let (tell, told) = oneshot::channel();
         let run: Move = Box::new(move |batch| {
             let none = || Err(RecordError::NotWritten("the database does not begin".to_owned()));
@@ -114,10 +119,12 @@ impl Store {
             let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
             moves.as_ref().is_some_and(|moves| moves.send(run).is_ok())
         };
-        if !sent {
-            return Err(Halted.into());
+        async move {
+            if !sent {
+                return Err(Halted.into());
+            }
+            told.await.unwrap_or_else(|_| Err(Halted.into()))
         }
-        told.await.unwrap_or_else(|_| Err(Halted.into()))
     }
 
     /// Resolves once the writer has had its turn, whether the disk took anything or not.
@@ -125,8 +132,11 @@ impl Store {
         drop(self.write(|_batch| Ok(())).await);
     }
 
-    pub async fn admit(&self, admission: Admission) -> Result<Number, RecordError> {
-        self.write(move |batch| batch.admit(&admission)).await
+    pub fn admit(
+        &self,
+        admission: Admission,
+    ) -> impl Future<Output = Result<Number, RecordError>> + Send + use<> {
+        self.write(move |batch| batch.admit(&admission))
     }
 
     /// Makes a change durable, and gives the letter as it is then.

@@ -42,10 +42,16 @@ fn the_child_gives_everything_up_before_it_reads_a_byte() {
             std::thread::yield_now();
         }
     }
-    child.stdin.take().unwrap().write_all(&pdf(3)).unwrap();
+    let mut to = child.stdin.take().unwrap();
+    for pages in [3, 4] {
+        let pdf = pdf(pages);
+        to.write_all(&(pdf.len() as u64).to_le_bytes()).unwrap();
+        to.write_all(&pdf).unwrap();
+    }
+    drop(to);
     let said = child.wait_with_output().unwrap();
     assert!(said.status.success());
-    assert_eq!(String::from_utf8(said.stdout).unwrap(), "{\"pages\":3}\n");
+    assert_eq!(String::from_utf8(said.stdout).unwrap(), "{\"pages\":3}\n{\"pages\":4}\n");
 }
 
 /// A program that is no mailchute.
@@ -73,12 +79,12 @@ async fn whatever_becomes_of_the_child_costs_one_answer() {
     for (what, script) in [
         ("it is killed", "kill -9 $$"),
         ("it hangs", "exec sleep 100"),
-        ("it hangs with an answer", "echo '{\"pages\":1}'; exec sleep 100"),
-        ("it fails with an answer", "echo '{\"pages\":1}'; exit 1"),
+        ("it hangs within an answer", "printf '{\"pages\":1}'; exec sleep 100"),
+        ("it fails within an answer", "printf '{\"pages\":1'; exit 1"),
         ("it is silent", "cat > /dev/null"),
         ("it talks nonsense", "echo one page"),
         ("it never ends talking", "exec cat /dev/zero"),
-        ("it talks after its answer", "echo '{\"pages\":1}'; echo '{\"pages\":2}'"),
+        ("it talks after its answer", "printf '{\"pages\":1}\n{\"pages\":2}\n'"),
     ] {
         assert_eq!(asked(&program(dir.path(), script)).await, Err(Doubt::TooMuch), "{what}");
     }
@@ -86,6 +92,51 @@ async fn whatever_becomes_of_the_child_costs_one_answer() {
     assert_eq!(asked(&well).await, Ok(1));
     // The one thing that is nobody's fault who dropped a PDF.
     assert!(Inspector::of(&dir.path().join("gone")).pages(&pdf(1)).await.is_err());
+}
+
+/// How many children a program has started, each of which leaves a line.
+fn started(dir: &Path) -> usize {
+    std::fs::read_to_string(dir.join("started")).unwrap_or_default().lines().count()
+}
+
+#[tokio::test]
+async fn a_child_that_only_counts_is_asked_again_and_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let begun = format!("echo >> {}/started;", dir.path().display());
+    let real = format!("{begun} exec {MAILCHUTE} \"$@\"");
+    let inspector = program(dir.path(), &real).with_patience(Duration::from_mins(1));
+    assert_eq!(asked(&inspector).await, Ok(1));
+    for pages in 1..20 {
+        assert_eq!(inspector.pages(&pdf(pages)).await.unwrap(), Ok(u32::try_from(pages).unwrap()));
+    }
+    assert_eq!(started(dir.path()), 1, "one for all");
+    // Whatever else a PDF makes it say was its last word.
+    assert!(inspector.pages(b"%PDF-1.4 and no more").await.unwrap().is_err());
+    assert_eq!(inspector.pages(&pdf(2)).await.unwrap(), Ok(2));
+    assert_eq!(started(dir.path()), 2);
+    // Two at once are asked of two.
+    let (one, other) = (pdf(7), pdf(8));
+    let (one, other) = tokio::join!(inspector.pages(&one), inspector.pages(&other));
+    assert_eq!((one.unwrap(), other.unwrap()), (Ok(7), Ok(8)));
+    assert_eq!(started(dir.path()), 3);
+}
+
+#[tokio::test]
+async fn what_an_old_child_fails_at_a_new_one_is_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    // Its first answer is right, and then it is no use any more.
+    for (what, ends) in [("it ends", "exit"), ("it is killed", "kill -9 $$")] {
+        std::fs::write(dir.path().join("started"), "").unwrap();
+        let script = format!(
+            "echo >> {}/started; head -c 100 > /dev/null; echo '{{\"pages\":1}}'; {ends}",
+            dir.path().display()
+        );
+        let inspector = program(dir.path(), &script).with_patience(Duration::from_secs(10));
+        for n in 1..4 {
+            assert_eq!(asked(&inspector).await, Ok(1), "{what}");
+            assert_eq!(started(dir.path()), n, "{what}");
+        }
+    }
 }
 
 /// Zeros that are small on paper, compressed twice.

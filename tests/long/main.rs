@@ -2,6 +2,8 @@
 //!
 //! `cargo test --release --test long large -- --nocapture`: the model check in large sizes.
 //! `cargo test --release --test long past -- --nocapture`: a long history (`past.rs`).
+//! `cargo test --release --test long crowd -- --nocapture`: very many folders and letters, and nothing to do
+//! (`crowd.rs`).
 //! `cargo test --test long mutants -- --nocapture`: the check is checked (`mutants.rs`).
 //! `cargo test --test long sweep_every -- --nocapture`: the real program, killed or failed at every moment
 //! (`sweep/mod.rs`).
@@ -35,6 +37,7 @@ mod program;
 #[path = "../it/service.rs"]
 mod service;
 
+mod crowd;
 mod flood;
 mod large;
 mod mutants;

@@ -164,7 +164,7 @@ impl State {
         let mut claims = Vec::new();
         for claim in self.disk.claims() {
             let (record, in_spool) = daemon.knows(claim);
-            if !is_ours(is_new, size.locks != Locks::None, record.is_some(), in_spool) {
+            if !is_ours(record.is_some() || in_spool, is_new, size.locks != Locks::None) {
                 self.disk.was_there.insert(claim);
             }
             claims.push((claim, None));
@@ -187,7 +187,9 @@ impl State {
                 daemon.up().hand = Some(Hand::TakeBack { row, file, step: 0 });
             } else {
                 // Nobody waits for that: it is laid aside, with a text.
-                MOVING.into_iter().for_each(|step| _ = self.disk.go(step, file, Dir::Approve, Dir::Held));
+                for step in MOVING {
+                    self.disk.go(step, file, Dir::Approve, Dir::Held);
+                }
             }
             return;
         }
@@ -360,7 +362,7 @@ impl State {
         let found = places.into_iter().flatten().find_map(|dir| at(dir).map(|(file, _)| (file, dir)));
         match found {
             Some((_, from)) if from == to => {
-                (daemon.rows[row].place, daemon.rows[row].moving) = (Some(to), None)
+                (daemon.rows[row].place, daemon.rows[row].moving) = (Some(to), None);
             }
             Some((file, from)) => {
                 daemon.rows[row].moving = Some(to);

@@ -99,7 +99,7 @@ impl TakingIn {
         actions.extend(ready.map(|(row, _)| Action::Post(index, row)));
     }
 
-    fn people(&self, state: &State, actions: &mut Vec<Action>) {
+    fn people(state: &State, actions: &mut Vec<Action>) {
         let left = state.left;
         if left.drops > 0 {
             let is_free = |name: &u8| state.disk.lying(Dir::Folder).all(|(_, file)| file.name != *name);
@@ -148,7 +148,7 @@ impl Model for TakingIn {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        self.people(state, actions);
+        Self::people(state, actions);
         let left = state.left;
         for index in 0..state.daemons.len() {
             self.daemon_actions(state, index, actions);
@@ -209,7 +209,7 @@ impl State {
             }
             Action::Write(index) => {
                 let file = &mut self.disk.files[index];
-                self.left.rewrites -= u8::from(file.version % 2 == 0);
+                self.left.rewrites -= u8::from(file.version.is_multiple_of(2));
                 file.version += 1;
                 file.pause = 0;
             }
@@ -299,7 +299,7 @@ impl State {
             }
             let looks: Vec<Action> = (0..self.daemons.len()).map(Action::Look).collect();
             let looked = looks.into_iter().filter(|look| actions.contains(look));
-            match looked.filter_map(|look| model.next_state(&self, look)).next() {
+            match looked.into_iter().find_map(|look| model.next_state(&self, look)) {
                 Some(next) => self = next,
                 None => self.pass(),
             }

@@ -14,6 +14,7 @@ pub enum Locks {
     None,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a circumstance of its own")]
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
     pub name: &'static str,

@@ -6,6 +6,7 @@
 //! loaded before the C library; a compiler for C is all it needs.
 
 mod disk;
+mod guard;
 mod power;
 mod scenario;
 

@@ -28,19 +28,36 @@ pub enum Scenario {
 const ADDRESS: &str =
     "postal_code: \"0600001\"\nstate: 北海道\ncity: 札幌市\naddress1: 北一条西1-1\nname: 山田 太郎\n";
 
+/// An office where nothing was dropped yet, in memory if there is a place for that.
+async fn empty(first: &str) -> Mailroom {
+    let quick = RULES
+        .replace("{poll: 1s}", "{settle: 100ms, poll: 1s}")
+        .replace("path:", &format!("first_start: {first}\npath:"));
+    let memory = PathBuf::from("/dev/shm");
+    let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    let room = Mailroom::at(Service::start().await, dir, &quick).await;
+    room.add_to_main("network: {quickest_retry: 100ms, slowest_retry: 1s}\n");
+    room
+}
+
+/// So many letters, from their drops to their shelves.
+pub async fn burst(letters: usize) -> Mailroom {
+    let room = empty("take").await;
+    for n in 1..=letters {
+        room.drop(&format!("INV-000123 {n}.pdf"), n);
+    }
+    let mut daemon = counted(&room, &["run"], None, None);
+    daemon.until("all are on their shelf", || is_put_away(&room, letters)).await;
+    assert!(daemon.end().await.success());
+    room
+}
+
 impl Scenario {
     pub const ALL: [Self; 6] =
         [Self::Drop, Self::Post, Self::Cancel, Self::Approve, Self::Reload, Self::Backup];
 
     pub async fn prepare(self) -> Mailroom {
-        let first = if self == Self::Approve { "hold" } else { "take" };
-        let quick = RULES
-            .replace("{poll: 1s}", "{settle: 100ms, poll: 1s}")
-            .replace("path:", &format!("first_start: {first}\npath:"));
-        let memory = PathBuf::from("/dev/shm");
-        let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
-        let room = Mailroom::at(Service::start().await, dir, &quick).await;
-        room.add_to_main("network: {quickest_retry: 100ms, slowest_retry: 1s}\n");
+        let room = empty(if self == Self::Approve { "hold" } else { "take" }).await;
         match self {
             Self::Drop | Self::Reload => {
                 room.drop("INV-000123 1.pdf", 1);

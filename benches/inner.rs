@@ -1,0 +1,78 @@
+//! The inner parts by themselves: `cargo bench --bench inner`.
+
+#![expect(clippy::unwrap_used, reason = "in a bench a panic is the message")]
+
+use std::hint::black_box;
+use std::io::Write as _;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mailchute::intake::{Settling, Stamp};
+use mailchute::pdf::judge;
+use sha2::{Digest as _, Sha256};
+
+/// So many pages, and so many bytes beside them.
+fn pdf(pages: usize, ballast: usize) -> Vec<u8> {
+    let kids: Vec<String> = (0..pages).map(|page| format!("{} 0 R", page + 3)).collect();
+    let mut objects = vec![
+        b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+        format!("<</Type/Pages/Kids[{}]/Count {pages}>>", kids.join(" ")).into_bytes(),
+    ];
+    let page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>";
+    objects.extend((0..pages).map(|_| page.to_vec()));
+    if ballast > 0 {
+        let head = format!("<</Length {ballast}>>stream\n").into_bytes();
+        objects.push([head, vec![b'x'; ballast], b"\nendstream".to_vec()].concat());
+    }
+    let mut bytes = b"%PDF-1.4\n".to_vec();
+    let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).into_bytes();
+    for (index, object) in objects.iter().enumerate() {
+        writeln!(table, "{:010} 00000 n ", bytes.len()).unwrap();
+        bytes.extend([format!("{} 0 obj", index + 1).as_bytes(), object, b"endobj\n"].concat());
+    }
+    let at = bytes.len();
+    let end = format!("trailer<</Size {}/Root 1 0 R>>\nstartxref\n{at}\n%%EOF\n", objects.len() + 1);
+    bytes.extend([table, end.into_bytes()].concat());
+    bytes
+}
+
+fn pages(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("pages of a PDF");
+    for (name, pages, ballast) in
+        [("1", 1, 0), ("100", 100, 0), ("2,000", 2000, 0), ("1 and 10 MB", 1, 9_900_000)]
+    {
+        let pdf = pdf(pages, ballast);
+        group.throughput(Throughput::Bytes(pdf.len() as u64));
+        group.bench_function(name, |bencher| bencher.iter(|| judge(black_box(&pdf))));
+    }
+    group.finish();
+}
+
+fn hash(criterion: &mut Criterion) {
+    let bytes = pdf(1, 100_000);
+    criterion.bench_function("hash of 100 KB", |bencher| bencher.iter(|| Sha256::digest(black_box(&bytes))));
+}
+
+/// A look at a folder in which nothing has changed.
+fn settling(criterion: &mut Criterion) {
+    let stamp = |n: u64| Stamp {
+        kind: None,
+        inode: n,
+        size: 100_000,
+        links: 1,
+        readable: true,
+        times: (1, 1),
+        inside: 0,
+    };
+    let listing: Vec<_> = (0..100_000).map(|n| (format!("INV-{n:06}.pdf").into_bytes(), stamp(n))).collect();
+    let mut settling = Settling::default();
+    let mut look = |listing| settling.look(TimeDelta::zero(), Duration::from_secs(5), listing, |_, _| None);
+    look(listing.clone());
+    criterion.bench_function("a look at 100,000 names", |bencher| {
+        bencher.iter_batched(|| listing.clone(), &mut look, criterion::BatchSize::LargeInput);
+    });
+}
+
+criterion_group!(benches, pages, hash, settling);
+criterion_main!(benches);
