@@ -198,7 +198,7 @@ impl Watched {
         now: TimeDelta,
     ) -> TimeDelta {
         let usual = if heard && !hot.is_remote() { SAFETY_LOOK } else { POLL };
-        let safety = now + TimeDelta::from_std(folder.poll.unwrap_or(usual)).unwrap_or(TRY_AGAIN);
+        let safety = together(now, TimeDelta::from_std(folder.poll.unwrap_or(usual)).unwrap_or(TRY_AGAIN));
         [next, self.hands.next()].into_iter().flatten().fold(safety, TimeDelta::min)
     }
 
@@ -280,6 +280,13 @@ impl Watched {
         }
         Ok(look.next.filter(|next| *next < now + FOREVER))
     }
+}
+
+/// When to look again after at most so long: a little sooner, at a moment at which others are looked at too.
+fn together(now: TimeDelta, wait: TimeDelta) -> TimeDelta {
+    let grid = (wait / 5).num_milliseconds().max(1);
+    let moment = (now + wait).num_milliseconds() / grid * grid;
+    TimeDelta::milliseconds(moment).max(now + wait / 2)
 }
 
 /// Longer than anything waits.

@@ -5,6 +5,7 @@
 //! `cargo test --release --test long crowd -- --nocapture`: very many folders and letters, and nothing to do
 //! (`crowd.rs`).
 //! `cargo test --test long mutants -- --nocapture`: the check is checked (`mutants.rs`).
+//! `cargo test --test long guard -- --nocapture`: what one more letter costs in calls (`sweep/guard.rs`).
 //! `cargo test --test long sweep_every -- --nocapture`: the real program, killed or failed at every moment
 //! (`sweep/mod.rs`).
 //! `cargo test --test long power -- --nocapture`: its power cut at every moment (`sweep/power.rs`).
