@@ -1,14 +1,9 @@
 //! Proofs that take longer than ordinary tests may.
 //!
-//! `cargo test --release --test long large -- --nocapture`: the model check in large sizes.
-//! `cargo test --release --test long past -- --nocapture`: a long history (`past.rs`).
-//! `cargo test --release --test long crowd -- --nocapture`: very many folders and letters, and nothing to do
-//! (`crowd.rs`).
-//! `cargo test --test long mutants -- --nocapture`: the check is checked (`mutants.rs`).
-//! `cargo test --test long guard -- --nocapture`: what one more letter costs in calls (`sweep/guard.rs`).
-//! `cargo test --test long sweep_every -- --nocapture`: the real program, killed or failed at every moment
-//! (`sweep/mod.rs`).
-//! `cargo test --test long power -- --nocapture`: its power cut at every moment (`sweep/power.rs`).
+//! `cargo test --test long WORD -- --nocapture`, with `--release` for those that measure: `large` (the model
+//! checks in large sizes), `mutants` (the checks are checked), `past` (a long history), `crowd` (very many
+//! folders), `flood`, `idle`; `guard` (what a letter costs in calls), `sweep_every` (the real program, killed
+//! or failed at every moment), `power` (its power cut at every moment).
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
