@@ -156,3 +156,20 @@ fn an_unquoted_postal_code_is_refused_with_the_remedy_and_never_changed() {
         assert!(said.contains(remedy), "{said}");
     }
 }
+
+#[test]
+fn what_is_wrong_in_a_sidecar_is_told_in_one_line_with_an_end() {
+    let main = root().join("config/mailchute.yaml");
+    let folder = Config::read(&main).unwrap().folders.remove(0);
+    let name = format!("no\u{1b}[2J such\n\n  sender {}", "長".repeat(2000));
+    let receiver = serde_json::json!({
+        "postal_code": "0600001", "state": "北海道", "city": "札幌市", "address1": "1", "name": "山田 太郎"
+    });
+    let sidecar = serde_json::json!({ "receiver": receiver, "sender": name }).to_string();
+    let told = folder.sidecar("x.pdf.json", sidecar.into_bytes()).unwrap_err();
+    assert!(told.contains("there is no address `no[2J such"), "{told}");
+    assert!(!told.contains(char::is_control) && told.chars().count() < 500, "{told}");
+    let keys = (0..40).map(|n| format!("key{n}: 1\n")).collect::<String>();
+    let told = folder.sidecar("x.pdf.yaml", keys.into_bytes()).unwrap_err();
+    assert!(told.ends_with("more") && !told.contains("key30"), "{told}");
+}
