@@ -169,7 +169,7 @@ fn what_is_wrong_in_a_sidecar_is_told_in_one_line_with_an_end() {
     let told = folder.sidecar("x.pdf.json", sidecar.into_bytes()).unwrap_err();
     assert!(told.contains("there is no address `no[2J such"), "{told}");
     assert!(!told.contains(char::is_control) && told.chars().count() < 500, "{told}");
-    let keys = (0..40).map(|n| format!("key{n}: 1\n")).collect::<String>();
-    let told = folder.sidecar("x.pdf.yaml", keys.into_bytes()).unwrap_err();
+    let keys: Vec<String> = (0..40).map(|n| format!("key{n}: 1\n")).collect();
+    let told = folder.sidecar("x.pdf.yaml", keys.concat().into_bytes()).unwrap_err();
     assert!(told.ends_with("more") && !told.contains("key30"), "{told}");
 }
