@@ -175,12 +175,15 @@ static ssize_t bytes(const char *call, int fd, const void *from, size_t count, o
         if (error == SHORT) count = count > 1 ? count / 2 : count;
         else if (error) FAIL(error);
     }
-    LOCK
-    if (taped && kind == 1 && !has_offset) offset = (fcntl(fd, F_GETFL) & O_APPEND) ? lseek(fd, 0, SEEK_END) : lseek(fd, 0, SEEK_CUR);
+    /* Of files alone: what a signal's handler writes elsewhere must not wait for what it interrupted. */
+    int taped = tape >= 0 && kind == 1;
+    if (taped) pthread_mutex_lock(&taping);
+    if (taped) path_of(fd, path); /* it may have been moved meanwhile */
+    if (taped && !has_offset) offset = (fcntl(fd, F_GETFL) & O_APPEND) ? lseek(fd, 0, SEEK_END) : lseek(fd, 0, SEEK_CUR);
     ssize_t done = has_offset ? syscall(SYS_pwrite64, fd, from, count, offset)
                  : flags >= 0 ? syscall(SYS_sendto, fd, from, count, flags, NULL, 0)
                  : syscall(SYS_write, fd, from, count);
-    if (taped && kind == 1 && done > 0) record('w', path, "", offset, from, done);
+    if (taped && done > 0) record('w', path, "", offset, from, done);
     UNLOCK
     if (kind && after) die();
     return done;
@@ -218,6 +221,7 @@ static int sync_file(const char *call, int fd, int number)
         if (error) FAIL(error);
     }
     LOCK
+    if (taped && ours) path_of(fd, path);
     int done = syscall(number, fd);
     if (taped && ours && done == 0) record('s', path, "", 0, "", 0);
     UNLOCK
@@ -237,6 +241,7 @@ static int cut(int fd, off_t length)
         if (error) FAIL(error);
     }
     LOCK
+    if (taped && ours) path_of(fd, path);
     int done = syscall(SYS_ftruncate, fd, length);
     if (taped && ours && done == 0) record('t', path, "", length, "", 0);
     UNLOCK
