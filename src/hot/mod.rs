@@ -10,6 +10,7 @@ mod keeping;
 mod moves;
 mod order;
 mod registry;
+mod shelves;
 
 use std::ffi::CString;
 use std::fs::File;

@@ -1,14 +1,13 @@
-//! Moving things about in a hot folder: into the claims, onto the shelves, back.
+//! Moving things in a hot folder: into the claims and back.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
-use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{self, AtFlags, Mode, RenameFlags};
 
 use super::{
     CLAIM, CLAIMING, Hot, MOVING, MoveStep, OURS, Seen, WAS_THERE, c, kind, list, open_dir, our_dir,
@@ -24,27 +23,24 @@ impl Hot {
             None => self.dir.try_clone()?,
             Some(name) => open_dir(&self.dir, name.as_bytes())?,
         };
-        let names: Vec<_> = names.iter().map(|name| (name.as_ref(), name.as_ref())).collect();
-        self.go(&CLAIMING, &from, &place, &names, subfolder.is_none())
+        let names = names.iter().map(AsRef::as_ref);
+        let rename = || names.clone().try_for_each(|name| rename_new(&from, name, &place, name));
+        self.go(&CLAIMING, &from, &place, subfolder.is_none(), &rename)
     }
 
     /// Moves things, in the steps of an order.
-    fn go(
+    pub(super) fn go(
         &self,
         order: &[MoveStep],
         from: &OwnedFd,
         to: &OwnedFd,
-        names: &[(&[u8], &[u8])],
         from_folder: bool,
+        rename: &dyn Fn() -> io::Result<()>,
     ) -> io::Result<()> {
         for step in order {
             match step {
                 MoveStep::SyncClaims => self.sync_claims()?,
-                MoveStep::Rename => {
-                    for (name, as_name) in names {
-                        rename_new(from, name, to, as_name)?;
-                    }
-                }
+                MoveStep::Rename => rename()?,
                 MoveStep::SyncTo => fs::fsync(to)?,
                 // Others take things out of the folder itself at the same time.
                 MoveStep::SyncFrom if from_folder => self.sync_folder()?,
@@ -87,7 +83,7 @@ impl Hot {
     pub fn claim_from(&self, claim: &str, dir: &Path, name: &[u8]) -> io::Result<()> {
         let place = self.claim_dir(claim, true)?;
         let (from, _) = self.parent(&dir.join("x"), false)?;
-        self.go(&CLAIMING, &from, &place, &[(name, name)], false)
+        self.go(&CLAIMING, &from, &place, false, &|| rename_new(&from, name, &place, name))
     }
 
     /// Gives what is claimed the name it was dropped with.
@@ -118,7 +114,7 @@ impl Hot {
         Ok(None)
     }
 
-    fn claims_of(&self, ulid: &str) -> io::Result<Vec<String>> {
+    pub(super) fn claims_of(&self, ulid: &str) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
         for claim in [ulid.to_owned(), format!("{ulid}{WAS_THERE}")] {
             match fs::statat(&self.claims, claim.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
@@ -128,26 +124,6 @@ impl Hot {
             }
         }
         Ok(found)
-    }
-
-    /// What is left in a claim (a sidecar) is laid beside its original, and the claim is over.
-    pub fn shelve_rest(&self, ulid: &str, dir: &Path) -> io::Result<()> {
-        for claim in self.claims_of(ulid)? {
-            for seen in self.claimed(&claim)? {
-                let from = self.claims_path().join(&claim).join(OsStr::from_bytes(&seen.name));
-                let to = dir.join(OsStr::from_bytes(&seen.name));
-                match self.shelve(&from, &to) {
-                    // An older one lies there; this one is kept under a name of its own.
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                        let other = [ulid.as_bytes(), b"-", &seen.name].concat();
-                        self.shelve(&from, &dir.join(OsStr::from_bytes(&other)))?;
-                    }
-                    moved => moved?,
-                }
-            }
-            self.unclaim(&claim)?;
-        }
-        Ok(())
     }
 
     pub(super) fn claim_dir(&self, claim: &str, make: bool) -> io::Result<OwnedFd> {
@@ -184,54 +160,7 @@ impl Hot {
     /// Puts something back from a claim into the folder itself.
     pub fn put_back(&self, claim: &str, name: &[u8]) -> io::Result<()> {
         let from = self.claim_dir(claim, false)?;
-        self.go(&MOVING, &from, &self.dir, &[(name, name)], false)
-    }
-
-    /// Moves something between the folder's own directories; `to` must be free. Directories on the way
-    /// are made. Both ends are durable once this returns.
-    pub fn shelve(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let (from_dir, from_name) = self.parent(from, false)?;
-        let (to_dir, to_name) = self.parent(to, true)?;
-        self.go(&MOVING, &from_dir, &to_dir, &[(&from_name, &to_name)], false)
-    }
-
-    pub fn is_there(&self, path: &Path) -> io::Result<bool> {
-        let (dir, name) = match self.parent(path, false) {
-            Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(error),
-        };
-        match fs::statat(&dir, c(&name)?, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(_) => Ok(true),
-            Err(rustix::io::Errno::NOENT) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Writes a text where people read it: the old one or the new one is there, never half of one.
-    pub fn write_text(&self, path: &Path, text: &str) -> io::Result<()> {
-        let (dir, name) = self.parent(path, true)?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let rights = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH;
-        let mut file = File::from(fs::openat(&self.ours, "text.part", flags, rights)?);
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::renameat(&self.ours, "text.part", &dir, c(&name)?)?;
-        Ok(fs::fsync(&dir)?)
-    }
-
-    /// Removes a file for good; it need not be there.
-    pub fn remove(&self, path: &Path) -> io::Result<()> {
-        let (dir, name) = match self.parent(path, false) {
-            Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        match fs::unlinkat(&dir, c(&name)?, AtFlags::empty()) {
-            Ok(()) => Ok(fs::fsync(&dir)?),
-            Err(rustix::io::Errno::NOENT) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        self.go(&MOVING, &from, &self.dir, false, &|| rename_new(&from, name, &self.dir, name))
     }
 
     /// The directory of a path within the folder, and its last part.

@@ -186,43 +186,40 @@ impl Put<'_> {
             }
             Err(error) => return Ok(Err(error)),
         };
+        let times = Times { taken_in, posted, sealed_as_sent };
+        let text = text_for(original, folder, letter.as_ref(), times);
         let path = if here.parent() == Some(dir.as_path()) {
             here.clone()
         } else {
-            match self.moved(original, &hot, &here, &dir).await? {
+            match self.moved(original, &hot, &here, &dir, &text).await? {
                 Ok(path) => path,
                 Err(error) => return Ok(Err(error)),
             }
         };
-        if let Err(error) = leave_shelf(original, &hot, &here, &path) {
-            return Ok(Err(error));
-        }
-        let times = Times { taken_in, posted, sealed_as_sent };
-        Ok(write_note(original, folder, &hot, letter.as_ref(), times, &path).map(|told| Shelved {
-            place,
-            path: Some(path),
-            told: Some(told),
-        }))
+        let beside = leave_shelf(original, &hot, &here, &path)
+            .and_then(|()| complete(original, &hot, &path, &text, path != here));
+        Ok(beside.map(|told| Shelved { place, path: Some(path), told: Some(told) }))
     }
 
-    /// Moves an original to the first free name of a directory.
+    /// Moves an original to the first free name of a directory, its text with it.
     async fn moved(
         &self,
         original: &Original,
         hot: &Hot,
         here: &Path,
         dir: &Path,
+        words: &str,
     ) -> Result<io::Result<PathBuf>, RecordError> {
         for n in 1..MOST_OF_A_NAME {
             let (name, text) = numbered(&original.origin.name, n);
-            let (path, text) = (dir.join(OsStr::from_bytes(&name)), dir.join(OsStr::from_bytes(&text)));
-            match (hot.is_there(&path), hot.is_there(&text)) {
+            let path = dir.join(OsStr::from_bytes(&name));
+            match (hot.is_there(&path), hot.is_there(&dir.join(OsStr::from_bytes(&text)))) {
                 (Ok(false), Ok(false)) => {}
                 (Ok(_), Ok(_)) => continue,
                 (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
             }
             self.store.moving(original.ulid.clone(), path.as_os_str().as_bytes().to_vec()).await?;
-            match hot.shelve(here, &path) {
+            match hot.shelve_told(here, &path, (&text, words)) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Ok(Err(error)),
                 Ok(()) => return Ok(Ok(path)),
@@ -268,28 +265,26 @@ fn text_of(path: &Path) -> PathBuf {
     path.with_file_name(OsStr::from_bytes(&text))
 }
 
-/// Writes the text beside an original, if it is another than before; gives what it was made of.
-fn write_note(
-    original: &Original,
-    folder: &Folder,
-    hot: &Hot,
-    letter: Option<&Letter>,
-    times: Times,
-    path: &Path,
-) -> io::Result<String> {
+/// What is said of an original in the text beside it.
+fn text_for(original: &Original, folder: &Folder, letter: Option<&Letter>, times: Times) -> String {
     let about = match (letter, &original.undecided) {
         (Some(letter), _) => Noted::Letter(letter),
         (None, Some(undecided)) => Noted::Drop(undecided),
-        (None, None) => return Ok(String::new()),
+        (None, None) => return String::new(),
     };
     let name = showable(&shown(&original.origin.name));
-    let text = note(folder.language, &folder.names, folder.zone, &name, &about, times);
+    note(folder.language, &folder.names, folder.zone, &name, &about, times)
+}
+
+/// Beside an original lies its text, written again if it is another than before or was taken away, and what
+/// else was claimed with it. Gives what the text was made of.
+fn complete(original: &Original, hot: &Hot, path: &Path, text: &str, is_written: bool) -> io::Result<String> {
     let made_of = sha256_of(text.as_bytes());
     let text_path = text_of(path);
-    if original.told.as_ref() != Some(&made_of) || !hot.is_there(&text_path)? {
-        hot.write_text(&text_path, &text)?;
+    let is_new = !is_written && (original.told.as_ref() != Some(&made_of) || !hot.is_there(&text_path)?);
+    if is_new {
+        hot.write_text(&text_path, text)?;
     }
-    // What else was claimed with it lies beside it too.
     hot.shelve_rest(original.ulid.as_str(), path.parent().unwrap_or(Path::new("")))?;
     Ok(made_of)
 }

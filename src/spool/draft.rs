@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fs_err as fs;
 
-use super::entry::{DROP, Dropped, EntryError, ORDER, document_name, write};
+use super::entry::{Dropped, ENTRY, Entry, EntryError, document_name, write};
 use super::private;
 use super::ulid::Ulid;
 use crate::letter::Order;
@@ -41,10 +41,7 @@ impl Draft {
     /// Once this returns the entry is durable and whole under its name.
     pub fn finish(self, order: &Order, dropped: Option<&Dropped>) -> Result<(), EntryError> {
         let beside = self.beside();
-        if let Some(dropped) = dropped {
-            write(&beside.join(DROP), &serde_json::to_vec_pretty(dropped)?)?;
-        }
-        write(&beside.join(ORDER), &serde_json::to_vec_pretty(order)?)?;
+        write(&beside.join(ENTRY), &serde_json::to_vec_pretty(&Entry { order, dropped })?)?;
         private::sync_directory(&beside)?;
         fs::rename(&beside, self.new.join(self.ulid.as_str()))?;
         self.syncs.sync(|| private::sync_directory(&self.new)).map_err(EntryError::PerhapsTaken)

@@ -16,8 +16,7 @@ use crate::guard::Terms;
 use crate::letter::{LARGEST_DOCUMENT, Order};
 use crate::sync::Syncs;
 
-pub(super) const ORDER: &str = "order.json";
-pub(super) const DROP: &str = "drop.json";
+pub(super) const ENTRY: &str = "entry.json";
 const NEW: &str = "new";
 const LETTERS: &str = "letters";
 
@@ -33,13 +32,12 @@ pub enum EntryError {
     Order(#[from] serde_json::Error),
 }
 
-/// One letter's documents and order.
-#[derive(Debug, Clone)]
-pub struct Entry {
-    pub ulid: Ulid,
-    pub order: Order,
+/// One letter as its documents lie beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry<O = Order, D = Dropped> {
+    pub order: O,
     /// Where it was dropped, if it was.
-    pub dropped: Option<Dropped>,
+    pub dropped: Option<D>,
 }
 
 /// The drop that a letter comes from, and what its folder lets go without being asked.
@@ -147,14 +145,7 @@ impl Spool {
     }
 
     pub fn entry(&self, ulid: &Ulid) -> Result<Entry, EntryError> {
-        let place = self.place(ulid);
-        let order = serde_json::from_slice(&fs::read(place.join(ORDER))?)?;
-        let dropped = match fs::read(place.join(DROP)) {
-            Ok(bytes) => Some(serde_json::from_slice(&bytes)?),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error.into()),
-        };
-        Ok(Entry { ulid: ulid.clone(), order, dropped })
+        Ok(serde_json::from_slice(&fs::read(self.place(ulid).join(ENTRY))?)?)
     }
 
     /// The bytes of a document, if they are what they were.

@@ -10,63 +10,13 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
+use super::line::{Line, Written};
 use super::private;
-use crate::clock::Time;
-use crate::letter::{Fact, Number};
 
 const LARGEST_FILE: u64 = 16 * 1024 * 1024;
-const CHECK: usize = 16;
 /// A file that is being written anew.
 const BESIDE: &str = "new";
-
-/// One fact in its place: the `n`th of its letter, the `seq`th of all.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
-    pub seq: u64,
-    pub letter: Number,
-    pub n: u64,
-    pub at: Time,
-    pub fact: Fact,
-}
-
-/// A line as it is written, with the checksum over it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    pub json: String,
-    pub check: String,
-}
-
-impl Line {
-    pub fn written(&self) -> serde_json::Result<Written> {
-        let json = serde_json::to_string(self)?;
-        let check = check(&json);
-        Ok(Written { json, check })
-    }
-
-    #[must_use]
-    pub fn struck(&self) -> Self {
-        Self { fact: self.fact.struck(), ..self.clone() }
-    }
-
-    /// Whether both tell the same; one of them may have been struck already.
-    pub fn is_same(&self, other: &Self) -> bool {
-        self == other || self.struck() == other.struck()
-    }
-
-    /// The line, if its checksum is right.
-    pub fn read(json: &str, given: &str) -> Option<Self> {
-        (check(json) == given).then(|| serde_json::from_str(json).ok()).flatten()
-    }
-}
-
-fn check(json: &str) -> String {
-    let mut text = hex::encode(Sha256::digest(json.as_bytes()));
-    text.truncate(CHECK);
-    text
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
@@ -78,10 +28,11 @@ pub enum LedgerError {
     NotDurable(#[source] io::Error),
 }
 
-/// What the ledger held from some number on.
-#[derive(Debug, Default)]
-pub struct Held {
-    pub lines: Vec<Line>,
+/// What was found in the ledger, beside its lines.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The largest number.
+    pub last: Option<u64>,
     /// Where it is damaged, in words.
     pub damage: Option<String>,
 }
@@ -95,23 +46,36 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens or makes the ledger; gives the lines from the file on in which number `from` stands.
-    pub fn open(dir: &Path, from: u64) -> Result<(Self, Held), LedgerError> {
-        private::directory(dir)?;
-        sweep(dir)?;
-        let mut files = files(dir)?;
+    /// Opens or makes the ledger; gives the lines from the file on in which number `from` stands, one file
+    /// after another: a long one is never whole in memory.
+    pub fn open<E: From<LedgerError>>(
+        dir: &Path,
+        from: u64,
+        mut each: impl FnMut(Vec<Line>) -> Result<(), E>,
+    ) -> Result<(Self, Found), E> {
+        let files = prepare(dir).map_err(LedgerError::Io)?;
         let begin = files.iter().rposition(|(first, _)| *first <= from).unwrap_or(0);
-        let mut held = Held::default();
-        let last = files.len().saturating_sub(1);
+        let mut found = Found::default();
         for (index, (first, path)) in files.iter().enumerate().skip(begin) {
-            let good = read_file(path, *first, index == last, &mut held)?;
+            let (lines, good) = read_file(path, *first, index + 1 == files.len(), &mut found)?;
             if let Some(good) = good {
-                cut(path, good)?;
+                cut(path, good).map_err(LedgerError::Io)?;
             }
+            each(lines)?;
         }
-        let next = held.lines.last().map(|line| line.seq + 1);
+        Ok((Self::go_on(dir, files, from, &found)?, found))
+    }
+
+    /// To write after what was found.
+    fn go_on(
+        dir: &Path,
+        mut files: Vec<(u64, PathBuf)>,
+        from: u64,
+        found: &Found,
+    ) -> Result<Self, LedgerError> {
+        let next = found.last.map(|last| last + 1);
         let (path, next) = match (files.pop(), next) {
-            (Some((first, path)), next) if held.damage.is_none() => (path, next.unwrap_or(first)),
+            (Some((first, path)), next) if found.damage.is_none() => (path, next.unwrap_or(first)),
             (Some((first, path)), next) => {
                 // What is damaged is kept for a person to read, and not written to again.
                 let next = next.unwrap_or(first).max(from) + 1_000_000;
@@ -122,17 +86,17 @@ impl Ledger {
         let file = private::append(&path)?;
         private::sync_directory(dir)?;
         let size = file.metadata()?.len();
-        Ok((Self { dir: dir.to_owned(), file, size, next }, held))
+        Ok(Self { dir: dir.to_owned(), file, size, next })
     }
 
     /// Everything it holds, beside whoever writes it: nothing is changed.
-    pub fn peek(dir: &Path) -> Result<Held, LedgerError> {
+    pub fn peek(dir: &Path, mut each: impl FnMut(Vec<Line>)) -> Result<Found, LedgerError> {
         let files = files(dir)?;
-        let mut held = Held::default();
+        let mut found = Found::default();
         for (index, (first, path)) in files.iter().enumerate() {
-            read_file(path, *first, index + 1 == files.len(), &mut held)?;
+            each(read_file(path, *first, index + 1 == files.len(), &mut found)?.0);
         }
-        Ok(held)
+        Ok(found)
     }
 
     /// The number of the next line.
@@ -192,6 +156,13 @@ fn file_name(first: u64) -> String {
     format!("{first:012}.log")
 }
 
+/// Its files, in a directory that is there and holds nothing half-written.
+fn prepare(dir: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
+    private::directory(dir)?;
+    sweep(dir)?;
+    files(dir)
+}
+
 /// What a process that ended left of a file it was writing anew.
 fn sweep(dir: &Path) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
@@ -216,38 +187,37 @@ fn files(dir: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
 }
 
 /// Reads one file. If the end of the last one is torn, gives how much of it is good.
-fn read_file(path: &Path, first: u64, is_last: bool, held: &mut Held) -> Result<Option<u64>, LedgerError> {
+fn read_file(
+    path: &Path,
+    first: u64,
+    is_last: bool,
+    found: &mut Found,
+) -> Result<(Vec<Line>, Option<u64>), LedgerError> {
     let bytes = fs::read(path)?;
-    let mut expected = first;
-    let mut good = 0;
-    for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let line = piece.strip_suffix(b"\n").and_then(read_line).filter(|line| line.seq == expected);
+    let (mut lines, mut good) = (Vec::new(), 0);
+    for (piece, expected) in bytes.split_inclusive(|byte| *byte == b'\n').zip(first..) {
+        let line = piece.strip_suffix(b"\n").and_then(Line::parse).filter(|line| line.seq == expected);
         let Some(line) = line else { break };
         good += piece.len();
-        expected += 1;
-        held.lines.push(line);
-    }
-    if good == bytes.len() {
-        return Ok(None);
+        lines.push(line);
     }
     let rest = &bytes[good..];
-    let mut following =
-        rest.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
-    let whole_lines_follow = following.any(|line| read_line(line).is_some());
-    if is_last && !whole_lines_follow {
-        return Ok(Some(good as u64));
+    let whole = rest.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
+    let is_torn = !rest.is_empty() && is_last && !whole.into_iter().any(|line| Line::parse(line).is_some());
+    if !rest.is_empty() && !is_torn {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        found.damage.get_or_insert_with(|| format!("{name} is damaged after its line {}", lines.len()));
+        // What still reads right is true all the same.
+        lines.extend(rest.split(|byte| *byte == b'\n').filter_map(Line::parse));
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    held.damage.get_or_insert_with(|| format!("{name} is damaged after its line {}", expected - first));
-    // What still reads right is true all the same.
-    held.lines.extend(rest.split(|byte| *byte == b'\n').filter_map(read_line));
-    Ok(None)
+    found.last = found.last.max(lines.iter().map(|line| line.seq).max());
+    Ok((lines, is_torn.then_some(good as u64)))
 }
 
 fn rewrite_file(path: &Path, lines: &BTreeMap<u64, Written>) -> Result<(), LedgerError> {
     let mut text = Vec::new();
     for piece in fs::read(path)?.split_inclusive(|byte| *byte == b'\n') {
-        let known = piece.strip_suffix(b"\n").and_then(read_line);
+        let known = piece.strip_suffix(b"\n").and_then(Line::parse);
         let other = known.as_ref().and_then(|line| lines.get(&line.seq)).filter(|other| {
             // In a ledger with another past something else may stand there.
             let other = Line::read(&other.json, &other.check);
@@ -281,9 +251,4 @@ fn cut(path: &Path, good: u64) -> io::Result<()> {
     let file = fs::OpenOptions::new().write(true).open(path)?;
     file.set_len(good)?;
     file.sync_all()
-}
-
-fn read_line(bytes: &[u8]) -> Option<Line> {
-    let (check, json) = std::str::from_utf8(bytes).ok()?.split_once(' ')?;
-    Line::read(json, check)
 }

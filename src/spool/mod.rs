@@ -1,6 +1,6 @@
 //! Our private copy of what will be posted, byte for byte, and the ledger of facts.
 //!
-//! An entry is a directory: the documents and `order.json`. It is written beside its place in `new/`,
+//! An entry is a directory: the documents and `entry.json`. It is written beside its place in `new/`,
 //! synced, and then renamed into it, so an entry that has its name is whole. When it has become a
 //! letter it is renamed once more, into `letters/`. Bytes are compared with their hash whenever they
 //! are read for an upload.
@@ -8,11 +8,13 @@
 mod draft;
 mod entry;
 mod ledger;
+mod line;
 mod private;
 mod ulid;
 
 pub use draft::Draft;
 pub use entry::{Dropped, Entry, EntryError, Spool, sha256_of};
-pub use ledger::{Held, Ledger, LedgerError, Line, Written};
+pub use ledger::{Found, Ledger, LedgerError};
+pub use line::{Line, Written};
 pub use private::{append as private_file, directory as private_directory};
 pub use ulid::Ulid;

@@ -5,22 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
-use super::{Agreement, Report, StoreError, kept, news, originals, read, rows, union};
+use super::{Agreement, Report, StoreError, kept, news, originals, read, rows, signed, union};
 use crate::clock::Time;
 use crate::letter::{Fact, Kept, Letter, Notice, Number};
-use crate::spool::{Held, Line, Spool, Ulid};
+use crate::spool::{Line, Spool, Ulid};
 
 /// Writes what only the ledger has into the database; gives the letters with two pasts. `owing`: of
 /// what is new people may not have been told.
 pub(super) fn bring_over(
     db: &Connection,
-    held: &Held,
+    lines: &[Line],
     owing: bool,
     report: &mut Report,
 ) -> Result<BTreeSet<Number>, StoreError> {
     let mut doubtful = BTreeSet::new();
     let mut letters: BTreeMap<Number, Vec<&Line>> = BTreeMap::new();
-    for line in &held.lines {
+    for line in lines {
         letters.entry(line.letter).or_default().push(line);
     }
     for (number, mut lines) in letters {
@@ -90,22 +90,33 @@ fn adopt<'a>(
     Ok((letter, whole))
 }
 
-/// Letters whose original no record knows.
-fn missing(db: &Connection) -> Result<Vec<(Number, String)>, StoreError> {
+/// How many letters are looked at in one turn.
+const IN_ONE_TURN: i64 = 1000;
+
+/// Letters whose original no record knows, after one of them.
+fn missing(db: &Connection, after: Number) -> Result<Vec<(Number, String)>, StoreError> {
     let sql = "SELECT number, ulid FROM letter
-               WHERE NOT EXISTS (SELECT 1 FROM original WHERE original.letter = letter.number)";
-    let mut statement = db.prepare(sql)?;
-    let rows = statement.query_map([], |row| Ok((read::number(row, 0)?, row.get(1)?)))?;
+               WHERE number > ?1
+                 AND NOT EXISTS (SELECT 1 FROM original WHERE original.letter = letter.number)
+               ORDER BY number LIMIT ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement
+        .query_map([signed(after.0), IN_ONE_TURN], |row| Ok((read::number(row, 0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Letters from a folder whose original's row is lost: it lies in the claims, or the shelf looks for it.
 pub(super) fn known_again(db: &Connection, spool: &Spool, now: Time) -> Result<(), StoreError> {
-    for (number, entry) in missing(db)? {
-        let Ok(ulid) = entry.parse::<Ulid>() else { continue };
-        if let Some(dropped) = spool.entry(&ulid).ok().and_then(|entry| entry.dropped) {
-            originals::insert(db, ulid.as_str(), &dropped.origin, number, now)?;
+    let mut after = Number(0);
+    loop {
+        let turn = missing(db, after)?;
+        let Some((last, _)) = turn.last() else { return Ok(()) };
+        after = *last;
+        for (number, entry) in turn {
+            let Ok(ulid) = entry.parse::<Ulid>() else { continue };
+            if let Some(dropped) = spool.entry(&ulid).ok().and_then(|entry| entry.dropped) {
+                originals::insert(db, ulid.as_str(), &dropped.origin, number, now)?;
+            }
         }
     }
-    Ok(())
 }

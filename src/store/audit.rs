@@ -21,15 +21,16 @@ pub struct Findings {
 impl Desk {
     pub fn audit(&self) -> Result<Findings, StoreError> {
         let mut findings = Findings::default();
-        let held = Ledger::peek(&self.home().ledger())?;
-        if let Some(damage) = &held.damage {
+        let mut ledger: BTreeMap<Number, Vec<Line>> = BTreeMap::new();
+        let found = Ledger::peek(&self.home().ledger(), |lines| {
+            for line in lines {
+                ledger.entry(line.letter).or_default().push(line);
+            }
+        })?;
+        if let Some(damage) = &found.damage {
             findings.problems.push(format!("the ledger: {damage}"));
         }
-        let last = held.lines.iter().map(|line| line.seq).max().unwrap_or(0);
-        let mut ledger: BTreeMap<Number, Vec<Line>> = BTreeMap::new();
-        for line in held.lines {
-            ledger.entry(line.letter).or_default().push(line);
-        }
+        let last = found.last.unwrap_or_default();
         // Whatever the ledger already has is in the database once a writer at work has committed.
         self.db().execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
         let spool = Spool::open(&self.home().spool())?;

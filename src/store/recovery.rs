@@ -5,7 +5,7 @@
 //! both (two pasts, damage that the other does not cover, letters that no record knows), every
 //! letter concerned is held as uncertain.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -16,7 +16,7 @@ use super::{Home, StoreError, adopt, epoch, read, rows, schema, signed, wishes};
 use crate::clock::Time;
 use crate::guard::Terms;
 use crate::letter::{Moment, Number, Outcome, Realm, Retry, Start};
-use crate::spool::{Dropped, Held, Ledger, Spool, Ulid, Written, private_file};
+use crate::spool::{Dropped, Ledger, Spool, Ulid, Written, private_file};
 
 const LINES_PER_SYNC: usize = 1000;
 
@@ -86,16 +86,19 @@ fn make_one(
     }
     let known: u64 = db.query_row("SELECT coalesce(max(seq), 0) FROM fact", [], |row| read::count(row, 0))?;
     let whole = rebuilt || !home.is_large()?;
-    let (mut ledger, held) = Ledger::open(&home.ledger(), if whole { 1 } else { known + 1 })?;
-    report.began = held.lines.iter().map(|line| line.seq).fold(known, u64::max);
-    let ahead = held.lines.iter().any(|line| line.seq > known);
-    let uncovered = held.damage.is_some() && (rebuilt || ahead);
-    report.damage.clone_from(&held.damage);
+    let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let mut doubtful = BTreeSet::new();
+    let from = if whole { 1 } else { known + 1 };
+    let (mut ledger, found) = Ledger::open(&home.ledger(), from, |lines| {
+        doubtful.extend(adopt::bring_over(&transaction, &lines, !rebuilt, &mut report)?);
+        Ok::<_, StoreError>(())
+    })?;
+    report.began = found.last.unwrap_or_default().max(known);
+    let ahead = report.began > known;
+    let uncovered = found.damage.is_some() && (rebuilt || ahead);
+    report.damage = found.damage;
     report.wishes_lost = rebuilt && ahead;
     let distrusted = after_restore || moved;
-
-    let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let mut doubtful = adopt::bring_over(&transaction, &held, !rebuilt, &mut report)?;
     doubtful.extend(rows::check(&transaction, now)?);
     if distrusted {
         // What lies in the folders may be what was posted since: all of it is held.
@@ -117,7 +120,7 @@ fn make_one(
     if rebuilt || report.from_ledger > 0 {
         adopt::known_again(&transaction, &spool, now)?;
     }
-    export(&transaction, &mut ledger, &held, known, &mut report)?;
+    export(&transaction, &mut ledger, found.last, known, &mut report)?;
     let lines: Vec<Written> = lines.into_iter().map(|(_, line)| line).collect();
     if !lines.is_empty() {
         ledger.append(next, &lines)?;
@@ -223,11 +226,11 @@ fn hold(batch: &mut Batch<'_>, number: Number, now: Time, report: &mut Report) -
 fn export(
     db: &Connection,
     ledger: &mut Ledger,
-    held: &Held,
+    last: Option<u64>,
     known: u64,
     report: &mut Report,
 ) -> Result<(), StoreError> {
-    let from = held.lines.iter().map(|line| line.seq).max().map_or_else(|| ledger.next(), |seq| seq + 1);
+    let from = last.map_or_else(|| ledger.next(), |seq| seq + 1);
     let sql = "SELECT seq, line, line_check FROM fact WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq";
     let mut statement = db.prepare(sql)?;
     let mut rows = statement.query(params![signed(from), signed(known)])?;

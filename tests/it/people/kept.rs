@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use mailchute::spool::Ledger;
 use serde_json::{Value, json};
 
 use super::mails::{room_with, ship};
@@ -11,6 +10,7 @@ use crate::mailroom::{Mailroom, RULES};
 use crate::postbox::Security;
 use crate::program::mailchute;
 use crate::service::pdf;
+use crate::spool::opened;
 
 fn with(more: &str) -> String {
     RULES.replace("rules:", &format!("{more}\nrules:"))
@@ -145,8 +145,8 @@ async fn whom_a_letter_went_to_is_struck_from_every_record() {
     let with_names = std::fs::read(&database).unwrap();
     assert!(!telling(&room, "山田 太郎").is_empty() && !telling(&room, "x 山田様").is_empty());
     // A crash once struck in the ledger, before the database has it: no contradiction.
-    let (mut ledger, held) = Ledger::open(&room.dir.path().join("state/spool/ledger"), 1).unwrap();
-    let struck = held.lines.iter().map(|line| (line.seq, line.struck().written().unwrap()));
+    let (mut ledger, held, _) = opened(&room.dir.path().join("state/spool/ledger"));
+    let struck = held.iter().map(|line| (line.seq, line.struck().written().unwrap()));
     ledger.rewrite(&struck.collect()).unwrap();
     drop(ledger);
     room.start();
