@@ -69,6 +69,8 @@ pub struct Intake {
     watched: BTreeMap<String, Watched>,
     hints: Hints,
     at_once: usize,
+    /// So many may be handed out until those before the dispatcher are counted again.
+    places: usize,
     workers: JoinSet<(String, String, Work, Result<Done, TakeError>)>,
     busy: HashSet<(String, String)>,
 }
@@ -90,6 +92,7 @@ impl Intake {
             watched: BTreeMap::new(),
             hints: Hints::new(Arc::clone(&bells.hint)),
             at_once: AT_ONCE,
+            places: 0,
             workers: JoinSet::new(),
             busy: HashSet::new(),
         }
@@ -144,18 +147,24 @@ impl Intake {
         if self.workers.len() >= self.at_once || self.watched.values().all(Watched::has_no_work) {
             return;
         }
-        if self.shared.spool.arrived().is_ok_and(|waiting| waiting.len() > MOST_WAITING) {
+        if self.places == 0 {
+            let waiting = self.shared.spool.arrived().map_or(0, |waiting| waiting.len());
+            self.places = MOST_WAITING.saturating_sub(waiting);
+        }
+        if self.places == 0 {
             self.shared.taken.notify_one();
             return;
         }
         let mut given = true;
-        while given && self.workers.len() < self.at_once {
+        while given && self.places > 0 && self.workers.len() < self.at_once {
             given = false;
             for (name, watched) in &mut self.watched {
                 let Some(known) = self.shared.registry.get(name) else { continue };
-                let (Some(hot), true) = (known.hot, self.workers.len() < self.at_once) else { continue };
+                let is_free = self.places > 0 && self.workers.len() < self.at_once;
+                let (Some(hot), true) = (known.hot, is_free) else { continue };
                 let Some(work) = watched.work(self.shared.clock.steady()) else { continue };
                 given = true;
+                self.places -= 1;
                 let Some((dir, ulid)) = work.claim(&self.shared) else { continue };
                 if !self.busy.insert((name.clone(), dir.clone())) {
                     continue;
