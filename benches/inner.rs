@@ -4,12 +4,14 @@
 
 use std::hint::black_box;
 use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use chrono::TimeDelta;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mailchute::intake::{Settling, Stamp};
-use mailchute::pdf::judge;
+use mailchute::pdf::{Inspector, judge};
 use sha2::{Digest as _, Sha256};
 
 /// So many pages, and so many bytes beside them.
@@ -37,11 +39,40 @@ fn pdf(pages: usize, ballast: usize) -> Vec<u8> {
     bytes
 }
 
+/// Name, pages, bytes beside them.
+const SIZES: [(&str, usize, usize); 4] =
+    [("1", 1, 0), ("100", 100, 0), ("2,000", 2000, 0), ("1 and 10 MB", 1, 9_900_000)];
+
+/// A file read and its pages counted by another process: a child that stays, and `qpdf` if it is there.
+fn checked(criterion: &mut Criterion) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let inspector = Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute")));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let qpdf = || Command::new("qpdf").arg("--show-npages").arg(file.path()).output();
+    let mut group = criterion.benchmark_group("a file checked");
+    group.sample_size(30);
+    for (name, pages, ballast) in SIZES {
+        std::fs::write(file.path(), pdf(pages, ballast)).unwrap();
+        group.bench_function(format!("mailchute, {name}"), |bencher| {
+            bencher.iter(|| {
+                let bytes = std::fs::read(file.path()).unwrap();
+                let counted = runtime.block_on(inspector.pages(&bytes)).unwrap().unwrap();
+                assert_eq!(counted as usize, pages);
+            });
+        });
+        if qpdf().is_ok() {
+            group.bench_function(format!("qpdf, {name}"), |bencher| {
+                bencher
+                    .iter(|| assert_eq!(qpdf().unwrap().stdout.trim_ascii(), pages.to_string().as_bytes()));
+            });
+        }
+    }
+    group.finish();
+}
+
 fn pages(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("pages of a PDF");
-    for (name, pages, ballast) in
-        [("1", 1, 0), ("100", 100, 0), ("2,000", 2000, 0), ("1 and 10 MB", 1, 9_900_000)]
-    {
+    for (name, pages, ballast) in SIZES {
         let pdf = pdf(pages, ballast);
         group.throughput(Throughput::Bytes(pdf.len() as u64));
         group.bench_function(name, |bencher| bencher.iter(|| judge(black_box(&pdf))));
@@ -74,5 +105,5 @@ fn settling(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, pages, hash, settling);
+criterion_group!(benches, pages, checked, hash, settling);
 criterion_main!(benches);

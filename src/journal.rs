@@ -181,6 +181,14 @@ pub fn folder_enabled(folder: &str, came_back: bool) {
     }
 }
 
+/// It was worked on with other records since these knew it.
+pub fn folder_of_others(folder: &str) {
+    tracing::warn!(
+        folder,
+        "another mailchute, or other records of this one, worked on the folder; what it left there is held"
+    );
+}
+
 pub fn folder_away(folder: &str, why: &str) {
     tracing::error!(folder, why, "the folder can't be worked on; nothing is taken from it");
 }

@@ -21,7 +21,7 @@ use crate::shelf;
 use crate::store::Store;
 
 /// Folders have threads of their own: a share that hangs must not hold up what is being posted.
-const FOLDER_THREADS: usize = 4;
+const FOLDER_THREADS: usize = 8;
 /// What is kept is looked at this often, whether anybody knocked or not.
 const KEEPS: Duration = Duration::from_mins(10);
 

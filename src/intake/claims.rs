@@ -55,8 +55,8 @@ pub fn next(known: Known) -> Next {
 }
 
 /// Whether a claim found in a folder that is opened was made with these records, so that it is gone on
-/// with. In a folder of which there are none, or one that no lock keeps for us, what they do not know may be
-/// another's, and posted already.
-pub fn is_ours(is_known: bool, folder_is_new: bool, folder_is_locked: bool) -> bool {
-    is_known || (folder_is_locked && !folder_is_new)
+/// with. What they do not know may be another's, and posted already, if it was claimed before they laid
+/// their marker into the folder, or no lock keeps the folder for us.
+pub fn is_ours(is_known: bool, was_claimed_since_our_marker: bool, folder_is_locked: bool) -> bool {
+    is_known || (folder_is_locked && was_claimed_since_our_marker)
 }

@@ -44,7 +44,7 @@ use crate::spool::Spool;
 use crate::store::{RecordError, Store, StoreError};
 
 /// Each inspects with a process of its own.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 8;
 /// With so many entries before the dispatcher, it is waited for.
 const MOST_WAITING: usize = 400;
 /// After a drop could not be taken in.

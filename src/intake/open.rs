@@ -52,9 +52,10 @@ impl Watched {
             Ok(told) => told,
             Err(error) => return Ok(Err(Away::Closed(error))),
         };
-        if let Err(error) = self.enable(shared, folder, &hot, before).await? {
-            return Ok(Err(Away::NoRight(error)));
-        }
+        let marker = match self.enable(shared, folder, &hot, before).await? {
+            Ok(marker) => marker,
+            Err(error) => return Ok(Err(Away::NoRight(error))),
+        };
         let names = [folder.names.approve.as_str(), folder.names.cancel.as_str()];
         if let Err(error) = hot.furnish(&names) {
             return Ok(Err(Away::NoRight(error)));
@@ -66,7 +67,7 @@ impl Watched {
         };
         let now = shared.clock.steady();
         for dir in claims {
-            match distrusted(shared, &hot, dir, is_new)? {
+            match distrusted(shared, &hot, dir, marker.as_deref())? {
                 Ok(dir) => self.resume(dir, now, None),
                 Err(error) => return Ok(Err(Away::NoRight(error))),
             }
@@ -76,41 +77,43 @@ impl Watched {
         Ok(Ok(hot))
     }
 
-    /// Says since when drops count as new here.
+    /// Says since when drops count as new here; gives the marker under which these records, and no others,
+    /// have worked here until now.
     async fn enable(
         &mut self,
         shared: &Shared,
         folder: &Folder,
         hot: &Hot,
         before: Option<KnownFolder>,
-    ) -> Result<io::Result<()>, IntakeError> {
+    ) -> Result<io::Result<Option<String>>, IntakeError> {
         let marker = match hot.marker() {
             Ok(marker) => marker,
             Err(error) => return Ok(Err(error)),
         };
         let came_back = self.trouble.is_some() && before.is_some();
-        match (&before, marker) {
-            (Some(before), Some(id)) if before.id == id && !came_back => self.since = before.since,
-            (_, marker) => {
-                // New to us, or back: what is there now was not dropped under our eyes.
-                let id = marker.or_else(|| shared.new_ulid().map(|id| id.to_string()));
-                let id = id.unwrap_or_default();
-                let since = match hot.mark(&id) {
-                    Ok(since) => since,
-                    Err(error) => return Ok(Err(error)),
-                };
-                let path = folder.path.display().to_string();
-                shared
-                    .store
-                    .know_folder(&folder.name, KnownFolder { path, id, since, trouble: None })
-                    .await?;
-                self.since = since;
-                self.known =
-                    if came_back { self.settling.names().cloned().collect() } else { HashSet::new() };
-                journal::folder_enabled(&folder.name, came_back);
-            }
+        let ours = before.as_ref().filter(|before| marker.as_ref() == Some(&before.id));
+        if let Some(before) = ours.filter(|_| !came_back) {
+            self.since = before.since;
+            return Ok(Ok(Some(before.id.clone())));
         }
-        Ok(Ok(()))
+        // New to us, back, or worked on with other records: what is there now was not dropped under our
+        // eyes. Under a new marker whoever worked here before sees the same.
+        let new = || shared.new_ulid().map(|id| id.to_string()).unwrap_or_default();
+        let ours = ours.map(|before| before.id.clone());
+        let id = ours.clone().unwrap_or_else(new);
+        let since = match hot.mark(&id) {
+            Ok(since) => since,
+            Err(error) => return Ok(Err(error)),
+        };
+        let path = folder.path.display().to_string();
+        shared.store.know_folder(&folder.name, KnownFolder { path, id, since, trouble: None }).await?;
+        self.since = since;
+        self.known = if came_back { self.settling.names().cloned().collect() } else { HashSet::new() };
+        if before.is_some() && ours.is_none() {
+            journal::folder_of_others(&folder.name);
+        }
+        journal::folder_enabled(&folder.name, came_back);
+        Ok(Ok(ours))
     }
 
     /// Remembers what is wrong with the folder, and tells it once.
@@ -149,11 +152,13 @@ fn distrusted(
     shared: &Shared,
     hot: &Hot,
     dir: String,
-    is_new: bool,
+    our_marker: Option<&str>,
 ) -> Result<io::Result<String>, IntakeError> {
     let Ok(ulid) = dir.parse::<Ulid>() else { return Ok(Ok(dir)) };
     let is_known = shared.store.original(&ulid)?.is_some() || shared.spool.has(&ulid);
-    if claims::is_ours(is_known, is_new, hot.is_locked()) {
+    // Both are named by the time at which they were made.
+    let is_since = our_marker.is_some_and(|marker| marker <= ulid.as_str());
+    if claims::is_ours(is_known, is_since, hot.is_locked()) {
         return Ok(Ok(dir));
     }
     let held = format!("{dir}{WAS_THERE}");

@@ -68,14 +68,14 @@ const TAKING_IN: &[taking_in::Size] = &[
     taking_in::Size {
         name: "approved, cuts, crashes",
         before: true,
-        budget: drops::Budget { drops: 1, approvals: 2, crashes: 2, cuts: 1, ticks: 6, ..taking_in::NOTHING },
+        budget: drops::Budget { drops: 0, approvals: 2, crashes: 2, cuts: 1, ticks: 6, ..taking_in::NOTHING },
         ..taking_in::ONE
     },
     taking_in::Size {
         name: "a share, all faults",
         is_share: true,
         syncs: false,
-        budget: drops::Budget { drops: 2, cuts: 2, crashes: 1, losses: 1, ..taking_in::NOTHING },
+        budget: drops::Budget { cuts: 2, crashes: 1, losses: 1, ..taking_in::NOTHING },
         ..taking_in::ONE
     },
     taking_in::Size {
@@ -89,7 +89,7 @@ const TAKING_IN: &[taking_in::Size] = &[
         daemons: 2,
         locks: taking_in::Locks::None,
         is_share: true,
-        budget: drops::Budget { drops: 2, rewrites: 0, crashes: 1, cuts: 0, ..taking_in::NOTHING },
+        budget: drops::Budget { rewrites: 1, crashes: 1, ..taking_in::NOTHING },
         ..taking_in::ONE
     },
 ];

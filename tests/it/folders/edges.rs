@@ -115,6 +115,59 @@ async fn claims_that_outlived_their_records_are_held_and_not_posted_again() {
     assert_eq!(room.row_states(), [""; 0]);
 }
 
+/// As it was while its letter was on its way: in its claim.
+fn back_into_its_claim(room: &Mailroom, name: &str, ulid: &str) {
+    let claim = room.path(&format!(".mailchute/claim/{ulid}"));
+    std::fs::create_dir(&claim).unwrap();
+    std::fs::rename(room.path(&format!("{}/{name}", room.sent())), claim.join(name)).unwrap();
+}
+
+#[tokio::test]
+async fn what_other_records_left_in_the_folder_is_held() {
+    let mut room = Mailroom::open().await;
+    room.settled().await;
+    room.stop();
+    let (state, aside) = (room.dir.path().join("state"), room.dir.path().join("aside"));
+    std::fs::rename(&state, &aside).unwrap();
+    room.start();
+    room.settled().await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    let ulid = room.drops()["x.pdf"].ulid.clone();
+    assert_eq!(room.row_states(), ["confirmed"]);
+    room.stop();
+    back_into_its_claim(&room, "x.pdf", &ulid);
+    std::fs::remove_dir_all(&state).unwrap();
+    std::fs::rename(&aside, &state).unwrap();
+    room.start();
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!((room.state("x.pdf").as_str(), room.why("x.pdf").as_str()), ("held", "it was there before"));
+    assert_eq!(room.row_states(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_claim_that_comes_back_from_before_our_records_is_held() {
+    let mut room = Mailroom::open().await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    let ulid = room.drops()["x.pdf"].ulid.clone();
+    room.stop();
+    std::fs::remove_dir_all(room.dir.path().join("state")).unwrap();
+    room.start();
+    room.settled().await;
+    room.stop();
+    // The share's server was cut off, and had not written down what we did before.
+    back_into_its_claim(&room, "x.pdf", &ulid);
+    room.start();
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!((room.state("x.pdf").as_str(), room.why("x.pdf").as_str()), ("held", "it was there before"));
+    assert_eq!(room.row_states(), [""; 0]);
+}
+
 #[tokio::test]
 async fn another_column_of_the_same_book_is_read_anew() {
     let mut room = Mailroom::open().await;

@@ -5,21 +5,23 @@ use std::collections::BTreeSet;
 use chrono::TimeDelta;
 use mailchute::guard::{Counts, Terms, Weighed};
 use mailchute::hot::{CLAIMING, MOVING, MoveStep};
-use mailchute::intake::{KnownClaim, Next, Record, Settling, Stamp, is_ours, next};
+use mailchute::intake::{KnownClaim, Next, Record, Stamp, is_ours, next};
 use mailchute::letter::Number;
 
-use super::disk::{Dir, Disk};
+use super::disk::{Dir, Disk, File};
+use super::looks::{settling, stamp};
 use super::sizes::{Locks, Size};
 use super::{Bytes, State};
 
 /// A drop must be still for so many ticks.
 const SETTLE: i64 = 2;
-const LONG: std::time::Duration = std::time::Duration::from_hours(1);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Daemon {
     /// Once it knows the folder: what was there before.
     was_there: Option<BTreeSet<usize>>,
+    /// The marker it laid into the folder, and the first claim after that.
+    mark: (u8, u8),
     pub rows: Vec<Row>,
     /// Entries that wait for the dispatcher.
     pub spool: Vec<Entry>,
@@ -93,12 +95,6 @@ impl Row {
     }
 }
 
-fn stamp(file: usize, version: u8) -> Stamp {
-    let times = (i64::from(version), i64::from(version));
-    let (inode, size) = (file as u64, u64::from(version));
-    Stamp { kind: None, inode, size, links: 1, readable: true, times, inside: 0 }
-}
-
 /// The drop in a claim.
 fn held(disk: &Disk, claim: u8) -> Option<usize> {
     disk.lying(Dir::Claim(claim)).next().map(|(file, _)| file)
@@ -151,12 +147,20 @@ impl Daemon {
 impl State {
     pub fn open(&mut self, size: &Size, index: usize) {
         let daemon = &mut self.daemons[index];
-        let is_new = daemon.was_there.is_none();
+        let is_new = daemon.was_there.is_none() || daemon.mark.0 != self.disk.marker;
         let up = daemon.up.as_mut().unwrap();
         if is_new || up.came_back {
-            let known = |name: u8| up.came_back && up.seen.iter().any(|(seen, _, _)| *seen == name);
-            let old = self.disk.lying(Dir::Folder).filter(|(_, file)| !known(file.name));
-            daemon.was_there = Some(old.map(|(file, _)| file).collect());
+            let known = |file: &File| {
+                let is_seen = up.seen.iter().any(|(seen, _, _)| *seen == file.name);
+                up.came_back && is_seen && file.at() == Some(Dir::Folder)
+            };
+            // Older than the marker is whatever there is, wherever it lies: a cut may bring it back.
+            let old = self.disk.files.iter().enumerate().filter(|(_, file)| !known(file));
+            daemon.was_there.get_or_insert_default().extend(old.map(|(file, _)| file));
+        }
+        if is_new {
+            self.disk.marker += 1;
+            daemon.mark = (self.disk.marker, self.next_claim);
         }
         (up.is_open, up.came_back) = (true, false);
         let begun: Vec<Dir> = daemon.rows.iter().filter_map(|row| row.moving).collect();
@@ -164,7 +168,8 @@ impl State {
         let mut claims = Vec::new();
         for claim in self.disk.claims() {
             let (record, in_spool) = daemon.knows(claim);
-            if !is_ours(record.is_some() || in_spool, is_new, size.locks != Locks::None) {
+            let is_since = !is_new && daemon.mark.1 <= claim;
+            if !is_ours(record.is_some() || in_spool, is_since, size.locks != Locks::None) {
                 self.disk.was_there.insert(claim);
             }
             claims.push((claim, None));
@@ -425,17 +430,4 @@ impl Daemon {
             }
         };
     }
-}
-
-/// As it was left by the looks before.
-fn settling(seen: &[(u8, Stamp, i64)]) -> Settling {
-    let mut settling = Settling::default();
-    let mut times: Vec<i64> = seen.iter().map(|(_, _, since)| *since).collect();
-    times.sort_unstable();
-    for time in times {
-        let so_far = seen.iter().filter(|(_, _, since)| *since <= time);
-        let listing = so_far.map(|(name, stamp, _)| (vec![*name], stamp.clone())).collect();
-        settling.look(TimeDelta::seconds(time), LONG, listing, |_, _| None);
-    }
-    settling
 }

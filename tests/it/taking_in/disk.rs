@@ -41,6 +41,8 @@ pub struct Disk {
     pub was_there: BTreeSet<u8>,
     /// Whether a directory that is synced lasts.
     pub syncs: bool,
+    /// Of the records that it was worked on with last.
+    pub marker: u8,
 }
 
 impl File {
@@ -63,7 +65,7 @@ impl File {
         self.path.iter().filter(|dir| has(dir) && !is_lost(dir)).copied().collect()
     }
 
-    fn sync(&mut self, dir: Dir) {
+    fn sync(&mut self, dir: Dir, places: &BTreeMap<u8, bool>) {
         // Both ends of a person's move last together; what no order of ours can help is no news.
         let by_person = [Dir::Held, Dir::Approve];
         let both = by_person.contains(&dir) && self.path.ends_with(&by_person);
@@ -73,7 +75,12 @@ impl File {
             }
         }
         let all = self.path.iter().map(|dir| self.synced.get(dir).copied().unwrap_or_default()).min();
-        if let Some(all) = all.filter(|all| *all > 0) {
+        // Where it was before is forgotten, unless where it is may be lost with its place.
+        let lasts = |all: &usize| match self.path[*all] {
+            Dir::Claim(claim) => places.get(&claim) != Some(&false),
+            Dir::Folder | Dir::Held | Dir::Sent | Dir::Approve => true,
+        };
+        if let Some(all) = all.filter(|all| *all > 0).filter(lasts) {
             self.path.drain(..all);
             let kept = &self.path;
             self.synced.retain(|dir, _| kept.contains(dir));
@@ -128,7 +135,7 @@ impl Disk {
 
     fn sync(&mut self, dir: Dir) {
         if self.syncs {
-            self.files.iter_mut().for_each(|file| file.sync(dir));
+            self.files.iter_mut().for_each(|file| file.sync(dir, &self.places));
         }
     }
 

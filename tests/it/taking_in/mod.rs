@@ -4,6 +4,7 @@
 
 mod daemon;
 mod disk;
+mod looks;
 pub mod sizes;
 
 use stateright::{Model, Property};
