@@ -99,11 +99,15 @@ const TAKING_IN: &[taking_in::Size] = &[
 fn one_small_size_holds() {
     let wanted = std::env::var(SIZE).unwrap_or_default();
     for size in model::SMALL.iter().filter(|size| size.name == wanted) {
-        model::explore(*size);
+        said(size.name, model::explore(*size));
     }
     for size in drops::SMALL.iter().filter(|size| size.name == wanted) {
-        drops::explore(*size);
+        said(size.name, drops::explore(*size));
     }
+}
+
+fn said(name: &str, (states, time): (usize, std::time::Duration)) {
+    println!("{name:<34} {states:>9} states {:>8.1} s", time.as_secs_f64());
 }
 
 fn is_wanted(name: &str) -> bool {
@@ -113,15 +117,13 @@ fn is_wanted(name: &str) -> bool {
 #[test]
 fn every_large_size_holds() {
     for size in POSTING.iter().filter(|size| is_wanted(size.name)) {
-        let (states, time) = model::explore(*size);
-        println!("{:<34} {states:>9} states {:>8.1} s", size.name, time.as_secs_f64());
+        said(size.name, model::explore(*size));
     }
 }
 
 #[test]
 fn every_large_size_of_taking_in_holds() {
     for size in TAKING_IN.iter().filter(|size| is_wanted(size.name)) {
-        let (states, time) = drops::explore(*size);
-        println!("{:<34} {states:>9} states {:>8.1} s", size.name, time.as_secs_f64());
+        said(size.name, drops::explore(*size));
     }
 }

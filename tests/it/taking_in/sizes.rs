@@ -80,7 +80,13 @@ pub const SMALL: &[Size] = &[
     },
     Size { name: "records lost", budget: Budget { losses: 1, crashes: 1, cuts: 1, ..NOTHING }, ..ONE },
     Size { name: "two daemons", daemons: 2, budget: Budget { crashes: 1, ..NOTHING }, ..ONE },
-    Size { name: "two daemons, no locks", daemons: 2, locks: Locks::None, budget: NOTHING, ..ONE },
+    Size {
+        name: "two daemons, no locks",
+        daemons: 2,
+        locks: Locks::None,
+        budget: Budget { crashes: 1, ..NOTHING },
+        ..ONE
+    },
 ];
 
 /// Explores a size whole; its states, or the first way in which something breaks.
