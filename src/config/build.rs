@@ -1,5 +1,7 @@
 //! From what is written to what is valid: every mistake of a folder's file with its place.
 
+use std::sync::Arc;
+
 use regex::Regex;
 
 use super::either::Sender;
@@ -87,8 +89,8 @@ impl<T> Build<'_, T> {
         Some(ReplyLetterpack { address: file.map(|file| self.address(&path, file, false).address) })
     }
 
-    pub(super) fn regex(&mut self, path: &[&str], text: &str) -> Option<Regex> {
-        match Regex::new(text) {
+    pub(super) fn regex(&mut self, path: &[&str], text: &str) -> Option<Arc<Regex>> {
+        match self.around.patterns.regex(text) {
             Ok(regex) => Some(regex),
             Err(error) => {
                 let said = error.to_string();

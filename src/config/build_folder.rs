@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::build::Build;
 use super::either::Receiver as WrittenReceiver;
-use super::folder::{Book, Folder, FolderTerms, Keep, LetterKind, Notify, glob, real};
+use super::folder::{Book, Folder, FolderTerms, Keep, LetterKind, Notify, real};
 use super::words::Burst;
 use super::words_people::{Email, Release};
 use super::yaml_folder::{self as yaml, DuplicateAction};
@@ -24,7 +24,8 @@ impl Build<'_, yaml::Folder> {
         let beside = file.parent().unwrap_or(Path::new(""));
         let account = self.account();
         let sender = self.sender(&["sender"], &written.sender);
-        let ignore: Vec<Regex> = written.watch.ignore.iter().filter_map(|pattern| glob(pattern)).collect();
+        let patterns = &self.around.patterns;
+        let ignore = written.watch.ignore.iter().filter_map(|pattern| patterns.glob(pattern)).collect();
         let names = self.names();
         let book = written.address_book.as_ref().map(|book| self::book(book, beside));
         if !self.written.has_items(&["rules"]) {
@@ -175,7 +176,7 @@ impl Build<'_, yaml::Folder> {
         };
         self.shipping(&at(&["shipping"]), &rule.shipping);
         self.print(&at(&["print"]), &rule.print);
-        let receiver = self.receiver(&at(&["receiver"]), &rule.receiver, file_name.as_ref());
+        let receiver = self.receiver(&at(&["receiver"]), &rule.receiver, file_name.as_deref());
         let sender = match &rule.sender {
             Some(own) => self.sender(&at(&["sender"]), own),
             None => sender.cloned(),

@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::build::Build;
 use super::page::{self, Written};
+use super::patterns::Patterns;
 use super::problem::Problem;
 use super::yaml_folder as yaml;
 use crate::address::Address;
@@ -59,7 +60,7 @@ pub struct Folder {
     /// If not given, by the kind of its filesystem.
     pub settle: Option<Duration>,
     pub poll: Option<Duration>,
-    pub ignore: Vec<Regex>,
+    pub ignore: Vec<Arc<Regex>>,
     pub letter: LetterKind,
     pub first_start: FirstStart,
     pub sidecar_within: Duration,
@@ -137,6 +138,7 @@ pub(super) struct Around {
     pub(super) unusable: Option<Vec<String>>,
     pub(super) language: Language,
     pub(super) zone: Tz,
+    pub(super) patterns: Patterns,
 }
 
 impl Around {
@@ -148,6 +150,7 @@ impl Around {
             unusable: None,
             language: Language::default(),
             zone: Tz::Asia__Tokyo,
+            patterns: Patterns::default(),
         }
     }
 }
@@ -158,6 +161,9 @@ impl Folder {
         let before = problems.iter().filter(|problem| problem.is_error()).count();
         let written: Written<yaml::Folder> = page::read(file, problems)?;
         let folder = Build { written: &written, around, problems }.folder(file);
+        if let Some(book) = folder.as_ref().and_then(|folder| folder.book.as_ref()) {
+            page::guarded(&book.file, problems);
+        }
         let after = problems.iter().filter(|problem| problem.is_error()).count();
         folder.filter(|_| after == before)
     }
@@ -230,10 +236,4 @@ pub(super) fn real(path: &Path) -> PathBuf {
         }
         clean
     })
-}
-
-/// A pattern in which `*` is anything and `?` one character.
-pub(super) fn glob(pattern: &str) -> Option<Regex> {
-    let escaped = regex::escape(pattern).replace(r"\*", ".*").replace(r"\?", ".");
-    Regex::new(&format!("^(?s:{escaped})$")).ok()
 }

@@ -1,6 +1,6 @@
 //! `mailchute.yaml` and the files it leads to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +10,9 @@ use chrono_tz::Tz;
 use fs_err as fs;
 
 use super::build::Build;
-use super::folder::{Around, Folder, Notify, glob, real};
+use super::folder::{Around, Folder, Notify, real};
 use super::page::{self, Written};
+use super::patterns::Patterns;
 use super::problem::Problem;
 use super::secret::SecretSource;
 use super::{Config, ConfigError, email, status, yaml};
@@ -60,6 +61,10 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
     let state = beside.join(&main.state);
     let status = status::build(&written, problems);
     let email = email::build(&written, beside, problems);
+    let rules_dir = beside.join(Path::new(&main.folders).parent().unwrap_or(Path::new("")));
+    for dir in BTreeSet::from([beside, &rules_dir]) {
+        page::guarded(&Path::new(".").join(dir), problems);
+    }
     let mut folders = Vec::new();
     match rule_files(beside, &main.folders) {
         Ok(files) => folders.extend(files.iter().filter_map(|file| Folder::read(file, &around, problems))),
@@ -76,7 +81,7 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
         zone: around.zone,
         language: main.language,
         folders,
-        rules_dir: beside.join(Path::new(&main.folders).parent().unwrap_or(Path::new(""))),
+        rules_dir,
         letters_at_once: main.network.letters_at_once,
         patience,
         retry,
@@ -153,7 +158,7 @@ fn rule_files(beside: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     if dir.to_string_lossy().contains('*') {
         return Err("only the last part may have a `*`".to_owned());
     }
-    let regex = glob(name).ok_or_else(|| "it is no pattern of files".to_owned())?;
+    let regex = Patterns::default().glob(name).ok_or_else(|| "it is no pattern of files".to_owned())?;
     let Ok(entries) = fs::read_dir(beside.join(dir)) else { return Ok(Vec::new()) };
     let fits = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

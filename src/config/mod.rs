@@ -11,6 +11,7 @@ mod email;
 mod folder;
 mod main_file;
 mod page;
+mod patterns;
 mod problem;
 mod reader;
 mod required;

@@ -4,6 +4,7 @@
 //! understand differently is no configuration. Where something is wrong, the tree tells all of it.
 
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -81,11 +82,22 @@ pub(super) fn read<T: DeserializeOwned + PartialEq>(
     problems: &mut Vec<Problem>,
 ) -> Option<Written<T>> {
     match bytes(file) {
-        Ok(bytes) => read_bytes(file, bytes, problems),
+        Ok(bytes) => {
+            guarded(file, problems);
+            read_bytes(file, bytes, problems)
+        }
         Err(error) => {
             problems.push(Problem::of_file(file, format!("it can't be read: {error}")));
             None
         }
+    }
+}
+
+/// What decides where letters go is not for everybody to write.
+pub(super) fn guarded(path: &Path, problems: &mut Vec<Problem>) {
+    if fs::metadata(path).is_ok_and(|of| of.mode() & 0o002 != 0) {
+        let help = "whoever writes it can have letters posted: `chmod o-w` it";
+        problems.push(Problem::doubt_of_file(path, "anybody on this machine can write it", help));
     }
 }
 

@@ -77,9 +77,16 @@ impl Problem {
 
     /// About a file as a whole.
     pub(super) fn of_file(file: &Path, what: impl Into<String>) -> Self {
+        Self::of_whole(file, Weight::Error, what.into(), None)
+    }
+
+    pub(super) fn doubt_of_file(file: &Path, what: impl Into<String>, help: &str) -> Self {
+        Self::of_whole(file, Weight::Warning, what.into(), Some(help.to_owned()))
+    }
+
+    fn of_whole(file: &Path, weight: Weight, what: String, help: Option<String>) -> Self {
         let page = Page { file: file.to_owned(), text: String::new(), hidden: Vec::new() };
-        let mistake = Mistake { place: None, what: what.into(), help: None };
-        Self::new(&Arc::new(page), Weight::Error, mistake)
+        Self::new(&Arc::new(page), weight, Mistake { place: None, what, help })
     }
 
     /// About a line of a text, counted from 1.

@@ -7,6 +7,7 @@ mod past;
 mod route;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::{NaiveDateTime, NaiveTime, Weekday};
 use regex::Regex;
@@ -38,14 +39,14 @@ pub struct Rule {
     pub sender: Address,
     pub shipping: Shipping,
     pub print: Print,
-    pub print_files: Vec<(Regex, Print)>,
+    pub print_files: Vec<(Arc<Regex>, Print)>,
     pub reply_letterpack: Option<ReplyLetterpack>,
 }
 
 /// Conditions, all of which must hold; spans include both ends.
 #[derive(Debug, Default)]
 pub struct When {
-    pub file_name: Option<Regex>,
+    pub file_name: Option<Arc<Regex>>,
     pub pages: Option<(Option<u32>, Option<u32>)>,
     pub size: Option<(Option<u64>, Option<u64>)>,
     pub weekday: Option<Vec<Weekday>>,

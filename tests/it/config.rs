@@ -1,11 +1,16 @@
 //! The examples are true, and what is wrong is told like a compiler's message: `bad_config/` has one
 //! directory for each mistake, with the exact words expected.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use mailchute::api::Patience;
-use mailchute::config::{Config, FirstStart, LetterKind, WatchMode, read_address, read_receiver, schemas};
+use mailchute::config::{
+    Config, FirstStart, LetterKind, Problem, WatchMode, read_address, read_receiver, schemas,
+};
 use mailchute::letter::Retry;
+use tempfile::TempDir;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -33,7 +38,6 @@ fn the_example_of_a_folder_shows_every_default() {
     assert_eq!((folder.first_start, folder.settle, folder.poll), (FirstStart::default(), None, None));
     assert_eq!(folder.sidecar_within.as_secs(), 600);
     assert_eq!(folder.rules.rules.len(), 3);
-    assert!(config.warnings.is_empty());
     let (book, mistakes) = folder.book.as_ref().unwrap().read().unwrap();
     assert_eq!((book.len(), mistakes.len()), (2, 0));
     let sidecar = std::fs::read(root().join("config/sidecar.pdf.yaml")).unwrap();
@@ -73,9 +77,51 @@ fn copy(from: &Path, to: &Path) {
             std::fs::create_dir_all(&target).unwrap();
             copy(&path, &target);
         } else {
-            std::fs::copy(&path, target).unwrap();
+            std::fs::copy(&path, &target).unwrap();
         }
+        // Whoever cloned it may have let everybody write.
+        open(&target, false);
     }
+}
+
+/// Whether everybody may write it.
+fn open(path: &Path, to_all: bool) {
+    let mode = std::fs::metadata(path).unwrap().permissions().mode();
+    let mode = if to_all { mode | 0o002 } else { mode & !0o022 };
+    std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+/// The examples, in a directory of their own.
+fn examples() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&root().join("config"), dir.path());
+    dir
+}
+
+#[test]
+fn what_anybody_may_write_is_told() {
+    let dir = examples();
+    let main = dir.path().join("mailchute.yaml");
+    for (name, is_dir) in [
+        ("mailchute.yaml", false),
+        ("folders/invoices.yaml", false),
+        ("folders/customers.csv", false),
+        ("folders", true),
+    ] {
+        let path = dir.path().join(name);
+        assert_eq!(path.is_dir(), is_dir);
+        open(&path, true);
+        let warnings = Config::read(&main).unwrap().warnings;
+        let files: Vec<&Path> = warnings.iter().map(Problem::file).collect();
+        assert_eq!(files, [path.as_path()]);
+        let said = warnings[0].render(false);
+        assert!(
+            said.contains("anybody on this machine can write it") && said.contains("chmod o-w"),
+            "{said}"
+        );
+        open(&path, false);
+    }
+    assert!(Config::read(&main).unwrap().warnings.is_empty());
 }
 
 /// All that is said of a configuration, with paths as they are in it.

@@ -1,5 +1,6 @@
 //! What a whole scenario writes: each event with its fields, nothing secret, nobody's name.
 
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -11,8 +12,9 @@ use crate::service::pdf;
 
 /// Something of everything that can go wrong with a letter, told in every detail.
 async fn scenario(format: &str) -> (Mailroom, String, String) {
-    let quick =
-        RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}").replace("path:", "first_start: take\npath:");
+    let quick = RULES
+        .replace("{poll: 1s}", "{settle: 100ms, poll: 1s}")
+        .replace("path:", "first_start: take\nkeep: {sealed_pdf: true}\npath:");
     let room = Mailroom::closed(&quick).await;
     for fault in [
         json!({"endpoint": "token", "fault": "status", "status": 503}),
@@ -36,9 +38,26 @@ async fn scenario(format: &str) -> (Mailroom, String, String) {
     let mut daemon = command.spawn().unwrap();
     let began = Instant::now();
     let watched = room.hot().join("Approve");
-    while !watched.exists() || room.drops().len() < 4 || room.row_states() != ["confirmed"; 2] {
+    let sealed = || {
+        everything_in(&room.hot())
+            .iter()
+            .filter(|file| file.to_string_lossy().ends_with(".sealed.pdf"))
+            .count()
+    };
+    while !watched.exists() || room.drops().len() < 4 || room.row_states() != ["confirmed"; 2] || sealed() < 2
+    {
         assert!(began.elapsed() < Duration::from_mins(1), "{:?}: {}", room.row_states(), read(&err));
         std::thread::yield_now();
+    }
+    // What the commands say is written too.
+    for words in
+        [["status", "--json"], ["list", "--json"], ["show", "1"], ["audit", "--online"], ["report", "--csv"]]
+    {
+        let said = mailchute(&[words.as_slice(), &["--config", config.to_str().unwrap()]].concat())
+            .output()
+            .unwrap();
+        assert!(!said.stdout.is_empty(), "{words:?}: {said:?}");
+        std::fs::write(room.dir.path().join(words[0]), [said.stdout, said.stderr].concat()).unwrap();
     }
     let id = daemon.id().to_string();
     assert!(std::process::Command::new("kill").arg(&id).status().unwrap().success());
@@ -49,7 +68,16 @@ async fn scenario(format: &str) -> (Mailroom, String, String) {
     (room, texts.0, texts.1)
 }
 
-fn read(path: &std::path::Path) -> String {
+/// Each file below a directory.
+fn everything_in(dir: &Path) -> Vec<PathBuf> {
+    let below = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    below
+        .flat_map(|path| if path.is_dir() { everything_in(&path) } else { vec![path] })
+        .filter(|path| path.is_file())
+        .collect()
+}
+
+fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
@@ -59,6 +87,19 @@ async fn nothing_secret_and_nobodys_name_is_told_even_in_every_detail() {
     let secret = room.service.secret();
     // Tokens, signatures, policies, identifiers of uploads: whatever is drawn is long.
     let drawn = regex::Regex::new("[A-Za-z0-9_+=-]{32,}").unwrap();
+    // Records, folders, shelves, logs and what commands said: none has what would let in.
+    let lets_in =
+        regex::bytes::Regex::new(&format!("{secret}|at_[0-9a-f]{{32}}|(?i)x-amz-|bearer ")).unwrap();
+    let written = everything_in(room.dir.path());
+    for file in written.iter().filter(|file| !file.ends_with("main.secret")) {
+        assert!(!lets_in.is_match(&std::fs::read(file).unwrap()), "{}", file.display());
+    }
+    for kind in ["mailchute.db", "ledger", "logs", "letters", "audit"] {
+        assert!(
+            written.iter().any(|file| file.iter().any(|part| part.to_string_lossy().contains(kind))),
+            "{kind}"
+        );
+    }
     for text in [&json, &file] {
         assert!(text.lines().count() > 20, "{text}");
         for word in
