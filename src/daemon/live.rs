@@ -44,6 +44,7 @@ impl Knowing {
                 name: folder.name.clone(),
                 looked_at: looks.last,
                 looks: looks.count,
+                look_seconds: looks.took.as_seconds_f64(),
                 hears: looks.hears,
                 release,
                 letters_per_day,

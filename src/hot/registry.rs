@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use chrono::TimeDelta;
+
 use super::Hot;
 use crate::clock::Time;
 use crate::config::Folder;
@@ -20,6 +22,8 @@ pub struct Known {
 pub struct Looks {
     pub count: u64,
     pub last: Option<Time>,
+    /// How long the last one took.
+    pub took: TimeDelta,
     /// Whether the kernel tells of what arrives.
     pub hears: bool,
 }
@@ -60,9 +64,9 @@ impl Registry {
         self.lock().get(name).cloned()
     }
 
-    pub fn looked(&self, name: &str, at: Time, hears: bool) {
+    pub fn looked(&self, name: &str, at: Time, took: TimeDelta, hears: bool) {
         if let Some(known) = self.lock().get_mut(name) {
-            known.looks = Looks { count: known.looks.count + 1, last: Some(at), hears };
+            known.looks = Looks { count: known.looks.count + 1, last: Some(at), took, hears };
         }
     }
 

@@ -159,7 +159,8 @@ impl Watched {
                     let heard = furnished.is_ok() && self.watch(folder, &hot, hints);
                     hands::look(&mut self.hands, shared, folder, &hot, now).await?;
                     self.epoch.compare(&shared.store, now)?;
-                    shared.registry.looked(&folder.name, shared.clock.now(), heard);
+                    let took = shared.clock.steady() - now;
+                    shared.registry.looked(&folder.name, shared.clock.now(), took, heard);
                     Ok(self.after_look(folder, &hot, heard, next, now))
                 }
                 Err(error) => Err(Away::Closed(error)),

@@ -115,6 +115,10 @@ fn folders(text: &mut Text, facts: &Facts) {
     for folder in &live.folders {
         text.sample("mailchute_folder_looks_total", &[("folder", &folder.name)], folder.looks);
     }
+    text.family("mailchute_folder_look_seconds", "gauge", "How long the last look at a folder took.");
+    for folder in &live.folders {
+        text.sample("mailchute_folder_look_seconds", &[("folder", &folder.name)], folder.look_seconds);
+    }
     text.family("mailchute_folder_looked_seconds", "gauge", "How long ago a folder was looked at.");
     for folder in &live.folders {
         if let Some(looked) = folder.looked_at {
@@ -161,7 +165,7 @@ mod tests {
                 "version": "9.9", "since": time(989), "ready": true, "busy": [],
                 "accounts": [{"name": "main", "known": true, "token_until": null, "silent_since": time(988),
                               "rests_until": null}],
-                "folders": [{"name": "a \"b\"", "looked_at": time(987), "looks": 14, "hears": true,
+                "folders": [{"name": "a \"b\"", "looked_at": time(987), "looks": 14, "look_seconds": 0.25, "hears": true,
                              "release": "automatic", "letters_per_day": 15, "sheets_per_day": null,
                              "day_began": time(0)}],
             },
@@ -198,6 +202,7 @@ mod tests {
                 "mailchute_limit{folder=\"a\",of=\"letters\"} 15",
                 "mailchute_limit_left{folder=\"a\",of=\"letters\"} 23",
                 "mailchute_folder_looks_total{folder=\"a \\\"b\\\"\"} 14",
+                "mailchute_folder_look_seconds{folder=\"a \\\"b\\\"\"} 0.25",
                 "mailchute_folder_looked_seconds{folder=\"a \\\"b\\\"\"} 13",
                 "mailchute_uploaded_bytes_total 0",
                 "mailchute_build_info{version=\"9.9\"} 1",

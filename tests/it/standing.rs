@@ -169,6 +169,7 @@ async fn what_is_left_of_limits_what_is_followed_and_what_is_not_taken_in_yet_is
     assert_eq!((at_first["mailchute_submitted"], at_first["mailchute_oldest_followed_seconds"]), (0.0, 0.0));
     let looks = "mailchute_folder_looks_total{folder=\"letters\"}";
     daemon.until(looks, |now| now > at_first[looks]).await;
+    daemon.until("mailchute_folder_look_seconds{folder=\"letters\"}", |took| took > 0.0 && took < 60.0).await;
     std::fs::write(room.path("x.pdf"), pdf(3)).unwrap();
     let metrics = daemon.until("mailchute_oldest_followed_seconds", |seconds| seconds >= 1.0).await;
     assert_eq!((metrics[&left("letters")], metrics[&left("sheets")]), (4.0, 88.0));

@@ -102,17 +102,9 @@ async fn claims_that_outlived_their_records_are_held_and_not_posted_again() {
     room.drop("x.pdf", 1);
     room.settled().await;
     room.stop();
-    // As it was while the letter was on its way: in its claim. Then all records are lost.
-    let claim = room.path(".mailchute/claim/01M7ZVST76BKZVCKECWA2B9HN2");
-    std::fs::create_dir(&claim).unwrap();
-    std::fs::rename(room.path(&format!("{}/x.pdf", room.sent())), claim.join("x.pdf")).unwrap();
+    back_into_its_claim(&room, "x.pdf", "01M7ZVST76BKZVCKECWA2B9HN2");
     std::fs::remove_dir_all(room.dir.path().join("state")).unwrap();
-    room.start();
-    for _ in 0..3 {
-        room.settled().await;
-    }
-    assert_eq!((room.state("x.pdf").as_str(), room.why("x.pdf").as_str()), ("held", "it was there before"));
-    assert_eq!(room.row_states(), [""; 0]);
+    found_at_the_start_and_held(&mut room).await;
 }
 
 /// As it was while its letter was on its way: in its claim.
@@ -120,6 +112,16 @@ fn back_into_its_claim(room: &Mailroom, name: &str, ulid: &str) {
     let claim = room.path(&format!(".mailchute/claim/{ulid}"));
     std::fs::create_dir(&claim).unwrap();
     std::fs::rename(room.path(&format!("{}/{name}", room.sent())), claim.join(name)).unwrap();
+}
+
+/// A claim of records that are not ours is held, and nothing of it is posted.
+async fn found_at_the_start_and_held(room: &mut Mailroom) {
+    room.start();
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!((room.state("x.pdf").as_str(), room.why("x.pdf").as_str()), ("held", "it was there before"));
+    assert_eq!(room.row_states(), [""; 0]);
 }
 
 #[tokio::test]
@@ -139,12 +141,7 @@ async fn what_other_records_left_in_the_folder_is_held() {
     back_into_its_claim(&room, "x.pdf", &ulid);
     std::fs::remove_dir_all(&state).unwrap();
     std::fs::rename(&aside, &state).unwrap();
-    room.start();
-    for _ in 0..3 {
-        room.settled().await;
-    }
-    assert_eq!((room.state("x.pdf").as_str(), room.why("x.pdf").as_str()), ("held", "it was there before"));
-    assert_eq!(room.row_states(), [""; 0]);
+    found_at_the_start_and_held(&mut room).await;
 }
 
 #[tokio::test]
@@ -160,12 +157,7 @@ async fn a_claim_that_comes_back_from_before_our_records_is_held() {
     room.stop();
     // The share's server was cut off, and had not written down what we did before.
     back_into_its_claim(&room, "x.pdf", &ulid);
-    room.start();
-    for _ in 0..3 {
-        room.settled().await;
-    }
-    assert_eq!((room.state("x.pdf").as_str(), room.why("x.pdf").as_str()), ("held", "it was there before"));
-    assert_eq!(room.row_states(), [""; 0]);
+    found_at_the_start_and_held(&mut room).await;
 }
 
 #[tokio::test]
