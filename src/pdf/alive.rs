@@ -9,12 +9,15 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use rustix::pipe::fcntl_setpipe_size;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::{Answer, CHILD};
 
 const LONGEST_ANSWER: u64 = 1024;
+/// What a large PDF is handed over in at a time, if the system gives so much.
+const PIPE: usize = 1 << 20;
 
 /// What a child was asked so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,6 +59,8 @@ impl Alive {
         let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("the child has no pipes"));
         };
+        // With less it is only slower.
+        let _ = fcntl_setpipe_size(&to, PIPE);
         let from = BufReader::with_capacity(256, from);
         Ok(Self { _child: child, to, from, used: Used::default(), asked: Instant::now() })
     }

@@ -31,7 +31,8 @@ pub fn answer() -> std::io::Result<()> {
     std::panic::set_hook(Box::new(|_| {}));
     let mut input = std::io::stdin().lock();
     let mut out = std::io::stdout().lock();
-    while let Some(pdf) = next(&mut input)? {
+    let mut pdf = Vec::new();
+    while next(&mut input, &mut pdf)? {
         let judged = std::panic::catch_unwind(|| judge::judge(&pdf));
         let answer = judged.unwrap_or(Answer::Doubt(Doubt::Unreadable));
         writeln!(out, "{}", serde_json::to_string(&answer)?)?;
@@ -40,18 +41,19 @@ pub fn answer() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The next PDF; nothing, if there is none any more.
-fn next(input: &mut impl Read) -> std::io::Result<Option<Vec<u8>>> {
+/// Reads the next PDF to where the last one was; false, if there is none any more.
+fn next(input: &mut impl Read, pdf: &mut Vec<u8>) -> std::io::Result<bool> {
     let mut length = [0; 8];
     if let Err(error) = input.read_exact(&mut length) {
-        return if error.kind() == ErrorKind::UnexpectedEof { Ok(None) } else { Err(error) };
+        return if error.kind() == ErrorKind::UnexpectedEof { Ok(false) } else { Err(error) };
     }
     let length = u64::from_le_bytes(length);
     // What is longer is no letter's document, and refused by its size.
     if length > LARGEST_DOCUMENT {
         return Err(ErrorKind::InvalidInput.into());
     }
-    let mut pdf = Vec::new();
-    input.take(length).read_to_end(&mut pdf)?;
-    Ok(Some(pdf))
+    pdf.clear();
+    pdf.reserve(usize::try_from(length).unwrap_or_default());
+    input.take(length).read_to_end(pdf)?;
+    Ok(true)
 }
