@@ -1,8 +1,10 @@
-//! The child's half: gives up what it could do harm with, reads PDFs from standard input, each after its
-//! length, and says one line for each.
+//! The child's half: gives up what it could do harm with, and says one line for each PDF that lies in standard
+//! input from its start. Standard error is where it hears how long the next one is.
 
-use std::io::{ErrorKind, Read, Write as _};
+use std::io::{ErrorKind, Write as _};
+use std::os::fd::{AsFd, BorrowedFd};
 
+use rustix::io::{pread, read, retry_on_intr};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::{Answer, judge};
@@ -29,10 +31,10 @@ pub fn answer() -> std::io::Result<()> {
     }
     // A panic is an answer like any other; its text is nobody's.
     std::panic::set_hook(Box::new(|_| {}));
-    let mut input = std::io::stdin().lock();
+    let (input, lengths) = (std::io::stdin(), std::io::stderr());
     let mut out = std::io::stdout().lock();
     let mut pdf = Vec::new();
-    while next(&mut input, &mut pdf)? {
+    while next(input.as_fd(), lengths.as_fd(), &mut pdf)? {
         let judged = std::panic::catch_unwind(|| judge::judge(&pdf));
         let answer = judged.unwrap_or(Answer::Doubt(Doubt::Unreadable));
         writeln!(out, "{}", serde_json::to_string(&answer)?)?;
@@ -42,18 +44,23 @@ pub fn answer() -> std::io::Result<()> {
 }
 
 /// Reads the next PDF to where the last one was; false, if there is none any more.
-fn next(input: &mut impl Read, pdf: &mut Vec<u8>) -> std::io::Result<bool> {
+fn next(input: BorrowedFd, lengths: BorrowedFd, pdf: &mut Vec<u8>) -> std::io::Result<bool> {
     let mut length = [0; 8];
-    if let Err(error) = input.read_exact(&mut length) {
-        return if error.kind() == ErrorKind::UnexpectedEof { Ok(false) } else { Err(error) };
+    if retry_on_intr(|| read(lengths, &mut length))? != length.len() {
+        return Ok(false);
     }
     let length = u64::from_le_bytes(length);
     // What is longer is no letter's document, and refused by its size.
     if length > LARGEST_DOCUMENT {
         return Err(ErrorKind::InvalidInput.into());
     }
-    pdf.clear();
-    pdf.reserve(usize::try_from(length).unwrap_or_default());
-    input.take(length).read_to_end(pdf)?;
+    pdf.resize(usize::try_from(length).unwrap_or_default(), 0);
+    let mut done = 0;
+    while done < pdf.len() {
+        match retry_on_intr(|| pread(input, &mut pdf[done..], done as u64))? {
+            0 => return Err(ErrorKind::UnexpectedEof.into()),
+            more => done += more,
+        }
+    }
     Ok(true)
 }

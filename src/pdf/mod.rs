@@ -80,7 +80,7 @@ impl Inspector {
         Self { patience, ..self }
     }
 
-    /// `Err` if no child can be started; a child that dies or is too slow is a doubt.
+    /// `Err` if no child can be started or be given the PDF; a child that dies or is too slow is a doubt.
     pub async fn pages(&self, pdf: &[u8]) -> io::Result<Result<u32, Doubt>> {
         Ok(match self.inspect(pdf).await? {
             Answer::Pages(pages) => Ok(pages),
@@ -91,12 +91,12 @@ impl Inspector {
     /// The same, with the count of what a person may take as it is.
     pub async fn inspect(&self, pdf: &[u8]) -> io::Result<Answer> {
         if let Some(child) = self.idle(|idle| idle.children.pop())
-            && let Some((answer, child)) = child.ask(pdf, self.patience).await
+            && let Ok(Some((answer, child))) = child.ask(pdf, self.patience).await
         {
             self.rests(child);
             return Ok(answer);
         }
-        Ok(match Alive::start(&self.program)?.ask(pdf, self.patience).await {
+        Ok(match Alive::start(&self.program)?.ask(pdf, self.patience).await? {
             Some((answer, child)) => {
                 self.rests(child);
                 answer
