@@ -30,7 +30,7 @@ struct Used {
 impl Used {
     /// Whether it has so much left of what a child may use that the next PDF can have all that it may.
     fn may_go_on(self) -> bool {
-        self.documents < 200 && self.bytes < 64 << 20 && self.busy < Duration::from_secs(2)
+        self.documents < 200 && self.bytes < 256 << 20 && self.busy < Duration::from_secs(2)
     }
 }
 
