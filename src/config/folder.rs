@@ -161,9 +161,6 @@ impl Folder {
         let before = problems.iter().filter(|problem| problem.is_error()).count();
         let written: Written<yaml::Folder> = page::read(file, problems)?;
         let folder = Build { written: &written, around, problems }.folder(file);
-        if let Some(book) = folder.as_ref().and_then(|folder| folder.book.as_ref()) {
-            page::guarded(&book.file, problems);
-        }
         let after = problems.iter().filter(|problem| problem.is_error()).count();
         folder.filter(|_| after == before)
     }

@@ -62,13 +62,15 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
     let status = status::build(&written, problems);
     let email = email::build(&written, beside, problems);
     let rules_dir = beside.join(Path::new(&main.folders).parent().unwrap_or(Path::new("")));
-    for dir in BTreeSet::from([beside, &rules_dir]) {
-        page::guarded(&Path::new(".").join(dir), problems);
-    }
     let mut folders = Vec::new();
     match rule_files(beside, &main.folders) {
         Ok(files) => folders.extend(files.iter().filter_map(|file| Folder::read(file, &around, problems))),
         Err(why) => problems.push(written.wrong(&["folders"], why, "write it as `folders/*.yaml`")),
+    }
+    let books = folders.iter().filter_map(|folder| folder.book.as_ref());
+    let books = books.flat_map(|book| book.file.ancestors().take(2));
+    for path in books.chain([beside, &rules_dir]).collect::<BTreeSet<_>>() {
+        page::guarded(&Path::new(".").join(path), problems);
     }
     unheard(&folders, email.is_some(), problems);
     apart(&folders, &[("the state directory", &state), ("mailchute.yaml", file)], problems);

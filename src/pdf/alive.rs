@@ -12,6 +12,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::{Errno, ioctl_fionbio};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
@@ -49,8 +50,10 @@ pub(super) struct Alive {
 
 impl Alive {
     pub(super) fn start(program: &Path) -> io::Result<Self> {
-        let pdf = File::from(memfd_create("pdf", MemfdFlags::CLOEXEC)?);
+        let pdf = memory()?;
         let (lengths, to) = io::pipe()?;
+        // Whoever does not listen holds up nobody.
+        ioctl_fionbio(&to, true)?;
         let mut child = Command::new(program)
             .arg(CHILD)
             .env_clear()
@@ -74,8 +77,11 @@ impl Alive {
     ) -> io::Result<Option<(Answer, Option<Self>)>> {
         self.asked = Instant::now();
         self.pdf.write_all_at(pdf, 0)?;
-        // Whether it heard is seen by its answer.
-        let _ = self.to.write_all(&(pdf.len() as u64).to_le_bytes());
+        let told = self.to.write_all(&(pdf.len() as u64).to_le_bytes());
+        // One that has ended may have answered all the same.
+        if told.is_err_and(|error| error.kind() != io::ErrorKind::BrokenPipe) {
+            return Ok(None);
+        }
         let mut said = String::new();
         let mut from = (&mut self.from).take(LONGEST_ANSWER);
         let heard = matches!(tokio::time::timeout(patience, from.read_line(&mut said)).await, Ok(Ok(_)));
@@ -93,4 +99,13 @@ impl Alive {
         let again = matches!(answer, Answer::Pages(_)) && self.used.may_go_on();
         Some((answer, again.then_some(self)))
     }
+}
+
+/// Memory that is a file, which nobody can execute where the kernel knows how to forbid that (Linux 6.3).
+fn memory() -> io::Result<File> {
+    let made = match memfd_create("pdf", MemfdFlags::CLOEXEC | MemfdFlags::NOEXEC_SEAL) {
+        Err(Errno::INVAL) => memfd_create("pdf", MemfdFlags::CLOEXEC),
+        made => made,
+    };
+    Ok(made?.into())
 }

@@ -115,8 +115,12 @@ fn folders(text: &mut Text, facts: &Facts) {
     for folder in &live.folders {
         text.sample("mailchute_folder_looks_total", &[("folder", &folder.name)], folder.looks);
     }
-    text.family("mailchute_folder_look_seconds", "gauge", "How long the last look at a folder took.");
-    for folder in &live.folders {
+    text.family(
+        "mailchute_folder_look_seconds",
+        "gauge",
+        "How long the last look at a folder took that succeeded.",
+    );
+    for folder in live.folders.iter().filter(|folder| folder.looked_at.is_some()) {
         text.sample("mailchute_folder_look_seconds", &[("folder", &folder.name)], folder.look_seconds);
     }
     text.family("mailchute_folder_looked_seconds", "gauge", "How long ago a folder was looked at.");

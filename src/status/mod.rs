@@ -56,7 +56,8 @@ pub struct LiveFolder {
     pub looked_at: Option<Time>,
     /// How often it was looked at in this run.
     pub looks: u64,
-    /// How long the last of them took.
+    /// How long the last of them took that succeeded.
+    #[serde(default)]
     pub look_seconds: f64,
     /// Whether the kernel tells of what arrives; else it is looked for.
     pub hears: bool,

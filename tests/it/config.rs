@@ -107,6 +107,7 @@ fn what_anybody_may_write_is_told() {
         ("folders/invoices.yaml", false),
         ("folders/customers.csv", false),
         ("folders", true),
+        ("", true),
     ] {
         let path = dir.path().join(name);
         assert_eq!(path.is_dir(), is_dir);

@@ -32,7 +32,7 @@ fn the_child_gives_everything_up_before_it_reads_a_byte() {
     for (kind, most) in [
         ("Max address space", "536870912"),
         ("Max cpu time", "10"),
-        ("Max open files", "3"),
+        ("Max open files", "0"),
         ("Max file size", "0"),
         ("Max processes", "0"),
         ("Max core file size", "0"),
@@ -81,7 +81,7 @@ async fn whatever_becomes_of_the_child_costs_one_answer() {
         ("it hangs", "exec sleep 100"),
         ("it hangs within an answer", "printf '{\"pages\":1}'; exec sleep 100"),
         ("it fails within an answer", "printf '{\"pages\":1'; exit 1"),
-        ("it is silent", "cat > /dev/null"),
+        ("it is silent", "cat > /dev/null; exec sleep 100"),
         ("it talks nonsense", "echo one page"),
         ("it never ends talking", "exec cat /dev/zero"),
         ("it talks after its answer", "printf '{\"pages\":1}\n{\"pages\":2}\n'"),

@@ -1,4 +1,5 @@
-//! What one more letter costs, in calls that change something: a number that a busy machine hardly moves.
+//! What one more letter costs, in calls that change something: the syncs hardly move, whatever else the machine
+//! does; how many calls there are in all depends on how many letters share a commit.
 //!
 //! `cargo test --test long guard -- --nocapture`.
 
@@ -41,4 +42,4 @@ async fn guard_what_one_more_letter_costs() {
 
 /// A little more than was found when it was last looked at: whoever needs more says why.
 const MOST_SYNCS: f64 = 12.0;
-const MOST_CALLS: f64 = 56.0;
+const MOST_CALLS: f64 = 60.0;
