@@ -43,6 +43,9 @@ impl Desk {
                 findings.problems.push(format!("{entry} is in the spool and no record knows it (I13)"));
             }
         }
+        if !self.is_counted_right()? {
+            findings.problems.push("letters by state and folder are not as many as is said".to_owned());
+        }
         for number in ledger.keys() {
             findings.problems.push(format!("letter {number} is in the ledger and not in the database"));
         }

@@ -31,12 +31,21 @@ pub struct Since {
 
 impl Desk {
     pub fn counts(&self) -> Result<Vec<Count>, StoreError> {
-        let sql = "SELECT state, source, count(*) FROM letter GROUP BY state, source";
+        let sql = "SELECT state, source, letters FROM standing WHERE letters > 0";
         let mut statement = self.db().prepare_cached(sql)?;
         let rows = statement.query_map([], |row| {
             Ok(Count { state: row.get(0)?, folder: row.get(1)?, letters: read::count(row, 2)? })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether what is counted is what there is.
+    pub(super) fn is_counted_right(&self) -> Result<bool, StoreError> {
+        let sql = "WITH there AS (SELECT state, source, count(*) FROM letter GROUP BY state, source),
+                   told AS (SELECT state, source, letters FROM standing WHERE letters <> 0)
+                   SELECT NOT EXISTS (SELECT * FROM there EXCEPT SELECT * FROM told)
+                      AND NOT EXISTS (SELECT * FROM told EXCEPT SELECT * FROM there)";
+        Ok(self.db().query_row(sql, [], |row| row.get(0))?)
     }
 
     /// The letter that has been on its way to being posted for the longest time.
