@@ -5,7 +5,7 @@ use std::sync::{Mutex, Once};
 use std::thread::{Thread, current};
 
 use mailchute::api::wire::{CreatedMail, Mail, Problem, UploadTarget};
-use mailchute::clock::Pace;
+use mailchute::clock::{Pace, Time};
 use mailchute::sandbox::{self, Options, Running, Welcome};
 use reqwest::{Client, Method, RequestBuilder, Response, multipart};
 use serde_json::{Value, json};
@@ -35,8 +35,12 @@ impl Service {
 
     /// Reached only through what stands before it.
     pub async fn behind(nasty: &Nasty) -> Self {
+        Self::behind_with(nasty, Options::default()).await
+    }
+
+    pub async fn behind_with(nasty: &Nasty, options: Options) -> Self {
         let origin = Some(format!("http://{}", nasty.address));
-        let mut service = Self::unknown(Options { pace: Pace::ByHand, origin, ..Options::default() }).await;
+        let mut service = Self::unknown(Options { pace: Pace::ByHand, origin, ..options }).await;
         nasty.leads_to(service.running.as_ref().unwrap().address);
         service.log_in().await;
         service
@@ -170,6 +174,12 @@ impl Service {
     /// Lets time pass, such as `30m`.
     pub async fn advance(&self, step: &str) {
         let answer = self.control(Method::POST, "clock", json!({"advance": step})).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
+    }
+
+    /// It is this time there now; what was granted may have ended.
+    pub async fn set_clock(&self, to: Time) {
+        let answer = self.control(Method::POST, "clock", json!({"set": to})).await;
         assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
     }
 

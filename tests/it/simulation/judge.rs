@@ -28,6 +28,7 @@ impl World {
             let waits = row.state == "admitted" && row.note.is_none() && row.due_at.is_some();
             assert!(at_rest.contains(&row.state.as_str()) && !waits, "{row:?}");
         }
+        self.story.extend(rows.iter().map(|row| format!("  {} is {}", row.letter, row.state)));
         self.nothing_is_lost();
         self.posted_as_said().await;
         self.tally.drops = self.office.drops;

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use chrono::TimeDelta;
+use mailchute::clock::Time;
+use mailchute::sandbox::Options;
+use mailchute::secret::Secret;
 
 use super::dice::Dice;
 use super::office::{FOLDERS, Office};
@@ -13,6 +16,9 @@ use crate::service::Service;
 
 /// Each loop has its turn so often before time goes on.
 const TURNS: usize = 2;
+/// Lives begin from then on, within so many years.
+const FIRST: &str = "2031-01-01T00:00:00Z";
+const YEARS: usize = 5;
 /// In one life at least so many things happen, and at most twice as many.
 const ACTIONS: usize = 5;
 
@@ -55,7 +61,13 @@ impl World {
     pub async fn of(seed: u64) -> Self {
         let mut dice = Dice::of(seed);
         let nasty = Nasty::open().await;
-        let service = Service::behind(&nasty).await;
+        // With this secret, one that is not accepted is asked for in both forms.
+        let secret = dice.pick(&["as-it-is", "form/encoded+otherwise"]);
+        let client = Some(("simulated".to_owned(), Secret::new(secret)));
+        let service = Service::behind_with(&nasty, Options { client, ..Options::default() }).await;
+        // Any minute of some years that no file here is of.
+        let minute = i64::try_from(dice.below(YEARS * 366 * 24 * 60)).unwrap();
+        service.set_clock(FIRST.parse::<Time>().unwrap() + TimeDelta::minutes(minute)).await;
         // Nothing here is about this machine's disk.
         let memory = PathBuf::from("/dev/shm");
         let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
