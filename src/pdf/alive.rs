@@ -19,6 +19,8 @@ use tokio::process::{Child, ChildStdout, Command};
 use super::{Answer, CHILD};
 
 const LONGEST_ANSWER: u64 = 1024;
+/// A PDF is laid into memory in pieces of so many bytes.
+const PIECE: usize = 1 << 20;
 
 /// What a child was asked so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,16 +78,31 @@ impl Alive {
         patience: Duration,
     ) -> io::Result<Option<(Answer, Option<Self>)>> {
         self.asked = Instant::now();
-        self.pdf.write_all_at(pdf, 0)?;
-        let told = self.to.write_all(&(pdf.len() as u64).to_le_bytes());
-        // One that has ended may have answered all the same.
-        if told.is_err_and(|error| error.kind() != io::ErrorKind::BrokenPipe) {
+        if !self.give(pdf)? {
             return Ok(None);
         }
         let mut said = String::new();
         let mut from = (&mut self.from).take(LONGEST_ANSWER);
         let heard = matches!(tokio::time::timeout(patience, from.read_line(&mut said)).await, Ok(Ok(_)));
         Ok(if heard { self.heard(&said, pdf.len() as u64) } else { None })
+    }
+
+    /// Lays a PDF into memory, piece by piece, and tells how long it is and how much of it is there: what is
+    /// there is taken while more is laid in. False, if nobody listens.
+    fn give(&mut self, pdf: &[u8]) -> io::Result<bool> {
+        let mut there = 0;
+        loop {
+            let end = pdf.len().min(there + PIECE);
+            self.pdf.write_all_at(&pdf[there..end], there as u64)?;
+            there = end;
+            let told = [pdf.len() as u64, there as u64].map(u64::to_le_bytes);
+            match self.to.write_all(told.as_flattened()) {
+                Ok(()) if there < pdf.len() => {}
+                // One that has ended may have answered all the same.
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Ok(false),
+                Ok(()) | Err(_) => return Ok(true),
+            }
+        }
     }
 
     fn heard(mut self, said: &str, bytes: u64) -> Option<(Answer, Option<Self>)> {

@@ -1,5 +1,5 @@
 //! The child's half: gives up what it could do harm with, and says one line for each PDF that lies in standard
-//! input from its start. Standard error is where it hears how long the next one is.
+//! input from its start. Standard error is where it hears how long the next one is, and how much of it is there.
 
 use std::io::{ErrorKind, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -43,24 +43,29 @@ pub fn answer() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Reads the next PDF to where the last one was; false, if there is none any more.
+/// Reads the next PDF to where the last one was, as it is laid there; false, if there is none any more.
 fn next(input: BorrowedFd, lengths: BorrowedFd, pdf: &mut Vec<u8>) -> std::io::Result<bool> {
-    let mut length = [0; 8];
-    if retry_on_intr(|| read(lengths, &mut length))? != length.len() {
-        return Ok(false);
-    }
-    let length = u64::from_le_bytes(length);
-    // What is longer is no letter's document, and refused by its size.
-    if length > LARGEST_DOCUMENT {
-        return Err(ErrorKind::InvalidInput.into());
-    }
-    pdf.resize(usize::try_from(length).unwrap_or_default(), 0);
     let mut done = 0;
-    while done < pdf.len() {
-        match retry_on_intr(|| pread(input, &mut pdf[done..], done as u64))? {
-            0 => return Err(ErrorKind::UnexpectedEof.into()),
-            more => done += more,
+    loop {
+        let mut told = [[0; 8]; 2];
+        if retry_on_intr(|| read(lengths, told.as_flattened_mut()))? != told.as_flattened().len() {
+            return Ok(false);
+        }
+        let [length, there] = told.map(u64::from_le_bytes);
+        // What is longer is no letter's document, and refused by its size.
+        if length > LARGEST_DOCUMENT || there > length {
+            return Err(ErrorKind::InvalidInput.into());
+        }
+        pdf.resize(usize::try_from(length).unwrap_or_default(), 0);
+        let there = usize::try_from(there).unwrap_or_default();
+        while done < there {
+            match retry_on_intr(|| pread(input, &mut pdf[done..there], done as u64))? {
+                0 => return Err(ErrorKind::UnexpectedEof.into()),
+                more => done += more,
+            }
+        }
+        if done == pdf.len() {
+            return Ok(true);
         }
     }
-    Ok(true)
 }

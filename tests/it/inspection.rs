@@ -44,14 +44,23 @@ fn the_child_gives_everything_up_before_it_reads_a_byte() {
         }
     }
     let mut from = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut tell = |length: usize, there: usize| {
+        to.write_all([length as u64, there as u64].map(u64::to_le_bytes).as_flattened()).unwrap();
+    };
     for pages in [4, 3] {
         let pdf = pdf(pages);
-        lies.write_all_at(&pdf, 0).unwrap();
-        to.write_all(&(pdf.len() as u64).to_le_bytes()).unwrap();
+        // It is told of a part when that lies there, and takes nothing beyond it.
+        for (at, end) in [(0, 0), (0, pdf.len() / 2), (pdf.len() / 2, pdf.len())] {
+            lies.write_all_at(&pdf[at..end], at as u64).unwrap();
+            lies.write_all_at(&vec![0; pdf.len() - end], end as u64).unwrap();
+            tell(pdf.len(), end);
+        }
         assert_eq!(from.next().unwrap().unwrap(), format!("{{\"pages\":{pages}}}"));
     }
-    drop(to);
-    assert!(child.wait().unwrap().success());
+    // More than there can be is nothing that it reads on after.
+    tell(100, 101);
+    assert!(!child.wait().unwrap().success());
+    assert!(from.next().is_none());
 }
 
 /// A program that is no mailchute.
@@ -128,7 +137,7 @@ async fn what_an_old_child_fails_at_a_new_one_is_asked() {
     for (what, ends) in [("it ends", "exit"), ("it is killed", "kill -9 $$")] {
         std::fs::write(dir.path().join("started"), "").unwrap();
         let script = format!(
-            "echo >> {}/started; head -c 100 > /dev/null; echo '{{\"pages\":1}}'; {ends}",
+            "echo >> {}/started; head -c 16 <&2 > /dev/null; echo '{{\"pages\":1}}'; {ends}",
             dir.path().display()
         );
         let inspector = program(dir.path(), &script).with_patience(Duration::from_secs(10));
