@@ -20,7 +20,7 @@ use super::{Answer, CHILD};
 
 const LONGEST_ANSWER: u64 = 1024;
 /// A PDF is laid into memory in pieces of so many bytes.
-const PIECE: usize = 1 << 20;
+const PIECE: usize = 2 << 20;
 
 /// What a child was asked so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
