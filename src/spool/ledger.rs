@@ -89,12 +89,15 @@ impl Ledger {
         Ok(Self { dir: dir.to_owned(), file, size, next })
     }
 
-    /// Everything it holds, beside whoever writes it: nothing is changed.
-    pub fn peek(dir: &Path, mut each: impl FnMut(Vec<Line>)) -> Result<Found, LedgerError> {
-        let files = files(dir)?;
+    /// Everything it holds, one file after another, beside whoever writes it: nothing is changed.
+    pub fn peek<E: From<LedgerError>>(
+        dir: &Path,
+        mut each: impl FnMut(Vec<Line>) -> Result<(), E>,
+    ) -> Result<Found, E> {
+        let files = files(dir).map_err(LedgerError::Io)?;
         let mut found = Found::default();
         for (index, (first, path)) in files.iter().enumerate() {
-            each(read_file(path, *first, index + 1 == files.len(), &mut found)?.0);
+            each(read_file(path, *first, index + 1 == files.len(), &mut found)?.0)?;
         }
         Ok(found)
     }

@@ -3,7 +3,7 @@
 //! Beside a running daemon too: nothing is changed, and what is being written at this moment is
 //! waited for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Desk, StoreError, read, rows};
 use crate::letter::{Fact, Number, State};
@@ -18,25 +18,45 @@ pub struct Findings {
     pub problems: Vec<String>,
 }
 
+/// What the ledger has, as far as it matters here: a long one is never whole in memory.
+#[derive(Default)]
+struct Compared {
+    /// The numbers of its lines: where each unbroken row of them begins and ends.
+    rows: BTreeMap<u64, u64>,
+    /// Letters of which it has another fact than the database, or one that is not there.
+    differ: BTreeSet<Number>,
+}
+
+impl Compared {
+    /// False, if it was there.
+    fn add(&mut self, seq: u64) -> bool {
+        match self.rows.range_mut(..=seq).next_back() {
+            Some((_, end)) if *end >= seq => return false,
+            Some((_, end)) if *end + 1 == seq => *end = seq,
+            Some(_) | None => drop(self.rows.insert(seq, seq)),
+        }
+        true
+    }
+
+    /// Whether a letter's facts in the database are those that it has; it may not have the latest yet.
+    fn agrees(&self, letter: Number, facts: &[Line]) -> bool {
+        let last = self.rows.values().next_back().copied().unwrap_or_default();
+        let has = |seq: u64| self.rows.range(..=seq).next_back().is_some_and(|(_, end)| *end >= seq);
+        !self.differ.contains(&letter) && facts.iter().all(|line| line.seq > last || has(line.seq))
+    }
+}
+
 impl Desk {
     pub fn audit(&self) -> Result<Findings, StoreError> {
         let mut findings = Findings::default();
-        let mut ledger: BTreeMap<Number, Vec<Line>> = BTreeMap::new();
-        let found = Ledger::peek(&self.home().ledger(), |lines| {
-            for line in lines {
-                ledger.entry(line.letter).or_default().push(line);
-            }
-        })?;
+        let mut ledger = Compared::default();
+        let found = Ledger::peek(&self.home().ledger(), |lines| self.compare(&lines, &mut ledger))?;
         if let Some(damage) = &found.damage {
             findings.problems.push(format!("the ledger: {damage}"));
         }
-        let last = found.last.unwrap_or_default();
-        // Whatever the ledger already has is in the database once a writer at work has committed.
-        self.db().execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
         let spool = Spool::open(&self.home().spool())?;
         for number in self.numbers()? {
-            let lines = ledger.remove(&number).unwrap_or_default();
-            self.audit_letter(number, &lines, last, &spool, &mut findings)?;
+            self.audit_letter(number, &ledger, &spool, &mut findings)?;
         }
         for entry in spool.taken_in()? {
             if self.number_of(entry.as_str())?.is_none() {
@@ -46,17 +66,31 @@ impl Desk {
         if !self.is_counted_right()? {
             findings.problems.push("letters by state and folder are not as many as is said".to_owned());
         }
-        for number in ledger.keys() {
-            findings.problems.push(format!("letter {number} is in the ledger and not in the database"));
+        for number in ledger.differ {
+            if self.row(number)?.is_none() {
+                findings.problems.push(format!("letter {number} is in the ledger and not in the database"));
+            }
         }
         Ok(findings)
+    }
+
+    fn compare(&self, lines: &[Line], ledger: &mut Compared) -> Result<(), StoreError> {
+        // Whatever the ledger has already is in the database once a writer at work has committed.
+        self.db().execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
+        for line in lines {
+            let is_first = ledger.add(line.seq);
+            let ours = read::fact(self.db(), line.seq)?;
+            if !is_first || !ours.is_some_and(|ours| ours.is_same(line)) {
+                ledger.differ.insert(line.letter);
+            }
+        }
+        Ok(())
     }
 
     fn audit_letter(
         &self,
         number: Number,
-        ledger: &[Line],
-        last: u64,
+        ledger: &Compared,
         spool: &Spool,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
@@ -71,9 +105,7 @@ impl Desk {
             Err(error) => return Err(error),
         };
         findings.facts += facts.len();
-        let shared: Vec<&Line> = facts.iter().filter(|line| line.seq <= last).collect();
-        let same = shared.iter().zip(ledger).all(|(ours, theirs)| ours.is_same(theirs));
-        if !same || shared.len() != ledger.len() {
+        if !ledger.agrees(number, &facts) {
             say("database and ledger do not have the same facts (I5)");
         }
         let Ok(Some(letter)) = read::fold(number, &facts) else {

@@ -138,6 +138,15 @@ pub(super) fn count(row: &rusqlite::Row<'_>, index: usize) -> rusqlite::Result<u
     row.get::<_, i64>(index).map(i64::unsigned_abs)
 }
 
+/// The fact of this number, if it is there and not damaged.
+pub(super) fn fact(db: &Connection, seq: u64) -> Result<Option<Line>, StoreError> {
+    let sql = "SELECT line, line_check FROM fact WHERE seq = ?1";
+    let mut statement = db.prepare_cached(sql)?;
+    let found = statement.query_row([signed(seq)], |row| Ok((row.get(0)?, row.get(1)?)));
+    let found: Option<(String, String)> = found.optional()?;
+    Ok(found.and_then(|(json, check)| Line::read(&json, &check)))
+}
+
 /// A letter's facts in their order, each verified.
 pub(super) fn facts(db: &Connection, letter: Number) -> Result<Vec<Line>, StoreError> {
     let sql = "SELECT line, line_check FROM fact WHERE letter = ?1 ORDER BY n";

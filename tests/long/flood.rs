@@ -72,11 +72,11 @@ pub fn until(mut so: impl FnMut() -> bool) {
     }
 }
 
-/// The most memory it ever had, in megabytes.
+/// The most memory it ever had, in megabytes; none, if it has ended.
 pub fn peak(process: &Running) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.0.id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.map_or(0, |line| line.split_whitespace().next().unwrap().parse::<u64>().unwrap() / 1024)
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use mailchute::status::{ask, socket};
@@ -105,6 +106,8 @@ fn a_long_past_is_no_burden() {
     assert!(after - before <= 30, "at most one wake-up a second");
     assert!(cfg!(debug_assertions) || memory <= 20 * 1024, "at most 20 MB");
 
+    audit_is_small(config);
+
     // A page of the large database goes bad: it is found, and made anew at the next start.
     drop(daemon);
     drop(start(config, &state).0);
@@ -122,6 +125,21 @@ fn a_long_past_is_no_burden() {
     assert!(peak <= 150, "letters are not all in memory at once");
     let desk = Desk::open(&state).unwrap();
     assert_eq!(desk.counts().unwrap().iter().map(|count| count.letters).sum::<u64>(), letters);
+}
+
+/// All is as it should be, and to find out costs little memory.
+fn audit_is_small(config: &str) {
+    let audit = mailchute(&["audit", "--config", config]).stdout(Stdio::null()).spawn();
+    let (mut audit, began, mut most) = (Running(audit.unwrap()), Instant::now(), 0);
+    until(|| {
+        most = most.max(peak(&audit));
+        audit.0.try_wait().unwrap().is_some_and(|ended| {
+            assert!(ended.success());
+            true
+        })
+    });
+    println!("all was looked through in {:.1?}, {most} MB at most", began.elapsed());
+    assert!(most <= 150, "the ledger is not whole in memory");
 }
 
 fn page(state: &Path, path: &str) -> Duration {

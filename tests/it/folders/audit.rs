@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use mailchute::drop::Undecided;
 use mailchute::shelf::audit;
-use mailchute::spool::Ulid;
+use mailchute::spool::{Line, Ulid};
 use mailchute::store::Desk;
 
 use crate::mailroom::{Mailroom, RULES, SIDECAR};
@@ -141,4 +141,51 @@ async fn audit_says_what_is_not_where_it_should_be() {
     std::fs::create_dir(spool).unwrap();
     let findings = Desk::open(&room.dir.path().join("state")).unwrap().audit().unwrap();
     assert_eq!(findings.problems, [format!("{unknown} is in the spool and no record knows it (I13)")]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn audit_says_where_ledger_and_database_part() {
+    let mut room = Mailroom::open().await;
+    room.drop("INV-000123 a.pdf", 1);
+    room.settled().await;
+    room.stop();
+    let old = std::fs::read(database(&room)).unwrap();
+    room.start();
+    room.drop("INV-000456 b.pdf", 1);
+    room.settled().await;
+    // Each has one more fact.
+    until_it_has_shipped(&mut room).await;
+    room.stop();
+    let (now, state) = (std::fs::read(database(&room)).unwrap(), room.dir.path().join("state"));
+    let problems = || Desk::open(&state).unwrap().audit().unwrap().problems;
+    let [one, two] = [1, 2].map(|n| format!("letter #{n}: database and ledger do not have the same facts (I5)"));
+    assert_eq!(problems(), Vec::<String>::new());
+
+    std::fs::write(database(&room), old).unwrap();
+    let said = problems();
+    assert_eq!(said.len(), 3, "the third is of its documents: {said:#?}");
+    assert!(said.contains(&one), "{said:#?}");
+    assert!(said.contains(&"letter #2 is in the ledger and not in the database".to_owned()), "{said:#?}");
+    std::fs::write(database(&room), now).unwrap();
+    assert_eq!(problems(), Vec::<String>::new());
+
+    let name = "000000000001.log";
+    let ledger = state.join("spool/ledger").join(name);
+    let text = std::fs::read_to_string(&ledger).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let with = |lines: &[&str]| std::fs::write(&ledger, lines.join("\n") + "\n").unwrap();
+    // Without its last line it is what a writer at work has not written yet.
+    with(&lines[..lines.len() - 1]);
+    assert_eq!(problems(), Vec::<String>::new());
+    with(&[&lines[..1], &lines[2..]].concat());
+    assert_eq!(problems(), [format!("the ledger: {name} is damaged after its line 1"), one.clone()]);
+
+    // Its last line tells another time, and is whole.
+    let (check, json) = lines.last().unwrap().split_once(' ').unwrap();
+    let mut line = Line::read(json, check).unwrap();
+    line.at += chrono::TimeDelta::seconds(1);
+    let written = line.written().unwrap();
+    let other = format!("{} {}", written.check, written.json);
+    with(&[&lines[..lines.len() - 1], &[other.as_str()]].concat());
+    assert_eq!(problems(), [if line.letter.0 == 1 { one } else { two }]);
 }
