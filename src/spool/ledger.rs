@@ -89,15 +89,17 @@ impl Ledger {
         Ok(Self { dir: dir.to_owned(), file, size, next })
     }
 
-    /// Everything it holds, one file after another, beside whoever writes it: nothing is changed.
+    /// Everything it holds, one file after another, beside whoever writes it: nothing is changed. Whether a file
+    /// is the last: only that is written to.
     pub fn peek<E: From<LedgerError>>(
         dir: &Path,
-        mut each: impl FnMut(Vec<Line>) -> Result<(), E>,
+        mut each: impl FnMut(Vec<Line>, bool) -> Result<(), E>,
     ) -> Result<Found, E> {
         let files = files(dir).map_err(LedgerError::Io)?;
         let mut found = Found::default();
         for (index, (first, path)) in files.iter().enumerate() {
-            each(read_file(path, *first, index + 1 == files.len(), &mut found)?.0)?;
+            let is_last = index + 1 == files.len();
+            each(read_file(path, *first, is_last, &mut found)?.0, is_last)?;
         }
         Ok(found)
     }

@@ -23,7 +23,8 @@ pub struct Findings {
 struct Compared {
     /// The numbers of its lines: where each unbroken row of them begins and ends.
     rows: BTreeMap<u64, u64>,
-    /// Letters of which it has another fact than the database, or one that is not there.
+    /// Letters of which it has another fact than the database, or one that is not there; and those that have
+    /// its number there.
     differ: BTreeSet<Number>,
 }
 
@@ -50,7 +51,13 @@ impl Desk {
     pub fn audit(&self) -> Result<Findings, StoreError> {
         let mut findings = Findings::default();
         let mut ledger = Compared::default();
-        let found = Ledger::peek(&self.home().ledger(), |lines| self.compare(&lines, &mut ledger))?;
+        let found = Ledger::peek(&self.home().ledger(), |lines, is_last| {
+            if is_last {
+                // Whatever the ledger has by now is in the database once a writer at work has committed.
+                self.db().execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
+            }
+            self.compare(&lines, &mut ledger)
+        })?;
         if let Some(damage) = &found.damage {
             findings.problems.push(format!("the ledger: {damage}"));
         }
@@ -75,13 +82,12 @@ impl Desk {
     }
 
     fn compare(&self, lines: &[Line], ledger: &mut Compared) -> Result<(), StoreError> {
-        // Whatever the ledger has already is in the database once a writer at work has committed.
-        self.db().execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
         for line in lines {
             let is_first = ledger.add(line.seq);
-            let ours = read::fact(self.db(), line.seq)?;
+            let ours = read::fact(self.db(), line.letter, line.n)?;
             if !is_first || !ours.is_some_and(|ours| ours.is_same(line)) {
                 ledger.differ.insert(line.letter);
+                ledger.differ.extend(read::letter_of(self.db(), line.seq)?);
             }
         }
         Ok(())
@@ -96,7 +102,9 @@ impl Desk {
     ) -> Result<(), StoreError> {
         let mut say = |what: &str| findings.problems.push(format!("letter {number}: {what}"));
         findings.letters += 1;
-        let facts = match read::facts(self.db(), number) {
+        // A daemon at work goes on meanwhile.
+        let as_it_is = self.db().unchecked_transaction()?;
+        let facts = match read::facts(&as_it_is, number) {
             Ok(facts) => facts,
             Err(StoreError::Damaged(_)) => {
                 say("a fact in the database is damaged");
@@ -104,6 +112,12 @@ impl Desk {
             }
             Err(error) => return Err(error),
         };
+        let count = read::fact_count(&as_it_is, number)?;
+        let Some(row) = self.row(number)? else { return Ok(()) };
+        drop(as_it_is);
+        if count != Some(facts.len() as u64) {
+            say("it has another number of facts than it is said to have");
+        }
         findings.facts += facts.len();
         if !ledger.agrees(number, &facts) {
             say("database and ledger do not have the same facts (I5)");
@@ -116,13 +130,10 @@ impl Desk {
         if facts.iter().filter(confirmed).count() > 1 {
             say("more than one of its mails was confirmed (I1)");
         }
-        let Some(row) = self.row(number)? else { return Ok(()) };
-        // A daemon at work may have gone on since the facts were read.
-        let settled = read::fact_count(self.db(), number)? == Some(letter.facts);
-        if settled && row.state != letter.state.word() {
+        if row.state != letter.state.word() {
             say("it is listed in another state than its facts tell");
         }
-        if settled && !letter.state.is_end() && row.due_at.is_some() != rows::goes_on(&letter) {
+        if !letter.state.is_end() && row.due_at.is_some() != rows::goes_on(&letter) {
             say("it has no next look though it is unfinished, or one though it is not (I16)");
         }
         if !letter.state.is_end() && !matches!(letter.state, State::Confirmed { .. }) {

@@ -138,13 +138,20 @@ pub(super) fn count(row: &rusqlite::Row<'_>, index: usize) -> rusqlite::Result<u
     row.get::<_, i64>(index).map(i64::unsigned_abs)
 }
 
-/// The fact of this number, if it is there and not damaged.
-pub(super) fn fact(db: &Connection, seq: u64) -> Result<Option<Line>, StoreError> {
-    let sql = "SELECT line, line_check FROM fact WHERE seq = ?1";
+/// One fact of a letter that is there, as [`facts`] finds it, if it is not damaged.
+pub(super) fn fact(db: &Connection, letter: Number, n: u64) -> Result<Option<Line>, StoreError> {
+    let sql =
+        "SELECT line, line_check FROM letter JOIN fact ON fact.letter = number WHERE number = ?1 AND n = ?2";
     let mut statement = db.prepare_cached(sql)?;
-    let found = statement.query_row([signed(seq)], |row| Ok((row.get(0)?, row.get(1)?)));
+    let found = statement.query_row([signed(letter.0), signed(n)], |row| Ok((row.get(0)?, row.get(1)?)));
     let found: Option<(String, String)> = found.optional()?;
     Ok(found.and_then(|(json, check)| Line::read(&json, &check)))
+}
+
+/// Whose fact has this number.
+pub(super) fn letter_of(db: &Connection, seq: u64) -> Result<Option<Number>, StoreError> {
+    let sql = "SELECT letter FROM fact WHERE seq = ?1";
+    Ok(db.prepare_cached(sql)?.query_row([signed(seq)], |row| number(row, 0)).optional()?)
 }
 
 /// A letter's facts in their order, each verified.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::TimeDelta;
 use mailchute::api::{Client, Patience};
@@ -68,6 +69,8 @@ pub struct Mailroom {
     pub clock: Clock,
     /// How many letters are in hand at once, and how many drops; the usual number if none is given.
     pub at_once: Option<usize>,
+    /// How long an answer is waited for.
+    pub patience: Duration,
     up: Option<Up>,
 }
 
@@ -141,7 +144,7 @@ impl Mailroom {
         }
         std::fs::write(dir.path().join("folders/customers.csv"), BOOK).unwrap();
         std::fs::write(dir.path().join("folders/letters.yaml"), rules).unwrap();
-        Self { service, dir, clock, at_once: None, up: None }
+        Self { service, dir, clock, at_once: None, patience: Duration::from_secs(5), up: None }
     }
 
     pub fn config(&self) -> Config {
@@ -155,8 +158,7 @@ impl Mailroom {
     pub fn start_with(&mut self, after_restore: bool) {
         let mut config = self.config();
         let account = &config.accounts[0];
-        let call = std::time::Duration::from_secs(5);
-        let patience = Patience { call, transfer: call, ..Patience::default() };
+        let patience = Patience { call: self.patience, transfer: self.patience, ..Patience::default() };
         let client =
             Client::new(account.places.clone(), account.credentials().unwrap(), patience, self.clock.clone());
         let again =
@@ -172,7 +174,7 @@ impl Mailroom {
             Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), config.retry, at_once);
         let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
         let outbox = Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config)
-            .with_patience(std::time::Duration::from_millis(500));
+            .with_patience(Duration::from_millis(500));
         let keeper =
             Keeper::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
         let inspector = Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute")));

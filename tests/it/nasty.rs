@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 /// The calls of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +130,8 @@ pub struct Nasty {
     pub spoilt: Arc<AtomicU64>,
     /// Whether a caller ever said that it takes compressed answers.
     pub decompresses: Arc<AtomicBool>,
+    /// Told when a call has come, and been done or not, that is never answered.
+    pub silent: Arc<Notify>,
 }
 
 impl Nasty {
@@ -143,6 +146,7 @@ impl Nasty {
             swallowed: Arc::default(),
             spoilt: Arc::default(),
             decompresses: Arc::default(),
+            silent: Arc::default(),
         };
         let between = Between {
             script: Arc::clone(&nasty.script),
@@ -150,6 +154,7 @@ impl Nasty {
             swallowed: Arc::clone(&nasty.swallowed),
             spoilt: Arc::clone(&nasty.spoilt),
             decompresses: Arc::clone(&nasty.decompresses),
+            silent: Arc::clone(&nasty.silent),
             to: Arc::clone(&nasty.to),
         };
         tokio::spawn(async move {
@@ -251,6 +256,7 @@ struct Between {
     swallowed: Arc<AtomicU64>,
     spoilt: Arc<AtomicU64>,
     decompresses: Arc<AtomicBool>,
+    silent: Arc<Notify>,
     to: Arc<OnceLock<SocketAddr>>,
 }
 
@@ -274,7 +280,7 @@ impl Between {
             self.late.lock().unwrap().push(request);
             return line.shutdown().await;
         }
-        spoil(&mut line, &request, to, wrong, &self.swallowed).await?;
+        spoil(&mut line, &request, to, wrong, self).await?;
         line.shutdown().await
     }
 }
@@ -304,12 +310,14 @@ async fn spoil(
     request: &[u8],
     to: SocketAddr,
     wrong: Wrong,
-    swallowed: &AtomicU64,
+    between: &Between,
 ) -> io::Result<()> {
     match wrong {
-        Wrong::Silent => std::future::pending().await,
-        Wrong::SilentAfter => {
-            passed_on(request, to).await?;
+        Wrong::Silent | Wrong::SilentAfter => {
+            if wrong == Wrong::SilentAfter {
+                passed_on(request, to).await?;
+            }
+            between.silent.notify_one();
             std::future::pending().await
         }
         Wrong::ResetAfter => {
@@ -330,7 +338,7 @@ async fn spoil(
             let mut sent = 0;
             while line.write_all(&[b' '; 4096]).await.is_ok() {
                 sent += 4096;
-                swallowed.fetch_max(sent, Ordering::Relaxed);
+                between.swallowed.fetch_max(sent, Ordering::Relaxed);
             }
             Ok(())
         }

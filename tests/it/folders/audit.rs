@@ -158,7 +158,8 @@ async fn audit_says_where_ledger_and_database_part() {
     room.stop();
     let (now, state) = (std::fs::read(database(&room)).unwrap(), room.dir.path().join("state"));
     let problems = || Desk::open(&state).unwrap().audit().unwrap().problems;
-    let [one, two] = [1, 2].map(|n| format!("letter #{n}: database and ledger do not have the same facts (I5)"));
+    let [one, two] =
+        [1, 2].map(|n| format!("letter #{n}: database and ledger do not have the same facts (I5)"));
     assert_eq!(problems(), Vec::<String>::new());
 
     std::fs::write(database(&room), old).unwrap();
@@ -166,8 +167,25 @@ async fn audit_says_where_ledger_and_database_part() {
     assert_eq!(said.len(), 3, "the third is of its documents: {said:#?}");
     assert!(said.contains(&one), "{said:#?}");
     assert!(said.contains(&"letter #2 is in the ledger and not in the database".to_owned()), "{said:#?}");
-    std::fs::write(database(&room), now).unwrap();
+    std::fs::write(database(&room), &now).unwrap();
     assert_eq!(problems(), Vec::<String>::new());
+
+    // Facts without their letter, and facts of a letter that it does not know of.
+    let broken = |sql: &str| {
+        let db = rusqlite::Connection::open(database(&room)).unwrap();
+        db.execute_batch(&format!("PRAGMA foreign_keys = OFF; DROP TRIGGER facts_never_change; {sql}"))
+            .unwrap();
+        drop(db);
+        let said = problems();
+        std::fs::write(database(&room), &now).unwrap();
+        said
+    };
+    let said = broken("DELETE FROM letter WHERE number = 2");
+    assert!(said.contains(&"letter #2 is in the ledger and not in the database".to_owned()), "{said:#?}");
+    let last = "(SELECT max(seq) FROM fact WHERE letter = 2)";
+    let said = broken(&format!("UPDATE fact SET letter = 9 WHERE seq = {last}"));
+    assert!(said.contains(&two), "{said:#?}");
+    assert!(said.contains(&"letter #2: it has another number of facts than it is said to have".to_owned()));
 
     let name = "000000000001.log";
     let ledger = state.join("spool/ledger").join(name);

@@ -49,17 +49,14 @@ pub struct Trouble {
 impl Trouble {
     pub fn on(nasty: &Nasty, dice: Dice) -> Self {
         let state = State { dice, percent: 0, is_down: false, dies: None, calls: Vec::new() };
-        let trouble = Self { state: Arc::new(Mutex::new(state)), dead: Arc::default() };
-        let (state, dead) = (Arc::clone(&trouble.state), Arc::clone(&trouble.dead));
+        let trouble = Self { state: Arc::new(Mutex::new(state)), dead: Arc::clone(&nasty.silent) };
+        let state = Arc::clone(&trouble.state);
         nasty.decide(move |call| {
             let mut state = state.lock().unwrap();
             let wrong = state.decide(call);
             state
                 .calls
                 .push(wrong.map_or_else(|| format!("{call:?}"), |wrong| format!("{call:?}: {wrong:?}")));
-            if matches!(wrong, Some(Wrong::Silent | Wrong::SilentAfter)) {
-                dead.notify_one();
-            }
             wrong
         });
         trouble

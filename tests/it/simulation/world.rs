@@ -1,6 +1,7 @@
 //! A daemon with its loops, an office, and a service behind a bad line; what happens when is thrown by dice.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use chrono::TimeDelta;
 use mailchute::clock::Time;
@@ -73,6 +74,8 @@ impl World {
         let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
         let mut room = Mailroom::at(service, dir, &rules("letters", "")).await;
         room.at_once = Some(1);
+        // Nor about how busy it is.
+        room.patience = Duration::from_mins(1);
         let [_, second] = FOLDERS;
         std::fs::create_dir(room.dir.path().join(second)).unwrap();
         let second_rules = rules(second, "release: approval\nlimits: {letters_per_day: 4}\n");
