@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use mailchute::drop::Undecided;
+use mailchute::letter::Number;
 use mailchute::shelf::audit;
 use mailchute::spool::{Line, Ulid};
 use mailchute::store::Desk;
@@ -23,6 +24,17 @@ async fn until_it_has_shipped(room: &mut Mailroom) {
     for _look in 0..6 {
         room.pass(26 * 3600).await;
     }
+}
+
+/// A letter is posted; and the database as it is then.
+async fn posted_and_copied() -> (Mailroom, Vec<u8>) {
+    let mut room = Mailroom::open().await;
+    room.drop("INV-000123 a.pdf", 1);
+    room.settled().await;
+    room.stop();
+    let database = std::fs::read(database(&room)).unwrap();
+    room.start();
+    (room, database)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -45,12 +57,7 @@ async fn after_a_lost_database_an_original_is_found_on_its_shelf_and_its_text_go
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_older_database_makes_no_original_lie_where_its_letter_was() {
-    let mut room = Mailroom::open().await;
-    room.drop("INV-000123 a.pdf", 1);
-    room.settled().await;
-    room.stop();
-    let old = std::fs::read(database(&room)).unwrap();
-    room.start();
+    let (mut room, old) = posted_and_copied().await;
     let original = room.path(&format!("{}/INV-000123 a.pdf", room.sent()));
     std::fs::rename(original, room.path("Cancel/INV-000123 a.pdf")).unwrap();
     room.settled().await;
@@ -145,12 +152,7 @@ async fn audit_says_what_is_not_where_it_should_be() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn audit_says_where_ledger_and_database_part() {
-    let mut room = Mailroom::open().await;
-    room.drop("INV-000123 a.pdf", 1);
-    room.settled().await;
-    room.stop();
-    let old = std::fs::read(database(&room)).unwrap();
-    room.start();
+    let (mut room, old) = posted_and_copied().await;
     room.drop("INV-000456 b.pdf", 1);
     room.settled().await;
     // Each has one more fact.
@@ -202,8 +204,17 @@ async fn audit_says_where_ledger_and_database_part() {
     let (check, json) = lines.last().unwrap().split_once(' ').unwrap();
     let mut line = Line::read(json, check).unwrap();
     line.at += chrono::TimeDelta::seconds(1);
-    let written = line.written().unwrap();
-    let other = format!("{} {}", written.check, written.json);
-    with(&[&lines[..lines.len() - 1], &[other.as_str()]].concat());
-    assert_eq!(problems(), [if line.letter.0 == 1 { one } else { two }]);
+    let with_last = |line: &Line| {
+        let written = line.written().unwrap();
+        let other = format!("{} {}", written.check, written.json);
+        with(&[&lines[..lines.len() - 1], &[other.as_str()]].concat());
+    };
+    let whose = if line.letter.0 == 1 { one } else { two };
+    with_last(&line);
+    assert_eq!(problems(), [whose.as_str()]);
+
+    // It is another letter's: both are told.
+    line.letter = Number(7);
+    with_last(&line);
+    assert_eq!(problems(), [whose.as_str(), "letter #7 is in the ledger and not in the database"]);
 }
