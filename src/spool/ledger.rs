@@ -6,15 +6,17 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
 use super::line::{Line, Written};
 use super::private;
+use super::reading::{pieces, read_file};
 
-const LARGEST_FILE: u64 = 16 * 1024 * 1024;
+/// Each start holds the last one against the database.
+const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 /// A file that is being written anew.
 const BESIDE: &str = "new";
 
@@ -46,8 +48,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens or makes the ledger; gives the lines from the file on in which number `from` stands, one file
-    /// after another: a long one is never whole in memory.
+    /// Opens or makes the ledger; gives the lines from the file on in which number `from` stands, some at a
+    /// time: a long one is never whole in memory.
     pub fn open<E: From<LedgerError>>(
         dir: &Path,
         from: u64,
@@ -57,11 +59,10 @@ impl Ledger {
         let begin = files.iter().rposition(|(first, _)| *first <= from).unwrap_or(0);
         let mut found = Found::default();
         for (index, (first, path)) in files.iter().enumerate().skip(begin) {
-            let (lines, good) = read_file(path, *first, index + 1 == files.len(), &mut found)?;
-            if let Some(good) = good {
+            let is_last = index + 1 == files.len();
+            if let Some(good) = read_file(path, *first, is_last, &mut found, &mut each)? {
                 cut(path, good).map_err(LedgerError::Io)?;
             }
-            each(lines)?;
         }
         Ok((Self::go_on(dir, files, from, &found)?, found))
     }
@@ -89,8 +90,8 @@ impl Ledger {
         Ok(Self { dir: dir.to_owned(), file, size, next })
     }
 
-    /// Everything it holds, one file after another, beside whoever writes it: nothing is changed. Whether a file
-    /// is the last: only that is written to.
+    /// Everything it holds, some lines at a time, beside whoever writes it: nothing is changed. Whether they
+    /// are of the last file: only that is written to.
     pub fn peek<E: From<LedgerError>>(
         dir: &Path,
         mut each: impl FnMut(Vec<Line>, bool) -> Result<(), E>,
@@ -99,7 +100,7 @@ impl Ledger {
         let mut found = Found::default();
         for (index, (first, path)) in files.iter().enumerate() {
             let is_last = index + 1 == files.len();
-            each(read_file(path, *first, is_last, &mut found)?.0, is_last)?;
+            read_file(path, *first, is_last, &mut found, &mut |lines| each(lines, is_last))?;
         }
         Ok(found)
     }
@@ -191,55 +192,19 @@ fn files(dir: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(files)
 }
 
-/// Reads one file. If the end of the last one is torn, gives how much of it is good.
-fn read_file(
-    path: &Path,
-    first: u64,
-    is_last: bool,
-    found: &mut Found,
-) -> Result<(Vec<Line>, Option<u64>), LedgerError> {
-    let bytes = fs::read(path)?;
-    let (mut lines, mut good) = (Vec::new(), 0);
-    for (piece, expected) in bytes.split_inclusive(|byte| *byte == b'\n').zip(first..) {
-        let line = piece.strip_suffix(b"\n").and_then(Line::parse).filter(|line| line.seq == expected);
-        let Some(line) = line else { break };
-        good += piece.len();
-        lines.push(line);
-    }
-    let rest = &bytes[good..];
-    let whole = rest.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
-    let is_torn = !rest.is_empty() && is_last && !whole.into_iter().any(|line| Line::parse(line).is_some());
-    if !rest.is_empty() && !is_torn {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        found.damage.get_or_insert_with(|| format!("{name} is damaged after its line {}", lines.len()));
-        // What still reads right is true all the same.
-        lines.extend(rest.split(|byte| *byte == b'\n').filter_map(Line::parse));
-    }
-    found.last = found.last.max(lines.iter().map(|line| line.seq).max());
-    Ok((lines, is_torn.then_some(good as u64)))
-}
-
 fn rewrite_file(path: &Path, lines: &BTreeMap<u64, Written>) -> Result<(), LedgerError> {
-    let mut text = Vec::new();
-    for piece in fs::read(path)?.split_inclusive(|byte| *byte == b'\n') {
-        let known = piece.strip_suffix(b"\n").and_then(Line::parse);
-        let other = known.as_ref().and_then(|line| lines.get(&line.seq)).filter(|other| {
-            // In a ledger with another past something else may stand there.
-            let other = Line::read(&other.json, &other.check);
-            known.as_ref().zip(other.as_ref()).is_some_and(|(known, other)| known.is_same(other))
-        });
-        match other {
-            Some(Written { check, json }) => {
-                text.extend([check.as_bytes(), b" ", json.as_bytes(), b"\n"].concat());
-            }
-            None => text.extend(piece),
-        }
-    }
     let beside = path.with_extension(BESIDE);
-    let written = private::create(&beside).map_err(LedgerError::Io).and_then(|mut file| {
-        file.write_all(&text)?;
+    let written = private::create(&beside).map_err(LedgerError::Io).and_then(|file| {
+        let mut text = BufWriter::new(file);
+        for piece in pieces(path)? {
+            let piece = piece?;
+            match struck(&piece, lines) {
+                Some(Written { check, json }) => writeln!(text, "{check} {json}")?,
+                None => text.write_all(&piece)?,
+            }
+        }
         let full = |error: &io::Error| error.kind() == io::ErrorKind::StorageFull;
-        file.sync_all().map_err(|error| {
+        text.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all().map_err(|error| {
             if full(&error) { LedgerError::Io(error) } else { LedgerError::NotDurable(error) }
         })?;
         Ok(fs::rename(&beside, path)?)
@@ -249,6 +214,14 @@ fn rewrite_file(path: &Path, lines: &BTreeMap<u64, Written>) -> Result<(), Ledge
         drop(fs::remove_file(&beside));
     }
     written
+}
+
+/// The other words for a line as it stands in a file.
+fn struck<'a>(piece: &[u8], lines: &'a BTreeMap<u64, Written>) -> Option<&'a Written> {
+    let known = piece.strip_suffix(b"\n").and_then(Line::parse)?;
+    let other = lines.get(&known.seq)?;
+    // In a ledger with another past something else may stand there.
+    Line::read(&other.json, &other.check).is_some_and(|other| known.is_same(&other)).then_some(other)
 }
 
 /// What was torn off was never relied on.

@@ -10,6 +10,7 @@ mod entry;
 mod ledger;
 mod line;
 mod private;
+mod reading;
 mod ulid;
 
 pub use draft::Draft;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mailchute::letter::{Fact, Number};
-use mailchute::spool::{EntryError, Ledger, LedgerError, Line, Spool, Ulid, Written, sha256_of};
+use mailchute::spool::{EntryError, Found, Ledger, LedgerError, Line, Spool, Ulid, Written, sha256_of};
 
 use crate::model::{noon, order};
 
@@ -41,6 +41,36 @@ fn a_ledger_gives_back_what_was_appended() {
     assert_eq!(held.iter().map(|line| line.seq).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert_eq!(held[3].fact, Fact::Withdrawn);
     assert_eq!((ledger.next(), is_damaged), (5, false));
+}
+
+#[test]
+fn a_long_ledger_is_given_some_lines_at_a_time_and_in_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ledger = opened(dir.path()).0;
+    let count = 50_000;
+    for first in (1..=count).step_by(1000) {
+        let held = |seq| line(seq, Fact::Held(mailchute::letter::Reason::ByPerson));
+        ledger.append(first, &(first..first + 1000).map(held).collect::<Vec<_>>()).unwrap();
+    }
+    assert!(std::fs::read_dir(dir.path()).unwrap().count() > 1, "no file is as long as all of it");
+    let (mut seen, mut most) = (Vec::new(), 0);
+    let found = Ledger::peek(dir.path(), |lines, _| {
+        most = most.max(lines.len());
+        seen.extend(lines.iter().map(|line| line.seq));
+        Ok::<_, LedgerError>(())
+    });
+    assert_eq!(found.unwrap(), Found { last: Some(count), damage: None });
+    assert_eq!(seen, (1..=count).collect::<Vec<_>>());
+    assert!(most <= 1000, "{most} at a time");
+    // What the database has is in the files before the last: those are not read at a start.
+    let mut fewest = 0;
+    let count_them = |lines: Vec<Line>| {
+        fewest += lines.len() as u64;
+        Ok::<_, LedgerError>(())
+    };
+    drop(ledger);
+    Ledger::open(dir.path(), count + 1, count_them).unwrap();
+    assert!(fewest < count, "{fewest} lines were read");
 }
 
 #[test]
