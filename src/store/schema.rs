@@ -256,6 +256,8 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     db.pragma_update(None, "secure_delete", true)?;
     // In kilobytes; the system keeps what is read often, and several connections need not keep it too.
     db.pragma_update(None, "cache_size", -256)?;
+    // Each move is in a savepoint; what may be undone of it is not copied into a file first.
+    db.pragma_update(None, "temp_store", "memory")?;
     // A statement is planned once: by default it is planned anew whenever what is bound to it is another.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.set_prepared_statement_cache_capacity(64);
