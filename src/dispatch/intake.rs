@@ -27,10 +27,13 @@ impl Dispatch {
             return Ok(());
         }
         let mut admitted = Vec::new();
-        for ulid in new {
-            let (spool, name) = (Arc::clone(&self.shared.spool), ulid.clone());
-            let read = tokio::task::spawn_blocking(move || spool.entry(&name));
-            match read.await.map_err(|_| DispatchError::Panic)? {
+        let spool = Arc::clone(&self.shared.spool);
+        let read = tokio::task::spawn_blocking(move || {
+            let entries = new.into_iter().map(|ulid| (spool.entry(&ulid), ulid));
+            entries.collect::<Vec<_>>()
+        });
+        for (entry, ulid) in read.await.map_err(|_| DispatchError::Panic)? {
+            match entry {
                 Ok(entry) => admitted.push(Admission {
                     ulid,
                     order: Arc::new(entry.order),

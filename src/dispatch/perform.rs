@@ -95,11 +95,8 @@ impl Shared {
 
     async fn document(&self, letter: &Letter, document: usize) -> Result<Vec<u8>, EntryError> {
         let Ok(ulid) = letter.entry.parse::<Ulid>() else { return Err(EntryError::Damaged { document }) };
-        let Some(wanted) = letter.order.documents.get(document) else {
-            return Err(EntryError::Damaged { document });
-        };
-        let (spool, sha256) = (Arc::clone(&self.spool), wanted.sha256.clone());
-        let read = tokio::task::spawn_blocking(move || spool.document(&ulid, document, &sha256));
+        let (spool, order) = (Arc::clone(&self.spool), Arc::clone(&letter.order));
+        let read = tokio::task::spawn_blocking(move || spool.document(&ulid, &order, document));
         read.await.map_err(std::io::Error::other)?
     }
 

@@ -1,6 +1,7 @@
 //! Entries of the spool: one for each letter, admitted or about to be.
 
-use std::io::{self, Read, Write as _};
+use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,7 +17,9 @@ use crate::guard::Terms;
 use crate::letter::{LARGEST_DOCUMENT, Order};
 use crate::sync::Syncs;
 
-pub(super) const ENTRY: &str = "entry.json";
+/// How long the order is stands in so many bytes behind it.
+const LENGTH: usize = 8;
+const LONGEST_ORDER: u64 = 1 << 20;
 const NEW: &str = "new";
 const LETTERS: &str = "letters";
 
@@ -32,7 +35,7 @@ pub enum EntryError {
     Order(#[from] serde_json::Error),
 }
 
-/// One letter as its documents lie beside it.
+/// What stands behind a letter's documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry<O = Order, D = Dropped> {
     pub order: O,
@@ -45,6 +48,30 @@ pub struct Entry<O = Order, D = Dropped> {
 pub struct Dropped {
     pub origin: Origin,
     pub terms: Terms,
+}
+
+impl<O: Serialize, D: Serialize> Entry<O, D> {
+    /// As it ends its file: its length comes last.
+    pub(super) fn ending(&self) -> serde_json::Result<Vec<u8>> {
+        let mut ending = serde_json::to_vec_pretty(self)?;
+        let length = ending.len() as u64;
+        ending.extend(length.to_be_bytes());
+        Ok(ending)
+    }
+}
+
+impl Entry {
+    fn read(file: &fs::File) -> Result<Self, EntryError> {
+        let end = file.metadata()?.len().saturating_sub(LENGTH as u64);
+        let mut length = [0; LENGTH];
+        file.file().read_exact_at(&mut length, end)?;
+        let length = u64::from_be_bytes(length);
+        let begin = end.checked_sub(length).filter(|_| length <= LONGEST_ORDER);
+        let begin = begin.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "its end is damaged"))?;
+        let mut json = vec![0; usize::try_from(length).unwrap_or_default()];
+        file.file().read_exact_at(&mut json, begin)?;
+        Ok(serde_json::from_slice(&json)?)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -65,18 +92,12 @@ impl Spool {
     /// Where an entry lies: it moves once, when it becomes a letter.
     fn place(&self, ulid: &Ulid) -> PathBuf {
         let taken_in = self.dir.join(LETTERS).join(ulid.as_str());
-        if taken_in.is_dir() { taken_in } else { self.dir.join(NEW).join(ulid.as_str()) }
+        if taken_in.is_file() { taken_in } else { self.dir.join(NEW).join(ulid.as_str()) }
     }
 
     /// Begins an entry; what a crash left of the same one is thrown away.
     pub fn begin(&self, ulid: &Ulid) -> io::Result<Draft> {
-        let draft = Draft::new(self.dir.join(NEW), ulid.clone(), Arc::clone(&self.new_syncs));
-        let beside = draft.beside();
-        if beside.exists() {
-            fs::remove_dir_all(&beside)?;
-        }
-        private::directory(&beside)?;
-        Ok(draft)
+        Draft::begin(self.dir.join(NEW), ulid.clone(), Arc::clone(&self.new_syncs))
     }
 
     /// Writes a new entry; once this returns it is durable and whole under its name.
@@ -86,17 +107,12 @@ impl Spool {
             draft.discard();
             return Err(error.into());
         }
-        let beside = draft.beside();
-        let finished = draft.finish(order, None);
-        if finished.as_ref().is_err_and(|error| !matches!(error, EntryError::PerhapsTaken(_))) {
-            drop(fs::remove_dir_all(beside));
-        }
-        finished
+        draft.finish(order, None)
     }
 
     /// Whether there is such an entry, taken in or not.
     pub fn has(&self, ulid: &Ulid) -> bool {
-        self.place(ulid).is_dir()
+        self.place(ulid).is_file()
     }
 
     /// What waits to become a letter, oldest first.
@@ -121,7 +137,7 @@ impl Spool {
 
     /// A letter's documents are no longer kept; they need not be there.
     pub fn discard(&self, ulid: &Ulid) -> io::Result<()> {
-        match fs::remove_dir_all(self.dir.join(LETTERS).join(ulid.as_str())) {
+        match fs::remove_file(self.dir.join(LETTERS).join(ulid.as_str())) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => {
                 removed?;
@@ -138,27 +154,35 @@ impl Spool {
             // A command may be writing one at this moment: only what has been still for an hour.
             let old = path.metadata()?.modified()?.elapsed().is_ok_and(|age| age.as_secs() > 3600);
             if half && old {
-                fs::remove_dir_all(&path)?;
+                fs::remove_file(&path)?;
             }
         }
         Ok(())
     }
 
     pub fn entry(&self, ulid: &Ulid) -> Result<Entry, EntryError> {
-        Ok(serde_json::from_slice(&fs::read(self.place(ulid).join(ENTRY))?)?)
+        Entry::read(&fs::File::open(self.place(ulid))?)
     }
 
-    /// The bytes of a document, if they are what they were.
-    pub fn document(&self, ulid: &Ulid, document: usize, sha256: &str) -> Result<Vec<u8>, EntryError> {
-        let mut bytes = Vec::new();
-        match fs::File::open(self.place(ulid).join(document_name(document))) {
-            Ok(file) => file.take(LARGEST_DOCUMENT + 1).read_to_end(&mut bytes)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(EntryError::Damaged { document });
-            }
-            Err(error) => return Err(error.into()),
+    /// The bytes of a document of an order, if they are what they were.
+    pub fn document(&self, ulid: &Ulid, order: &Order, document: usize) -> Result<Vec<u8>, EntryError> {
+        let damaged = EntryError::Damaged { document };
+        let (before, wanted) = match order.documents.split_at_checked(document) {
+            Some((before, [wanted, ..])) if wanted.size <= LARGEST_DOCUMENT => (before, wanted),
+            Some(_) | None => return Err(damaged),
         };
-        if sha256_of(&bytes) == sha256 { Ok(bytes) } else { Err(EntryError::Damaged { document }) }
+        let at = before.iter().map(|document| document.size).sum();
+        let mut bytes = vec![0; usize::try_from(wanted.size).unwrap_or_default()];
+        let read =
+            fs::File::open(self.place(ulid)).and_then(|file| file.file().read_exact_at(&mut bytes, at));
+        match read {
+            Ok(()) if sha256_of(&bytes) == wanted.sha256 => Ok(bytes),
+            Ok(()) => Err(damaged),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof) => {
+                Err(damaged)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -169,16 +193,6 @@ fn entries(dir: &Path) -> io::Result<Vec<Ulid>> {
     }
     found.sort();
     Ok(found)
-}
-
-pub(super) fn document_name(index: usize) -> String {
-    format!("{}.pdf", index + 1)
-}
-
-pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = private::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 /// As documents are named in an order.

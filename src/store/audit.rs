@@ -141,9 +141,9 @@ impl Desk {
                 say("its name in the spool is none");
                 return Ok(());
             };
-            for (index, document) in letter.order.documents.iter().enumerate() {
+            for index in 0..letter.order.documents.len() {
                 findings.documents += 1;
-                if spool.document(&entry, index, &document.sha256).is_err() {
+                if spool.document(&entry, &letter.order, index).is_err() {
                     findings.problems.push(format!(
                         "letter {number}: document {} in the spool is not what was taken in (I14)",
                         index + 1

@@ -121,20 +121,37 @@ fn an_entry_is_whole_or_not_there_and_its_bytes_are_compared() {
     let dir = tempfile::tempdir().unwrap();
     let spool = Spool::open(&dir.path().join("spool")).unwrap();
     let ulid = Ulid::new(noon()).unwrap();
-    let bytes = b"%PDF-1.4 not really".to_vec();
-    spool.put(&ulid, &order(1), std::slice::from_ref(&bytes)).unwrap();
+    let bytes: [&[u8]; 2] = [b"%PDF-1.4 not really", b"%PDF-1.7 another"];
+    let mut order = order(2);
+    for (document, bytes) in order.documents.iter_mut().zip(bytes) {
+        (document.size, document.sha256) = (bytes.len() as u64, sha256_of(bytes));
+    }
+    spool.put(&ulid, &order, &bytes.map(<[u8]>::to_vec)).unwrap();
     // What a crash leaves has another name, and is no entry.
-    std::fs::create_dir(dir.path().join("spool/new/01ARZ3NDEKTSV4RRFFQ69G5FAV.part")).unwrap();
+    std::fs::write(dir.path().join("spool/new/01ARZ3NDEKTSV4RRFFQ69G5FAV.part"), "%PDF").unwrap();
     let only = std::slice::from_ref(&ulid);
     assert_eq!((spool.arrived().unwrap(), spool.taken_in().unwrap()), (only.to_vec(), vec![]));
-    assert_eq!(spool.entry(&ulid).unwrap().order, order(1));
+    assert_eq!(spool.entry(&ulid).unwrap().order, order);
     spool.take_in(only).unwrap();
     assert_eq!((spool.arrived().unwrap(), spool.taken_in().unwrap()), (vec![], only.to_vec()));
-    assert_eq!(spool.document(&ulid, 0, &sha256_of(&bytes)).unwrap(), bytes);
-    let path = dir.path().join(format!("spool/letters/{ulid}/1.pdf"));
-    std::fs::write(&path, b"%PDF-1.4 not really?").unwrap();
-    let damaged = |result| matches!(result, Err(EntryError::Damaged { document: 0 }));
-    assert!(damaged(spool.document(&ulid, 0, &sha256_of(&bytes))));
+    assert_eq!(spool.entry(&ulid).unwrap().order, order);
+    let document = |document| spool.document(&ulid, &order, document);
+    assert_eq!([document(0).unwrap(), document(1).unwrap()], bytes);
+    let damaged = |document| matches!(document, Err(EntryError::Damaged { .. }));
+    assert!(damaged(document(2)), "there is no third");
+    let path = dir.path().join(format!("spool/letters/{ulid}"));
+    let whole = std::fs::read(&path).unwrap();
+    let mut flipped = whole.clone();
+    flipped[bytes[0].len()] ^= 1;
+    std::fs::write(&path, &flipped).unwrap();
+    assert_eq!((damaged(document(0)), damaged(document(1))), (false, true));
+    // Short of its end it has no order, and short of a document not that either.
+    for end in 0..whole.len() {
+        std::fs::write(&path, &whole[..end]).unwrap();
+        assert!(spool.entry(&ulid).is_err(), "cut at {end}");
+        let there = |documents: usize| end >= bytes[..documents].iter().map(|bytes| bytes.len()).sum();
+        assert_eq!([damaged(document(0)), damaged(document(1))], [!there(1), !there(2)], "cut at {end}");
+    }
     std::fs::remove_file(&path).unwrap();
-    assert!(damaged(spool.document(&ulid, 0, &sha256_of(&bytes))));
+    assert!(damaged(document(0)) && !spool.has(&ulid));
 }

@@ -145,7 +145,7 @@ async fn audit_says_what_is_not_where_it_should_be() {
     assert!(said.contains("it lies in Claim and belongs into Sent, and nothing is owed (I16)"), "{said}");
 
     let spool = room.dir.path().join("state/spool/letters").join(&unknown);
-    std::fs::create_dir(spool).unwrap();
+    std::fs::write(spool, "").unwrap();
     let findings = Desk::open(&room.dir.path().join("state")).unwrap().audit().unwrap();
     assert_eq!(findings.problems, [format!("{unknown} is in the spool and no record knows it (I13)")]);
 }

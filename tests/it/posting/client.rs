@@ -1,5 +1,7 @@
 //! The API client by itself: tokens, bounds, uploads, and the rows a letter does not ask for.
 
+use std::os::unix::fs::FileExt as _;
+
 use chrono::TimeDelta;
 use mailchute::api::{Client, Credentials, Failure, Known, Patience, Places};
 use mailchute::clock::Clock;
@@ -261,7 +263,9 @@ async fn targets_that_expire_and_targets_lost_in_a_crash_lead_to_a_new_mail() {
 async fn a_document_that_changed_in_the_spool_is_not_uploaded() {
     let mut office = Office::open().await;
     let ulid = office.submit(&[1]);
-    std::fs::write(office.dir.path().join(format!("spool/new/{ulid}/1.pdf")), pdf(2)).unwrap();
+    let entry =
+        std::fs::File::options().write(true).open(office.dir.path().join(format!("spool/new/{ulid}")));
+    entry.unwrap().write_at(b"%pdf", 0).unwrap();
     office.settle().await;
     assert_eq!(office.facts(1), ["admitted", "created", "abandoned", "held"]);
     assert!(office.row(1).note.unwrap().contains("not what was taken in"));
