@@ -2,14 +2,17 @@
 //! (`naive.sh`) and beside bare clients that do the same four calls and nothing else, each on a sandbox of
 //! its own, all in one run.
 //!
-//! `cargo bench --bench letters` (`-- 200` for fewer letters). Writes `target/letters.json` and
-//! `target/letters.svg`. The script takes part if inotifywait, qpdf, curl, jq and sqlite3 are there.
+//! They take turns, and what counts is the median of all rounds: a machine is not the same from one minute to
+//! the next. `cargo bench --bench letters` (`-- 200 5` for fewer letters and more rounds). Writes
+//! `target/letters.json` and `target/letters.svg`. The script takes part if inotifywait, qpdf, curl, jq and
+//! sqlite3 are there.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench tells, and a panic is its message")]
 
 mod floor;
 mod picture;
 mod place;
+mod tell;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -19,10 +22,11 @@ use floor::Floor;
 use place::{Office, Sandbox, cpu_of, document};
 use tempfile::TempDir;
 
-/// How a contestant did.
+/// How a contestant did in one round.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Run {
     pub who: &'static str,
+    pub round: usize,
     pub letters: usize,
     pub seconds: f64,
     pub letters_per_second: f64,
@@ -35,6 +39,7 @@ impl Run {
         let count = f64::from(u32::try_from(letters).unwrap());
         Self {
             who,
+            round: 0,
             letters,
             seconds: took.as_secs_f64(),
             letters_per_second: count / took.as_secs_f64(),
@@ -72,7 +77,7 @@ fn floor(who: &'static str, letters: usize, floor: &Floor, delay: Option<u32>) -
     Run::new(who, letters, took, cpu_of("self").saturating_sub(before))
 }
 
-fn naive(letters: usize) -> Option<Run> {
+fn naive(letters: usize, kept: &mut Vec<TempDir>) -> Option<Run> {
     let is_there = |tool: &&str| {
         Command::new(tool).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
     };
@@ -110,57 +115,42 @@ fn naive(letters: usize) -> Option<Run> {
     assert!(script.wait().unwrap().success());
     let took = began.elapsed();
     sandbox.until_confirmed(letters);
+    kept.push(dir);
     Some(Run::new("naive.sh", letters, took, cpu_of("self").saturating_sub(before)))
 }
 
-fn table(runs: &[Run]) {
-    println!("| | letters | letters/s | CPU ms a letter |\n|---|---|---|---|");
-    for run in runs {
-        println!(
-            "| {} | {} | {:.1} | {:.2} |",
-            run.who, run.letters, run.letters_per_second, run.cpu_ms_per_letter
-        );
+/// One round; what needs long is done in the first only.
+fn round(round: usize, letters: usize, kept: &mut Vec<TempDir>) -> Vec<Run> {
+    let durable = Floor { at_once: 8, durable: true };
+    let bare = |at_once| Floor { at_once, durable: false };
+    let mut runs = vec![
+        floor("floor, one at a time", letters, &bare(1), None),
+        floor("floor, eight at once", letters, &bare(8), None),
+        floor("durable floor, eight at once", letters, &durable, None),
+        mailchute("mailchute", letters, None, kept),
+        floor("sandbox, asked by 32", letters * 4, &bare(32), None),
+    ];
+    if round == 0 {
+        let slow = Some(100);
+        runs.push(floor("durable floor, each call 100 ms slower", letters, &durable, slow));
+        runs.push(mailchute("mailchute, each call 100 ms slower", letters, slow, kept));
     }
-}
-
-/// A figure of two contestants against what it must reach.
-fn ratio(runs: &[Run], what: &str, one: (&str, fn(&Run) -> f64), other: &str, to_reach: f64) {
-    let find = |who: &str| runs.iter().find(|run| run.who == who);
-    let (Some(a), Some(b)) = (find(one.0), find(other)) else { return };
-    let found = one.1(a) / one.1(b);
-    let found = if found < 1.0 && to_reach > 1.0 { 1.0 / found } else { found };
-    let verdict = if found >= to_reach { "reached" } else { "NOT REACHED" };
-    println!("{what}: {found:.2}, to reach {to_reach}: {verdict}");
+    runs.extend(naive(letters.min(100), kept));
+    runs.into_iter().map(|run| Run { round, ..run }).collect()
 }
 
 fn main() {
     mailchute::api::install_tls();
-    let letters = std::env::args().find_map(|word| word.parse().ok()).unwrap_or(500);
-    let slow = Some(100);
-    let durable = Floor { at_once: 8, durable: true };
+    let mut numbers = std::env::args().filter_map(|word| word.parse().ok());
+    let (letters, rounds) = (numbers.next().unwrap_or(500), numbers.next().unwrap_or(3));
     // A filesystem that has just forgotten many files is slow to make new ones: nothing is removed before the
     // end.
     let mut kept = Vec::new();
-    let mut runs = vec![
-        floor("floor, one at a time", letters, &Floor { at_once: 1, durable: false }, None),
-        floor("floor, eight at once", letters, &Floor { at_once: 8, durable: false }, None),
-        floor("durable floor, eight at once", letters, &durable, None),
-        mailchute("mailchute", letters, None, &mut kept),
-        floor("durable floor, each call 100 ms slower", letters, &durable, slow),
-        mailchute("mailchute, each call 100 ms slower", letters, slow, &mut kept),
-        floor("sandbox, asked by 32", letters * 4, &Floor { at_once: 32, durable: false }, None),
-    ];
-    runs.extend(naive(letters.min(200)));
-    table(&runs);
-    let rate: fn(&Run) -> f64 = |run| run.letters_per_second;
-    let cpu: fn(&Run) -> f64 = |run| run.cpu_ms_per_letter;
-    ratio(&runs, "rate, times the script's", ("mailchute", rate), "naive.sh", 40.0);
-    ratio(&runs, "CPU a letter, one so much of the script's", ("mailchute", cpu), "naive.sh", 30.0);
-    ratio(&runs, "rate, of the durable floor's", ("mailchute", rate), "durable floor, eight at once", 0.3);
-    let (ours, bare) = ("mailchute, each call 100 ms slower", "durable floor, each call 100 ms slower");
-    ratio(&runs, "the same, each call 100 ms slower", (ours, rate), bare, 0.9);
-    ratio(&runs, "the sandbox's rate, times mailchute's", ("sandbox, asked by 32", rate), "mailchute", 3.0);
+    let runs: Vec<Run> = (0..rounds).flat_map(|number| round(number, letters, &mut kept)).collect();
+    let medians = tell::medians(&runs);
+    tell::table(&medians, &runs);
+    tell::ratios(&runs);
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target");
     std::fs::write(target.join("letters.json"), serde_json::to_vec_pretty(&runs).unwrap()).unwrap();
-    std::fs::write(target.join("letters.svg"), picture::bars(&runs)).unwrap();
+    std::fs::write(target.join("letters.svg"), picture::bars(&medians)).unwrap();
 }

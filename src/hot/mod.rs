@@ -23,6 +23,7 @@ pub use corner::{claimed_at, claims_at, epoch_at};
 pub use order::{CLAIMING, MOVING, MoveStep};
 pub use registry::{Known, Registry};
 use rustix::fs::{self, AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
+pub use shelves::Told;
 
 use crate::drop::Kind;
 use crate::sync::Syncs;
@@ -207,15 +208,20 @@ impl Hot {
 }
 
 fn list(dir: &OwnedFd) -> io::Result<Vec<Seen>> {
+    seen(fs::Dir::read_from(dir)?)
+}
+
+fn seen(mut dir: fs::Dir) -> io::Result<Vec<Seen>> {
     let mut found = Vec::new();
-    for entry in fs::Dir::read_from(dir)? {
+    while let Some(entry) = dir.read() {
         let name = entry?.file_name().to_owned();
         if matches!(name.as_bytes(), b"." | b"..") {
             continue;
         }
+        let at = dir.fd()?;
         // If it is gone by now, or can't be looked at, it keeps no other waiting.
-        if let Ok(stat) = fs::statat(dir, &name, AtFlags::SYMLINK_NOFOLLOW) {
-            let readable = fs::accessat(dir, &name, fs::Access::READ_OK, AtFlags::EACCESS).is_ok();
+        if let Ok(stat) = fs::statat(at, &name, AtFlags::SYMLINK_NOFOLLOW) {
+            let readable = fs::accessat(at, &name, fs::Access::READ_OK, AtFlags::EACCESS).is_ok();
             found.push(Seen { name: name.into_bytes(), stat, readable });
         }
     }

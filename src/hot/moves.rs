@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{self, AtFlags, Mode, RenameFlags};
 
 use super::{
-    CLAIM, CLAIMING, Hot, MOVING, MoveStep, OURS, Seen, WAS_THERE, c, kind, list, open_dir, our_dir,
+    CLAIM, CLAIMING, Hot, MOVING, MoveStep, OURS, Seen, WAS_THERE, c, kind, list, open_dir, our_dir, seen,
 };
 use crate::drop::{Kind, pdf_of};
 
@@ -138,7 +138,7 @@ impl Hot {
     /// What a claim holds; nothing, if it is not there.
     pub fn claimed(&self, claim: &str) -> io::Result<Vec<Seen>> {
         match self.claim_dir(claim, false) {
-            Ok(dir) => list(&dir),
+            Ok(dir) => seen(fs::Dir::new(dir)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
         }

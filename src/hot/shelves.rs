@@ -1,5 +1,6 @@
 //! On the shelves of a hot folder: originals, and the texts beside them.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -10,10 +11,18 @@ use std::path::Path;
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 
 use super::moves::rename_new;
-use super::{Hot, MOVING, c};
+use super::{Hot, MOVING, MoveStep, c};
 
 /// Where a text is written before it is put beside its original.
 const PART: &str = "text.part";
+
+/// Something to be moved, and the name and words of the text beside it.
+#[derive(Debug, Clone, Copy)]
+pub struct Told<'a> {
+    pub from: &'a Path,
+    pub to: &'a Path,
+    pub text: (&'a [u8], &'a str),
+}
 
 impl Hot {
     /// Moves something between the folder's own directories; `to` must be free. Directories on the way
@@ -25,15 +34,58 @@ impl Hot {
     }
 
     /// The same, with a text beside it, in the same directory: one sync is for both.
-    pub fn shelve_told(&self, from: &Path, to: &Path, text: (&[u8], &str)) -> io::Result<()> {
-        let (from_dir, from_name) = self.parent(from, false)?;
-        let (to_dir, to_name) = self.parent(to, true)?;
-        let (text_name, words) = text;
+    pub fn shelve_told(&self, one: &Told<'_>) -> io::Result<()> {
+        let (from_dir, _) = self.parent(one.from, false)?;
+        let (to_dir, _) = self.parent(one.to, true)?;
+        self.go(&MOVING, &from_dir, &to_dir, false, &|| self.rename_told(one))
+    }
+
+    /// The same with several that lie in claims, in the same order: a directory is synced once for all that lie in it
+    /// then, and so is that of the claims, in which theirs are over.
+    pub fn shelve_all(&self, all: &[Told<'_>]) -> Vec<io::Result<()>> {
+        let mut moved: Vec<io::Result<()>> = all.iter().map(|_| Ok(())).collect();
+        for step in &MOVING {
+            match step {
+                // They last already.
+                MoveStep::SyncClaims => {}
+                MoveStep::Rename => each(all, &mut moved, |one| self.rename_told(one)),
+                MoveStep::SyncTo => {
+                    let mut synced = BTreeMap::new();
+                    each(all, &mut moved, |one| {
+                        let sync = || Ok(fs::fsync(&self.parent(one.to, false)?.0)?);
+                        let synced = synced.entry(one.to.parent()).or_insert_with(sync);
+                        synced.as_ref().copied().map_err(|error: &io::Error| error.kind().into())
+                    });
+                }
+                MoveStep::SyncFrom => {
+                    each(all, &mut moved, |one| self.leave_claim(one.from));
+                    if let Err(error) = self.sync_claims() {
+                        each(all, &mut moved, |_| Err(error.kind().into()));
+                    }
+                }
+            }
+        }
+        moved
+    }
+
+    fn rename_told(&self, one: &Told<'_>) -> io::Result<()> {
+        let (from_dir, from_name) = self.parent(one.from, false)?;
+        let (to_dir, to_name) = self.parent(one.to, true)?;
+        let (text_name, words) = one.text;
         self.write_part(words)?;
-        self.go(&MOVING, &from_dir, &to_dir, false, &|| {
-            rename_new(&from_dir, &from_name, &to_dir, &to_name)?;
-            self.put_text(&to_dir, text_name)
-        })
+        rename_new(&from_dir, &from_name, &to_dir, &to_name)?;
+        self.put_text(&to_dir, text_name)
+    }
+
+    /// A claim that holds nothing any more is removed, which the sync of all claims makes last; of another
+    /// it lasts that something is gone.
+    fn leave_claim(&self, from: &Path) -> io::Result<()> {
+        let claim = self.parent(from, false)?.0;
+        let name = from.parent().and_then(Path::file_name).unwrap_or_default();
+        match fs::unlinkat(&self.claims, name, AtFlags::REMOVEDIR) {
+            Ok(()) => Ok(()),
+            Err(_) => Ok(fs::fsync(&claim)?),
+        }
     }
 
     pub fn is_there(&self, path: &Path) -> io::Result<bool> {
@@ -101,5 +153,12 @@ impl Hot {
             self.unclaim(&claim)?;
         }
         Ok(())
+    }
+}
+
+/// Goes on with those that went well so far.
+fn each<'a>(all: &[Told<'a>], moved: &mut [io::Result<()>], mut go: impl FnMut(&Told<'a>) -> io::Result<()>) {
+    for (one, moved) in all.iter().zip(moved).filter(|(_, moved)| moved.is_ok()) {
+        *moved = go(one);
     }
 }

@@ -17,6 +17,7 @@ use crate::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, shown};
 use crate::hot::{Content, Hot, Seen, WAS_THERE};
 use crate::journal;
 use crate::letter::LARGEST_DOCUMENT;
+use crate::pdf::Answer;
 use crate::rules::{Facts, Found, Sidecar, Verdict};
 use crate::spool::{Dropped, EntryError, Ulid};
 use crate::store::{Original, Place, RecordError, StoreError};
@@ -55,15 +56,23 @@ pub(super) struct Claim {
     /// Its directory: the ULID, perhaps with [`WAS_THERE`].
     pub(super) dir: String,
     pub(super) ulid: Ulid,
+    /// What was inspected before it was claimed: the same bytes are not inspected twice.
+    pub(super) peeked: Option<(Vec<u8>, Answer)>,
 }
+
+/// Larger ones are not kept that long.
+const LARGEST_PEEKED: usize = 1 << 20;
 
 impl Claim {
     /// Whether a drop that is not claimed yet needs a sidecar. What is said here decides nothing else.
-    pub(super) async fn needs_sidecar(&self, name: &[u8]) -> Result<bool, TakeError> {
+    pub(super) async fn needs_sidecar(&mut self, name: &[u8]) -> Result<bool, TakeError> {
         let Content::Whole { bytes, .. } = self.hot.peek(name, LARGEST_DOCUMENT)? else { return Ok(false) };
-        let Ok(pages) = self.shared.inspector.pages(&bytes).await? else { return Ok(false) };
+        let answer = self.shared.inspector.inspect(&bytes).await?;
+        let size = bytes.len() as u64;
+        self.peeked = Some((bytes, answer)).filter(|(bytes, _)| bytes.len() <= LARGEST_PEEKED);
+        let Answer::Pages(pages) = answer else { return Ok(false) };
         let name = shown(name);
-        let found = Found { name: name.clone(), size: bytes.len() as u64, pages, sha256: String::new() };
+        let found = Found { name: name.clone(), size, pages, sha256: String::new() };
         let verdict = self.verdict(&name, &[found], None).await;
         Ok(matches!(verdict, Verdict::Hold(Waiting::Sidecar)))
     }

@@ -169,7 +169,8 @@ impl Intake {
                 if !self.busy.insert((name.clone(), dir.clone())) {
                     continue;
                 }
-                let claim = Claim { shared: Arc::clone(&self.shared), folder: known.folder, hot, dir, ulid };
+                let (shared, folder) = (Arc::clone(&self.shared), known.folder);
+                let claim = Claim { shared, folder, hot, dir, ulid, peeked: None };
                 let name = name.clone();
                 self.workers.spawn(async move {
                     let dir = claim.dir.clone();

@@ -21,7 +21,7 @@ pub(super) enum Still<'a> {
 
 impl Claim {
     /// Claims what is to be claimed, and decides it.
-    pub(super) async fn take(self, work: &Work) -> Result<Done, TakeError> {
+    pub(super) async fn take(mut self, work: &Work) -> Result<Done, TakeError> {
         match work {
             Work::Drop { names, stamp, peek, .. } => {
                 if let Some(name) = names.last().filter(|_| *peek) {

@@ -5,8 +5,10 @@
 //! crash it is found at one of two places; found at neither, a person took it, and nothing is owed.
 
 mod audit;
+mod beside;
 mod find;
 mod place;
+mod together;
 
 use std::ffi::OsStr;
 use std::io;
@@ -19,16 +21,16 @@ use chrono::TimeDelta;
 
 use crate::clock::{Clock, Time};
 use crate::config::Folder;
-use crate::drop::{numbered, showable, shown, sidecars_of, text_name};
-use crate::hot::{Hot, Registry};
+use crate::drop::numbered;
+use crate::hot::{Hot, Registry, Told};
 use crate::journal;
-use crate::letter::Letter;
-use crate::spool::sha256_of;
 use crate::store::{Original, Place, RecordError, Store};
-use crate::texts::{Noted, Times, note};
+use crate::texts::Times;
 
 pub use audit::{Looked, audit};
+use beside::{complete, leave_shelf, text_for};
 use find::{find, in_hand, on_a_shelf};
+use together::TOGETHER;
 
 const FIRST_WAIT: TimeDelta = TimeDelta::seconds(2);
 const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
@@ -49,10 +51,13 @@ pub async fn tick(
             return Ok(next);
         }
         let mut written = false;
-        let mut placing = Placing::default();
+        let (mut placing, mut fresh) = (Placing::default(), Vec::new());
+        let put = Put { store, registry, clock };
         for original in due {
+            let is_fresh = original.shelved.is_none() && original.moving.is_none();
             // What is put away may say something of the path of what lies on a shelf.
-            if original.shelved.is_some() || original.moving.is_some() {
+            if !is_fresh {
+                written |= put.all_away(std::mem::take(&mut fresh), &mut placing).await?;
                 written |= placing.done().await?;
             }
             // What was put away meanwhile may have said something of its path.
@@ -60,9 +65,16 @@ pub async fn tick(
                 written = true;
                 continue;
             };
-            let put = Put { store, registry, clock };
-            written |= put.away(original, &mut placing).await?;
+            if !is_fresh {
+                written |= put.away(original, &mut placing).await?;
+                continue;
+            }
+            fresh.push(original);
+            if fresh.len() == TOGETHER {
+                written |= put.all_away(std::mem::take(&mut fresh), &mut placing).await?;
+            }
         }
+        written |= put.all_away(fresh, &mut placing).await?;
         written |= placing.done().await?;
         if !written {
             // The disk takes nothing at present.
@@ -109,30 +121,31 @@ struct Shelved {
     told: Option<String>,
 }
 
+/// What is to be done with an original.
+enum Plan {
+    Lay(Lay),
+    /// Its letter goes on; where it is, if it is anywhere.
+    OutOfSight(Option<PathBuf>),
+    Gone,
+}
+
+/// Where an original is and belongs, and what is said of it there.
+struct Lay {
+    place: Place,
+    here: PathBuf,
+    dir: PathBuf,
+    text: String,
+}
+
 impl Put<'_> {
     /// One original; says whether anything was recorded.
     async fn away(&self, original: Original, placing: &mut Placing) -> Result<bool, RecordError> {
         let (ulid, now) = (original.ulid.clone(), self.clock.now());
         let known = self.registry.get(&original.origin.folder);
         let recorded = match known.map(|known| (known.folder, known.hot)) {
-            Some((folder, Some(hot))) => match self.shelve(&original, &folder, hot).await {
-                Err(error) => return is_written(Err(error)),
-                Ok(Ok(Shelved { place, path, told })) => {
-                    if place == Place::Gone {
-                        journal::original_gone(&folder.name, &ulid);
-                    }
-                    let path = path.map(|path| path.into_os_string().into_vec());
-                    placing.0.push(Box::pin(self.store.placed(ulid, place, path, told, original.changes)));
-                    return Ok(false);
-                }
-                Ok(Err(error)) => {
-                    let why = error.to_string();
-                    if original.attempts == 0 && error.kind() != io::ErrorKind::WouldBlock {
-                        journal::not_shelved(&folder.name, &ulid, &why);
-                    }
-                    let wait = FIRST_WAIT * (1 << original.attempts.min(8));
-                    self.store.move_later(ulid, now + wait.min(LONGEST_WAIT), why).await
-                }
+            Some((folder, Some(hot))) => match self.shelve(&original, &folder, &hot).await {
+                Err(error) => Err(error),
+                Ok(shelved) => return self.record(original, shelved, placing).await,
             },
             Some((_, None)) => self.store.move_later(ulid, now + AWAY, "its folder is away".to_owned()).await,
             None => {
@@ -143,12 +156,65 @@ impl Put<'_> {
         is_written(recorded)
     }
 
+    /// What became of an original; says whether that was recorded already.
+    async fn record(
+        &self,
+        original: Original,
+        shelved: io::Result<Shelved>,
+        placing: &mut Placing,
+    ) -> Result<bool, RecordError> {
+        let (ulid, folder) = (original.ulid, &original.origin.folder);
+        match shelved {
+            Ok(Shelved { place, path, told }) => {
+                if place == Place::Gone {
+                    journal::original_gone(folder, &ulid);
+                }
+                let path = path.map(|path| path.into_os_string().into_vec());
+                placing.0.push(Box::pin(self.store.placed(ulid, place, path, told, original.changes)));
+                Ok(false)
+            }
+            Err(error) => {
+                let why = error.to_string();
+                if original.attempts == 0 && error.kind() != io::ErrorKind::WouldBlock {
+                    journal::not_shelved(folder, &ulid, &why);
+                }
+                let wait = FIRST_WAIT * (1 << original.attempts.min(8));
+                let later = self.clock.now() + wait.min(LONGEST_WAIT);
+                is_written(self.store.move_later(ulid, later, why).await)
+            }
+        }
+    }
+
     async fn shelve(
         &self,
         original: &Original,
         folder: &Folder,
-        hot: Arc<Hot>,
+        hot: &Hot,
     ) -> Result<io::Result<Shelved>, RecordError> {
+        let Lay { place, here, dir, text } = match self.plan(original, folder, hot)? {
+            Ok(Plan::Lay(lay)) => lay,
+            Ok(Plan::OutOfSight(here)) => return Ok(out_of_sight(original, hot, here)),
+            // Its place is kept: whoever took it may bring it back to say something.
+            Ok(Plan::Gone) => {
+                let path = original.shelved.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
+                return Ok(Ok(Shelved { place: Place::Gone, path, told: None }));
+            }
+            Err(error) => return Ok(Err(error)),
+        };
+        let path = if here.parent() == Some(dir.as_path()) {
+            here.clone()
+        } else {
+            match self.moved(original, hot, &here, &dir, &text).await? {
+                Ok(path) => path,
+                Err(error) => return Ok(Err(error)),
+            }
+        };
+        let beside = leave_shelf(original, hot, &here, &path)
+            .and_then(|()| complete(original, hot, &path, &text, path != here));
+        Ok(beside.map(|told| Shelved { place, path: Some(path), told: Some(told) }))
+    }
+
+    fn plan(&self, original: &Original, folder: &Folder, hot: &Hot) -> Result<io::Result<Plan>, RecordError> {
         let letter = match original.letter {
             Some(number) => self.store.letter(number)?,
             None => None,
@@ -166,39 +232,23 @@ impl Put<'_> {
             (None, Some(undecided)) => place::of_drop(undecided),
             (None, None) => return Ok(Err(io::Error::other("its letter has no facts"))),
         };
-        let here = match find(original, &hot) {
+        let here = match find(original, hot) {
             // What is said of it must find it by where it lay.
-            Ok(None) if in_hand(original, folder, &hot) => {
+            Ok(None) if in_hand(original, folder, hot) => {
                 Err(io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it"))
             }
-            Ok(None) => Ok(on_a_shelf(self.store, original, letter.as_ref(), folder, &hot, posted)?),
+            Ok(None) => Ok(on_a_shelf(self.store, original, letter.as_ref(), folder, hot, posted)?),
             found => found,
         };
-        let Some(dir) = place::dir(place, &folder.names, folder.zone, posted) else {
-            return Ok(here.and_then(|here| out_of_sight(original, &hot, here)));
-        };
-        let here = match here {
-            Ok(Some(here)) => here,
-            // Its place is kept: whoever took it may bring it back to say something.
-            Ok(None) => {
-                let path = original.shelved.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
-                return Ok(Ok(Shelved { place: Place::Gone, path, told: None }));
-            }
-            Err(error) => return Ok(Err(error)),
-        };
         let times = Times { taken_in, posted, sealed_as_sent };
-        let text = text_for(original, folder, letter.as_ref(), times);
-        let path = if here.parent() == Some(dir.as_path()) {
-            here.clone()
-        } else {
-            match self.moved(original, &hot, &here, &dir, &text).await? {
-                Ok(path) => path,
-                Err(error) => return Ok(Err(error)),
+        Ok(here.map(|here| match (place::dir(place, &folder.names, folder.zone, posted), here) {
+            (None, here) => Plan::OutOfSight(here),
+            (Some(_), None) => Plan::Gone,
+            (Some(dir), Some(here)) => {
+                let text = text_for(original, folder, letter.as_ref(), times);
+                Plan::Lay(Lay { place, here, dir, text })
             }
-        };
-        let beside = leave_shelf(original, &hot, &here, &path)
-            .and_then(|()| complete(original, &hot, &path, &text, path != here));
-        Ok(beside.map(|told| Shelved { place, path: Some(path), told: Some(told) }))
+        }))
     }
 
     /// Moves an original to the first free name of a directory, its text with it.
@@ -219,7 +269,7 @@ impl Put<'_> {
                 (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
             }
             self.store.moving(original.ulid.clone(), path.as_os_str().as_bytes().to_vec()).await?;
-            match hot.shelve_told(here, &path, (&text, words)) {
+            match hot.shelve_told(&Told { from: here, to: &path, text: (&text, words) }) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Ok(Err(error)),
                 Ok(()) => return Ok(Ok(path)),
@@ -240,51 +290,4 @@ fn out_of_sight(original: &Original, hot: &Hot, here: Option<PathBuf>) -> io::Re
     let claimed = hot.claims_path().join(original.ulid.as_str()).join(name);
     leave_shelf(original, hot, &here, &claimed)?;
     Ok(out)
-}
-
-/// What lay beside it on the shelf where it was, or was found: its text goes away, its sidecar along. It may
-/// have been moved by a run that did not come to this.
-fn leave_shelf(original: &Original, hot: &Hot, found: &Path, now_at: &Path) -> io::Result<()> {
-    let recorded = original.shelved.as_deref().map(|path| Path::new(OsStr::from_bytes(path)));
-    let shelves = recorded.into_iter().chain([found]);
-    for was in shelves.filter(|was| *was != now_at && !was.starts_with(hot.claims_path())) {
-        hot.remove(&text_of(was))?;
-        for sidecar in sidecars_of(&original.origin.name) {
-            let sidecar = OsStr::from_bytes(&sidecar);
-            let (old, new) = (was.with_file_name(sidecar), now_at.with_file_name(sidecar));
-            if old != new && hot.is_there(&old)? && !hot.is_there(&new)? {
-                hot.shelve(&old, &new)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn text_of(path: &Path) -> PathBuf {
-    let text = text_name(path.file_name().unwrap_or_default().as_bytes());
-    path.with_file_name(OsStr::from_bytes(&text))
-}
-
-/// What is said of an original in the text beside it.
-fn text_for(original: &Original, folder: &Folder, letter: Option<&Letter>, times: Times) -> String {
-    let about = match (letter, &original.undecided) {
-        (Some(letter), _) => Noted::Letter(letter),
-        (None, Some(undecided)) => Noted::Drop(undecided),
-        (None, None) => return String::new(),
-    };
-    let name = showable(&shown(&original.origin.name));
-    note(folder.language, &folder.names, folder.zone, &name, &about, times)
-}
-
-/// Beside an original lies its text, written again if it is another than before or was taken away, and what
-/// else was claimed with it. Gives what the text was made of.
-fn complete(original: &Original, hot: &Hot, path: &Path, text: &str, is_written: bool) -> io::Result<String> {
-    let made_of = sha256_of(text.as_bytes());
-    let text_path = text_of(path);
-    let is_new = !is_written && (original.told.as_ref() != Some(&made_of) || !hot.is_there(&text_path)?);
-    if is_new {
-        hot.write_text(&text_path, text)?;
-    }
-    hot.shelve_rest(original.ulid.as_str(), path.parent().unwrap_or(Path::new("")))?;
-    Ok(made_of)
 }

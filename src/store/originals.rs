@@ -214,12 +214,15 @@ impl Store {
     }
 
     /// Where an original is about to be moved.
-    pub async fn moving(&self, ulid: Ulid, to: Vec<u8>) -> Result<(), RecordError> {
+    pub fn moving(
+        &self,
+        ulid: Ulid,
+        to: Vec<u8>,
+    ) -> impl Future<Output = Result<(), RecordError>> + Send + use<> {
         self.write(move |batch| {
             let sql = "UPDATE original SET moving = ?2 WHERE ulid = ?1";
             Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), to]).map(drop)?)
         })
-        .await
     }
 
     /// Where an original lies now. It stays due if more became owed since `seen`.

@@ -1,0 +1,72 @@
+//! What lies beside an original: its text, and what else was claimed with it.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::config::Folder;
+use crate::drop::{showable, shown, sidecars_of, text_name};
+use crate::hot::Hot;
+use crate::letter::Letter;
+use crate::spool::sha256_of;
+use crate::store::Original;
+use crate::texts::{Noted, Times, note};
+
+/// What lay beside it on the shelf where it was, or was found: its text goes away, its sidecar along. It may
+/// have been moved by a run that did not come to this.
+pub(super) fn leave_shelf(original: &Original, hot: &Hot, found: &Path, now_at: &Path) -> io::Result<()> {
+    let recorded = original.shelved.as_deref().map(|path| Path::new(OsStr::from_bytes(path)));
+    let shelves = recorded.into_iter().chain([found]);
+    for was in shelves.filter(|was| *was != now_at && !was.starts_with(hot.claims_path())) {
+        hot.remove(&text_of(was))?;
+        for sidecar in sidecars_of(&original.origin.name) {
+            let sidecar = OsStr::from_bytes(&sidecar);
+            let (old, new) = (was.with_file_name(sidecar), now_at.with_file_name(sidecar));
+            if old != new && hot.is_there(&old)? && !hot.is_there(&new)? {
+                hot.shelve(&old, &new)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn text_of(path: &Path) -> PathBuf {
+    let text = text_name(path.file_name().unwrap_or_default().as_bytes());
+    path.with_file_name(OsStr::from_bytes(&text))
+}
+
+/// What is said of an original in the text beside it.
+pub(super) fn text_for(
+    original: &Original,
+    folder: &Folder,
+    letter: Option<&Letter>,
+    times: Times,
+) -> String {
+    let about = match (letter, &original.undecided) {
+        (Some(letter), _) => Noted::Letter(letter),
+        (None, Some(undecided)) => Noted::Drop(undecided),
+        (None, None) => return String::new(),
+    };
+    let name = showable(&shown(&original.origin.name));
+    note(folder.language, &folder.names, folder.zone, &name, &about, times)
+}
+
+/// Beside an original lies its text, written again if it is another than before or was taken away, and what
+/// else was claimed with it. Gives what the text was made of.
+pub(super) fn complete(
+    original: &Original,
+    hot: &Hot,
+    path: &Path,
+    text: &str,
+    is_written: bool,
+) -> io::Result<String> {
+    let made_of = sha256_of(text.as_bytes());
+    let text_path = text_of(path);
+    let is_new = !is_written && (original.told.as_ref() != Some(&made_of) || !hot.is_there(&text_path)?);
+    if is_new {
+        hot.write_text(&text_path, text)?;
+    }
+    hot.shelve_rest(original.ulid.as_str(), path.parent().unwrap_or(Path::new("")))?;
+    Ok(made_of)
+}
