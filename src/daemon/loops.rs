@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::pulse::Pulse;
 use super::{LOOKS, wait};
@@ -22,6 +22,8 @@ use crate::store::Store;
 
 /// Folders have threads of their own: a share that hangs must not hold up what is being posted.
 const FOLDER_THREADS: usize = 8;
+/// Whoever knocks is not alone in a burst: what is owed so shortly after it is done with it.
+const TOGETHER: Duration = Duration::from_millis(25);
 /// What is kept is looked at this often, whether anybody knocked or not.
 const KEEPS: Duration = Duration::from_mins(10);
 
@@ -166,8 +168,13 @@ where
         tokio::select! {
             biased;
             _ = stopped.wait_for(|stopped| *stopped) => return Ok(()),
-            () = bell.notified() => {}
+            () = rung(&bell) => {}
             () = wait => {}
         }
     }
+}
+
+async fn rung(bell: &Notify) {
+    bell.notified().await;
+    sleep(TOGETHER).await;
 }

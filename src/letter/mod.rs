@@ -76,3 +76,21 @@ pub struct Letter {
     /// How often the present step failed; kept beside the facts, not among them.
     pub attempts: u32,
 }
+
+impl Letter {
+    /// Whether it is about to be posted or withdrawn, and waits for nobody.
+    pub fn is_on_its_way(&self) -> bool {
+        match &self.state {
+            // Before its time it has not begun.
+            State::Admitted => self.not_before.is_none() || self.mails > 0,
+            State::Created { .. } | State::Uploaded { .. } => true,
+            State::Confirming { .. } | State::Withdrawing { .. } => self.state.hold().is_none(),
+            State::Confirmed { .. }
+            | State::Shipped { .. }
+            | State::Cancelled { .. }
+            | State::Withdrawn
+            | State::Closed
+            | State::Held { .. } => false,
+        }
+    }
+}

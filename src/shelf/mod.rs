@@ -24,7 +24,7 @@ use crate::config::Folder;
 use crate::drop::numbered;
 use crate::hot::{Hot, Registry, Told};
 use crate::journal;
-use crate::store::{Original, Place, RecordError, Store};
+use crate::store::{Dated, Original, Place, RecordError, Store};
 use crate::texts::Times;
 
 pub use audit::{Looked, audit};
@@ -215,13 +215,13 @@ impl Put<'_> {
     }
 
     fn plan(&self, original: &Original, folder: &Folder, hot: &Hot) -> Result<io::Result<Plan>, RecordError> {
-        let letter = match original.letter {
-            Some(number) => self.store.letter(number)?,
+        let dated = match original.letter {
+            Some(number) => self.store.dated(number)?,
             None => None,
         };
-        let (taken_in, posted) = match &letter {
-            Some(letter) => self.store.times_of(letter.number)?,
-            None => (None, None),
+        let (letter, taken_in, posted) = match dated {
+            Some(Dated { letter, admitted, confirmed }) => (Some(letter), admitted, confirmed),
+            None => (None, None, None),
         };
         let sealed_as_sent = match &letter {
             Some(letter) if letter.order.sealed_pdf => self.store.is_sealed_as_sent(letter.number)?,

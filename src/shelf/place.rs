@@ -12,21 +12,20 @@ use crate::texts::Names;
 
 /// Where the original of a letter belongs.
 pub(super) fn of_letter(letter: &Letter) -> Place {
-    if letter.state.hold().is_some() {
-        return Place::Held;
+    if letter.is_on_its_way() {
+        // Out of sight, so that nobody drops it again.
+        return Place::Claim;
     }
     match &letter.state {
-        // It has not begun, and a person may still have another mind.
-        State::Admitted if letter.not_before.is_some() && letter.mails == 0 => Place::Held,
-        // On its way: out of sight, so that nobody drops it again.
+        State::Confirmed { .. } | State::Shipped { .. } => Place::Sent,
+        State::Cancelled { .. } | State::Withdrawn | State::Closed => Place::Cancelled,
+        // Held, or not begun, so that a person may still have another mind.
         State::Admitted
         | State::Created { .. }
         | State::Uploaded { .. }
         | State::Confirming { .. }
-        | State::Withdrawing { .. } => Place::Claim,
-        State::Confirmed { .. } | State::Shipped { .. } => Place::Sent,
-        State::Cancelled { .. } | State::Withdrawn | State::Closed => Place::Cancelled,
-        State::Held { .. } => Place::Held,
+        | State::Withdrawing { .. }
+        | State::Held { .. } => Place::Held,
     }
 }
 

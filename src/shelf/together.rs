@@ -15,7 +15,7 @@ use crate::hot::{Hot, Told};
 use crate::store::{Original, RecordError};
 
 /// At most so many.
-pub(super) const TOGETHER: usize = 16;
+pub(super) const TOGETHER: usize = 32;
 
 /// One that is laid under its own name, straight from its claim.
 struct Fresh {

@@ -115,7 +115,7 @@ pub(super) fn known_again(db: &Connection, spool: &Spool, now: Time) -> Result<(
         for (number, entry) in turn {
             let Ok(ulid) = entry.parse::<Ulid>() else { continue };
             if let Some(dropped) = spool.entry(&ulid).ok().and_then(|entry| entry.dropped) {
-                originals::insert(db, ulid.as_str(), &dropped.origin, number, now)?;
+                originals::insert(db, ulid.as_str(), &dropped.origin, (number, false), now)?;
             }
         }
     }

@@ -49,7 +49,7 @@ pub use kept::SealedRow;
 pub use moves::{Admission, Record, RecordError};
 pub use news::{DropNotice, News, OwedRow};
 pub use originals::{Original, Place};
-pub use read::{AccountCommand, AccountOrder};
+pub use read::{AccountCommand, AccountOrder, Dated};
 pub use recovery::Report;
 pub use report::Reported;
 pub use schedule::Scheduled;

@@ -101,7 +101,9 @@ impl Batch<'_> {
         rows::insert_letter(self.db, &letter)?;
         self.write_fact(&letter, 0, admission.at, &fact)?;
         if let Some(dropped) = &admission.dropped {
-            originals::insert(self.db, admission.ulid.as_str(), &dropped.origin, number, admission.at)?;
+            let rests = letter.is_on_its_way();
+            let ulid = admission.ulid.as_str();
+            originals::insert(self.db, ulid, &dropped.origin, (number, rests), admission.at)?;
         }
         if let Some(reason) = reason {
             self.held_at_once(letter, reason, admission.at)?;

@@ -7,7 +7,6 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::moves::RecordError;
 use super::news::{self, DropNotice};
-use super::read;
 use super::{Store, StoreError, millis, signed, time};
 use crate::clock::Time;
 use crate::drop::{Origin, Undecided, Waiting};
@@ -142,13 +141,6 @@ impl Store {
         Ok(self.reader().prepare_cached(sql)?.exists(values)?)
     }
 
-    /// A letter with its history's times of admission and confirmation.
-    pub fn times_of(&self, number: Number) -> Result<(Option<Time>, Option<Time>), StoreError> {
-        let history = read::history(&self.reader(), number)?;
-        let when = |word: &str| history.iter().find(|(_, fact)| fact.word() == word).map(|(at, _)| *at);
-        Ok((when("admitted"), when("confirmed")))
-    }
-
     /// A drop that is no letter; its original is to be put where people see it, not before it is due.
     pub async fn undecide(
         &self,
@@ -272,24 +264,29 @@ impl Store {
     }
 }
 
-/// A letter came from a drop.
+/// A letter came from a drop. `rests`: as long as it is on its way its original lies in its claim, and nothing
+/// is owed of it.
 pub(super) fn insert(
     db: &Connection,
     ulid: &str,
     origin: &Origin,
-    letter: Number,
+    (letter, rests): (Number, bool),
     at: Time,
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO original (ulid, folder, name, letter, arrived_at, place, due_at, owner)
-               VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?5, ?6)
+               VALUES (?1, ?2, ?3, ?4, ?5, 'claim', CASE WHEN ?7 THEN NULL ELSE ?5 END, ?6)
                ON CONFLICT (ulid) DO UPDATE SET letter = ?4, undecided = NULL, due_at = ?5, changes = changes + 1";
     let Origin { folder, name, owner } = origin;
-    let values = params![ulid, folder, name, signed(letter.0), millis(at), owner];
+    let values = params![ulid, folder, name, signed(letter.0), millis(at), owner, rests];
     db.prepare_cached(sql)?.execute(values).map(drop)
 }
 
-/// Something happened to a letter, so its original may lie in the wrong place.
+/// Something happened to a letter, so its original may lie in the wrong place; not if it is on its way and
+/// the original in its claim.
 pub(super) fn letter_changed(db: &Connection, letter: &Letter, at: Time) -> rusqlite::Result<()> {
-    let sql = "UPDATE original SET due_at = ?2, changes = changes + 1 WHERE letter = ?1 AND place <> 'gone'";
-    db.prepare_cached(sql)?.execute(params![signed(letter.number.0), millis(at)]).map(drop)
+    let sql = "UPDATE original SET due_at = ?2, changes = changes + 1
+               WHERE letter = ?1 AND place <> 'gone'
+                 AND NOT (?3 AND place = 'claim' AND moving IS NULL AND due_at IS NULL)";
+    let values = params![signed(letter.number.0), millis(at), letter.is_on_its_way()];
+    db.prepare_cached(sql)?.execute(values).map(drop)
 }

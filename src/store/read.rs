@@ -31,6 +31,14 @@ impl AccountCommand {
     }
 }
 
+/// A letter, and when it was admitted and confirmed.
+#[derive(Debug)]
+pub struct Dated {
+    pub letter: Letter,
+    pub admitted: Option<Time>,
+    pub confirmed: Option<Time>,
+}
+
 impl Store {
     /// A letter as its facts tell it.
     pub fn letter(&self, number: Number) -> Result<Option<Letter>, StoreError> {
@@ -39,6 +47,13 @@ impl Store {
         let sql = "SELECT attempts FROM letter WHERE number = ?1";
         letter.attempts = db.prepare_cached(sql)?.query_row([signed(number.0)], |row| row.get(0))?;
         Ok(Some(letter))
+    }
+
+    pub fn dated(&self, number: Number) -> Result<Option<Dated>, StoreError> {
+        let facts = facts(&self.reader(), number)?;
+        let when = |word: &str| facts.iter().find(|line| line.fact.word() == word).map(|line| line.at);
+        let (admitted, confirmed) = (when("admitted"), when("confirmed"));
+        Ok(fold(number, &facts)?.map(|letter| Dated { letter, admitted, confirmed }))
     }
 
     /// What is in a letter's way, in words.
