@@ -56,6 +56,7 @@ impl Hot {
         let claims = self.claims()?;
         let moved = moved.iter().filter_map(|path| path.parent()).map(Path::to_owned);
         let mut dirs: BTreeSet<PathBuf> = moved.collect();
+        let nothing = claims.is_empty() && dirs.is_empty();
         for shelf in shelves.iter().filter(|_| !claims.is_empty()) {
             let inside = self.list(Some(shelf))?.into_iter();
             let inside = inside.filter(|seen| kind(&seen.stat) == Some(Kind::Directory));
@@ -72,7 +73,8 @@ impl Hot {
         for claim in &claims {
             fs::fsync(&self.claim_dir(claim, false)?)?;
         }
-        if !claims.is_empty() {
+        if !nothing {
+            // A claim that is over has its end there.
             fs::fsync(&self.claims)?;
             fs::fsync(&self.dir)?;
         }

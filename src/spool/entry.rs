@@ -150,9 +150,10 @@ impl Spool {
     pub fn sweep(&self) -> io::Result<()> {
         for entry in fs::read_dir(self.dir.join(NEW))? {
             let path = entry?.path();
-            let half = path.extension().is_some_and(|extension| extension == "part");
+            let metadata = path.metadata()?;
+            let half = path.extension().is_some_and(|extension| extension == "part") && metadata.is_file();
             // A command may be writing one at this moment: only what has been still for an hour.
-            let old = path.metadata()?.modified()?.elapsed().is_ok_and(|age| age.as_secs() > 3600);
+            let old = metadata.modified()?.elapsed().is_ok_and(|age| age.as_secs() > 3600);
             if half && old {
                 fs::remove_file(&path)?;
             }
