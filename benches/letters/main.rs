@@ -2,8 +2,8 @@
 //! (`naive.sh`) and beside bare clients that do the same four calls and nothing else, each on a sandbox of
 //! its own, all in one run.
 //!
-//! They take turns, and what counts is the median of all rounds: a machine is not the same from one minute to
-//! the next. `cargo bench --bench letters` (`-- 200 5` for fewer letters and more rounds). Writes
+//! They take turns, and what counts is the median of all rounds, since a machine is not the same from one minute
+//! to the next; those whose calls are made slow have one round. `cargo bench --bench letters` (`-- 200 5` for fewer letters and more rounds). Writes
 //! `target/letters.json` and `target/letters.svg`. The script takes part if inotifywait, qpdf, curl, jq and
 //! sqlite3 are there.
 

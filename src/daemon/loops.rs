@@ -22,7 +22,7 @@ use crate::store::Store;
 
 /// Folders have threads of their own: a share that hangs must not hold up what is being posted.
 const FOLDER_THREADS: usize = 8;
-/// Whoever knocks is not alone in a burst: what is owed so shortly after it is done with it.
+/// In a burst whoever knocks is not alone: what becomes owed within this is done together.
 const TOGETHER: Duration = Duration::from_millis(25);
 /// What is kept is looked at this often, whether anybody knocked or not.
 const KEEPS: Duration = Duration::from_mins(10);

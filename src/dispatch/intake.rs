@@ -43,7 +43,7 @@ impl Dispatch {
                 Err(error) => {
                     journal::unreadable_entry(&ulid, &error);
                     // An order that is none stays so; a disk may get well.
-                    let never = matches!(error, EntryError::Order(_));
+                    let never = matches!(error, EntryError::Order(_) | EntryError::NoOrder);
                     self.unreadable.insert(ulid, (!never).then_some(now + READ_AGAIN));
                 }
             }

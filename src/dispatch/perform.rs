@@ -82,7 +82,12 @@ impl Shared {
         let bytes = match self.document(letter, document).await {
             Ok(bytes) => bytes,
             Err(EntryError::Damaged { document }) => return Ok(UploadAnswer::Damaged { document }),
-            Err(error @ (EntryError::Io(_) | EntryError::Order(_) | EntryError::PerhapsTaken(_))) => {
+            Err(
+                error @ (EntryError::Io(_)
+                | EntryError::Order(_)
+                | EntryError::NoOrder
+                | EntryError::PerhapsTaken(_)),
+            ) => {
                 journal::unreadable_document(letter.number, &error);
                 return Err(Failure::Later { soonest: None, why: error.to_string() });
             }

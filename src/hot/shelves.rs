@@ -54,13 +54,13 @@ impl Hot {
                     each(all, &mut moved, |one| {
                         let sync = || Ok(fs::fsync(&self.parent(one.to, false)?.0)?);
                         let synced = synced.entry(one.to.parent()).or_insert_with(sync);
-                        synced.as_ref().copied().map_err(|error: &io::Error| error.kind().into())
+                        synced.as_ref().copied().map_err(same)
                     });
                 }
                 MoveStep::SyncFrom => {
                     each(all, &mut moved, |one| self.leave_claim(one.from));
                     if let Err(error) = self.sync_claims() {
-                        each(all, &mut moved, |_| Err(error.kind().into()));
+                        each(all, &mut moved, |_| Err(same(&error)));
                     }
                 }
             }
@@ -72,6 +72,9 @@ impl Hot {
         let (from_dir, from_name) = self.parent(one.from, false)?;
         let (to_dir, to_name) = self.parent(one.to, true)?;
         let (text_name, words) = one.text;
+        if fs::statat(&to_dir, c(text_name)?, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         self.write_part(words)?;
         rename_new(&from_dir, &from_name, &to_dir, &to_name)?;
         self.put_text(&to_dir, text_name)
@@ -161,4 +164,9 @@ fn each<'a>(all: &[Told<'a>], moved: &mut [io::Result<()>], mut go: impl FnMut(&
     for (one, moved) in all.iter().zip(moved).filter(|(_, moved)| moved.is_ok()) {
         *moved = go(one);
     }
+}
+
+/// One error is that of all who waited for the same.
+fn same(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }

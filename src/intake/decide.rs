@@ -56,8 +56,8 @@ pub(super) struct Claim {
     /// Its directory: the ULID, perhaps with [`WAS_THERE`].
     pub(super) dir: String,
     pub(super) ulid: Ulid,
-    /// What was inspected before it was claimed: the same bytes are not inspected twice.
-    pub(super) peeked: Option<(Vec<u8>, Answer)>,
+    /// What was counted before it was claimed: the same bytes are not inspected twice.
+    pub(super) peeked: Option<(Vec<u8>, u32)>,
 }
 
 /// Larger ones are not kept that long.
@@ -69,8 +69,8 @@ impl Claim {
         let Content::Whole { bytes, .. } = self.hot.peek(name, LARGEST_DOCUMENT)? else { return Ok(false) };
         let answer = self.shared.inspector.inspect(&bytes).await?;
         let size = bytes.len() as u64;
-        self.peeked = Some((bytes, answer)).filter(|(bytes, _)| bytes.len() <= LARGEST_PEEKED);
         let Answer::Pages(pages) = answer else { return Ok(false) };
+        self.peeked = Some((bytes, pages)).filter(|(bytes, _)| bytes.len() <= LARGEST_PEEKED);
         let name = shown(name);
         let found = Found { name: name.clone(), size, pages, sha256: String::new() };
         let verdict = self.verdict(&name, &[found], None).await;

@@ -98,7 +98,7 @@ impl Claim {
         };
         let sha256 = sha256_of(&bytes);
         let answer = match &self.peeked {
-            Some((peeked, answer)) if *peeked == bytes => *answer,
+            Some((peeked, pages)) if *peeked == bytes => Answer::Pages(*pages),
             Some(_) | None => self.shared.inspector.inspect(&bytes).await?,
         };
         let pages = match answer {

@@ -27,17 +27,26 @@ pub(super) fn in_hand(original: &Original, folder: &Folder, hot: &Hot) -> bool {
     places.iter().any(|place| hot.is_there(&Path::new(place).join(name)).unwrap_or(true))
 }
 
-/// Where an original is now, as a path in its folder: where it was being moved to, on its shelf, or in
-/// its claim.
-pub(super) fn find(original: &Original, hot: &Hot) -> io::Result<Option<PathBuf>> {
-    let known = [&original.moving, &original.shelved];
-    for path in known.into_iter().flatten() {
-        let path = PathBuf::from(OsStr::from_bytes(path));
-        if hot.is_there(&path)? {
-            return Ok(Some(path));
+/// Where an original is now, as a path in its folder: in its claim, where it was being moved to, or on its
+/// shelf. A path may be another's by now: a move that failed leaves its name to whoever comes first.
+pub(super) fn find(
+    store: &Store,
+    original: &Original,
+    hot: &Hot,
+) -> Result<io::Result<Option<PathBuf>>, StoreError> {
+    match hot.find_claimed(original.ulid.as_str(), &original.origin.name) {
+        Ok(None) => {}
+        claimed => return Ok(claimed),
+    }
+    for path in [&original.moving, &original.shelved].into_iter().flatten() {
+        let at = PathBuf::from(OsStr::from_bytes(path));
+        match hot.is_there(&at) {
+            Ok(true) if !store.is_anothers(original, path)? => return Ok(Ok(Some(at))),
+            Ok(_) => {}
+            Err(error) => return Ok(Err(error)),
         }
     }
-    hot.find_claimed(original.ulid.as_str(), &original.origin.name)
+    Ok(Ok(None))
 }
 
 /// Records that were made anew, or put back, do not know where an original lies. On a shelf it is known by

@@ -232,7 +232,7 @@ impl Put<'_> {
             (None, Some(undecided)) => place::of_drop(undecided),
             (None, None) => return Ok(Err(io::Error::other("its letter has no facts"))),
         };
-        let here = match find(original, hot) {
+        let here = match find(self.store, original, hot)? {
             // What is said of it must find it by where it lay.
             Ok(None) if in_hand(original, folder, hot) => {
                 Err(io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it"))

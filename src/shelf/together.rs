@@ -16,6 +16,8 @@ use crate::store::{Original, RecordError};
 
 /// At most so many.
 pub(super) const TOGETHER: usize = 32;
+/// People see them before it is recorded that they lie there, and a share may be slow.
+const TOGETHER_REMOTE: usize = 4;
 
 /// One that is laid under its own name, straight from its claim.
 struct Fresh {
@@ -38,9 +40,16 @@ impl Put<'_> {
     ) -> Result<bool, RecordError> {
         let mut others = Vec::new();
         let mut written = false;
-        for (hot, fresh) in self.sorted(originals, &mut others)?.into_values() {
-            written |= self.lay_all(&hot, fresh, &mut others, placing).await?;
+        for (hot, mut fresh) in self.sorted(originals, &mut others)?.into_values() {
+            let at_once = if hot.is_remote() { TOGETHER_REMOTE } else { TOGETHER };
+            while !fresh.is_empty() {
+                let rest = fresh.split_off(fresh.len().min(at_once));
+                written |= self.lay_all(&hot, fresh, &mut others, placing).await?;
+                fresh = rest;
+            }
         }
+        // Some of them are looked for by their names.
+        written |= placing.done().await?;
         for original in others {
             written |= self.away(original, placing).await?;
         }
@@ -56,12 +65,15 @@ impl Put<'_> {
                 others.push(original);
                 continue;
             };
-            let lay = match self.plan(&original, &folder, &hot)? {
-                Ok(Plan::Lay(lay)) if lay.here.starts_with(hot.claims_path()) => lay,
-                Ok(Plan::Lay(_) | Plan::OutOfSight(_) | Plan::Gone) | Err(_) => {
-                    others.push(original);
-                    continue;
-                }
+            // What is not in its claim is searched for, which is done once.
+            let claimed = hot.find_claimed(original.ulid.as_str(), &original.origin.name);
+            if !claimed.is_ok_and(|claimed| claimed.is_some()) {
+                others.push(original);
+                continue;
+            }
+            let Ok(Plan::Lay(lay)) = self.plan(&original, &folder, &hot)? else {
+                others.push(original);
+                continue;
             };
             match free(&original, &lay.dir, &hot, &mut taken) {
                 Some((path, text_name)) => {
@@ -94,15 +106,16 @@ impl Put<'_> {
         let moved = hot.shelve_all(&told);
         let mut written = true;
         for (Fresh { original, lay, path, .. }, moved) in all.into_iter().zip(moved) {
+            if moved.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
+                // Somebody took the name just now: it gets another.
+                others.push(original);
+                continue;
+            }
             let shelved = moved.and_then(|()| {
                 let told = complete(&original, hot, &path, &lay.text, true)?;
                 Ok(Shelved { place: lay.place, path: Some(path), told: Some(told) })
             });
-            match shelved {
-                // Somebody took the name just now: it gets another.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => others.push(original),
-                shelved => written |= self.record(original, shelved, placing).await?,
-            }
+            written |= self.record(original, shelved, placing).await?;
         }
         Ok(written)
     }

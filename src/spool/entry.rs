@@ -33,6 +33,8 @@ pub enum EntryError {
     PerhapsTaken(#[source] io::Error),
     #[error("the order of a spool entry can't be read")]
     Order(#[from] serde_json::Error),
+    #[error("a spool entry is not whole: no order ends it")]
+    NoOrder,
 }
 
 /// What stands behind a letter's documents.
@@ -62,12 +64,12 @@ impl<O: Serialize, D: Serialize> Entry<O, D> {
 
 impl Entry {
     fn read(file: &fs::File) -> Result<Self, EntryError> {
-        let end = file.metadata()?.len().saturating_sub(LENGTH as u64);
+        let end = file.metadata()?.len().checked_sub(LENGTH as u64).ok_or(EntryError::NoOrder)?;
         let mut length = [0; LENGTH];
         file.file().read_exact_at(&mut length, end)?;
         let length = u64::from_be_bytes(length);
         let begin = end.checked_sub(length).filter(|_| length <= LONGEST_ORDER);
-        let begin = begin.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "its end is damaged"))?;
+        let begin = begin.ok_or(EntryError::NoOrder)?;
         let mut json = vec![0; usize::try_from(length).unwrap_or_default()];
         file.file().read_exact_at(&mut json, begin)?;
         Ok(serde_json::from_slice(&json)?)

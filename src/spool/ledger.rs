@@ -15,7 +15,7 @@ use super::line::{Line, Written};
 use super::private;
 use super::reading::{pieces, read_file};
 
-/// Each start holds the last one against the database.
+/// Each start holds at least the last one against the database.
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 /// A file that is being written anew.
 const BESIDE: &str = "new";

@@ -85,7 +85,7 @@ fn adopt<'a>(
     }
     if let (Some(letter), Some(last)) = (&letter, last) {
         rows::write_letter(db, letter, rows::goes_on(letter).then_some(last), None, Some(last))?;
-        originals::letter_changed(db, letter, last)?;
+        originals::owe(db, letter, last)?;
     }
     Ok((letter, whole))
 }

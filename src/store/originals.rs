@@ -281,8 +281,13 @@ pub(super) fn insert(
     db.prepare_cached(sql)?.execute(values).map(drop)
 }
 
-/// Something happened to a letter, so its original may lie in the wrong place; not if it is on its way and
-/// the original in its claim.
+/// A letter's original may lie in the wrong place, whatever is known of it.
+pub(super) fn owe(db: &Connection, letter: &Letter, at: Time) -> rusqlite::Result<()> {
+    let sql = "UPDATE original SET due_at = ?2, changes = changes + 1 WHERE letter = ?1 AND place <> 'gone'";
+    db.prepare_cached(sql)?.execute(params![signed(letter.number.0), millis(at)]).map(drop)
+}
+
+/// The same after something happened to it; not if it is on its way and the original in its claim.
 pub(super) fn letter_changed(db: &Connection, letter: &Letter, at: Time) -> rusqlite::Result<()> {
     let sql = "UPDATE original SET due_at = ?2, changes = changes + 1
                WHERE letter = ?1 AND place <> 'gone'

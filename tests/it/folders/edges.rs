@@ -46,33 +46,6 @@ async fn what_lies_under_a_numbered_name_goes_its_way_too() {
 }
 
 #[tokio::test]
-async fn what_is_put_away_together_has_each_its_own_name_and_text() {
-    let mut room = Mailroom::open().await;
-    // Their texts would have one name; and a text of this name lies there already.
-    std::fs::create_dir_all(room.path("Rejected")).unwrap();
-    std::fs::write(room.path("Rejected/e.txt"), b"a person's").unwrap();
-    let names = ["a.doc", "a.DOC", "a.xls", "b.doc", "c.doc", "d.doc", "e.doc"];
-    for name in names {
-        std::fs::write(room.path(name), name).unwrap();
-    }
-    room.settled().await;
-    let mut dropped: Vec<String> = names.map(str::to_owned).to_vec();
-    let mut originals = room.tree();
-    originals.retain(|path| path.rsplit_once('.').is_none_or(|(_, ending)| ending != "txt"));
-    for original in &originals {
-        let content = std::fs::read_to_string(room.path(original)).unwrap();
-        let text = String::from_utf8_lossy(&mailchute::drop::text_name(original.as_bytes())).into_owned();
-        assert!(room.note(&text).contains(&content), "{original}: {:?}", room.tree());
-        dropped.retain(|name| *name != content);
-    }
-    assert_eq!((originals.len(), dropped), (names.len(), vec![]), "{:?}", room.tree());
-    assert_eq!(room.tree().len(), 2 * names.len() + 1);
-    assert_eq!(std::fs::read(room.path("Rejected/e.txt")).unwrap(), b"a person's");
-    assert!(room.tree().contains(&"Rejected/e (2).doc".to_owned()), "{:?}", room.tree());
-    room.check().await;
-}
-
-#[tokio::test]
 async fn a_wish_waits_in_the_hand_while_its_letter_changes() {
     let mut room = Mailroom::open().await;
     room.drop("x.pdf", 1);
