@@ -24,7 +24,12 @@ impl Drop for Running {
 }
 
 pub fn mailchute(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mailchute"));
+    program(Path::new(env!("CARGO_BIN_EXE_mailchute")), arguments)
+}
+
+/// The same from another place.
+pub fn program(path: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(path);
     command.args(arguments).env("RUST_LOG", "error").envs(of_the_unit());
     command
 }
