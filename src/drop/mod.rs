@@ -49,6 +49,8 @@ pub enum Doubt {
     Encrypted,
     /// No pages, or not as many as it says.
     Pages,
+    /// A whole block of the disk is zeros in it: usually a copy that was interrupted.
+    Hole,
     /// Reading it took more memory or time than any letter does.
     TooMuch,
 }
@@ -85,6 +87,10 @@ pub enum Refusal {
     },
     /// The sidecar can't be used.
     Sidecar(String),
+    /// Two or more sidecars came with it, and nobody can tell which one is meant.
+    SeveralSidecars {
+        names: Vec<String>,
+    },
     /// It came with a sidecar, but the rule that fits takes none.
     SidecarUnwanted {
         rule: String,
@@ -119,6 +125,7 @@ impl Refusal {
             Self::NoRule => "no rule fits",
             Self::NoReceiver { .. } => "not in the address book",
             Self::Sidecar(_) => "a sidecar with mistakes",
+            Self::SeveralSidecars { .. } => "several sidecars",
             Self::SidecarUnwanted { .. } => "a sidecar where none is wanted",
             Self::OtherPages { .. } => "other pages than said",
             Self::NotPostable(_) => "not postable",

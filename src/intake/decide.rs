@@ -10,10 +10,11 @@ use std::time::Duration;
 use super::claims::{Known as KnownClaim, Next, Record, next};
 use super::documents::Opened;
 use super::shared::Shared;
+use super::sidecar::Beside;
 use super::take::Still;
 use super::taken_back;
 use crate::config::Folder;
-use crate::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, shown};
+use crate::drop::{Origin, Undecided, Waiting, pdf_of, shown};
 use crate::hot::{Content, Hot, Seen, WAS_THERE};
 use crate::journal;
 use crate::letter::LARGEST_DOCUMENT;
@@ -90,7 +91,7 @@ impl Claim {
         match (next(known), main, original) {
             (Next::Judge, Some(main), original) => {
                 let accepted = original.and_then(accepted).unwrap_or_default();
-                self.take_in(main, &accepted, still).await
+                self.take_in(main, &held, &accepted, still).await
             }
             (Next::Hold, Some(main), _) => {
                 self.record(self.origin(main), Undecided::Waits(Waiting::WasThere)).await
@@ -119,24 +120,38 @@ impl Claim {
     }
 
     /// Reads, inspects, copies and judges a drop, and records what becomes of it.
-    async fn take_in(&self, main: &Seen, accepted: &[String], still: &Still<'_>) -> Result<Done, TakeError> {
+    ///
+    /// Every byte that decides is read first: the documents and the sidecar. Then it is asked once
+    /// whether any of them changed. If one did, the drop settles again.
+    async fn take_in(
+        &self,
+        main: &Seen,
+        held: &[Seen],
+        accepted: &[String],
+        still: &Still<'_>,
+    ) -> Result<Done, TakeError> {
         let origin = self.origin(main);
+        let read_from = self.looks_of(held)?;
         let mut draft = self.shared.spool.begin(&self.ulid)?;
         let opened = self.open(main, accepted, &mut draft).await;
-        if !self.is_still(still)? {
-            // Somebody who had it open wrote on: what was read may be half of it.
+        let sidecar = self.sidecar(main, held);
+        if !self.is_still(still, read_from)? {
+            // A writer with an open handle went on: what was read may be half of it.
             draft.discard();
             return self.later();
         }
-        let decided = match opened {
-            Ok(Opened::Documents(documents)) => self.judge(main, &documents).await,
-            Ok(Opened::Refused(refusal)) => Ok(Verdict::Refuse(refusal)),
-            Ok(Opened::Doubtful(doubtful)) => Ok(Verdict::Hold(Waiting::Doubt(doubtful))),
-            Ok(Opened::Changing) => {
+        let decided = match (opened, sidecar) {
+            (Ok(Opened::Changing), _) | (_, Ok(Beside::Changing)) => {
                 draft.discard();
                 return self.later();
             }
-            Err(error) => Err(error),
+            (Err(error), _) | (Ok(_), Err(error)) => Err(error),
+            (Ok(Opened::Refused(refusal)), Ok(_)) => Ok(Verdict::Refuse(refusal)),
+            (Ok(Opened::Doubtful(doubtful)), Ok(_)) => Ok(Verdict::Hold(Waiting::Doubt(doubtful))),
+            (Ok(Opened::Documents(_)), Ok(Beside::Refused(refusal))) => Ok(Verdict::Refuse(refusal)),
+            (Ok(Opened::Documents(documents)), Ok(Beside::Sidecar(sidecar))) => {
+                Ok(self.verdict(&shown(&main.name), &documents, sidecar.as_deref()).await)
+            }
         };
         let undecided = match decided {
             Ok(Verdict::Send(mut order, _warnings)) => {
@@ -176,15 +191,6 @@ impl Claim {
         Ok(Done::Nothing)
     }
 
-    async fn judge(&self, main: &Seen, documents: &[Found]) -> Result<Verdict, TakeError> {
-        let sidecar = match self.sidecar(main)? {
-            Some(Err(why)) => return Ok(Verdict::Refuse(Refusal::Sidecar(why))),
-            Some(Ok(sidecar)) => Some(sidecar),
-            None => None,
-        };
-        Ok(self.verdict(&shown(&main.name), documents, sidecar.as_ref()).await)
-    }
-
     async fn verdict(&self, name: &str, documents: &[Found], sidecar: Option<&Sidecar>) -> Verdict {
         let book = self.shared.book(&self.folder).await;
         let book = match &*book {
@@ -196,12 +202,9 @@ impl Claim {
     }
 }
 
-/// The drop itself among what a claim holds.
+/// The PDF or subfolder among what a claim holds; the rest are its sidecars.
 pub(super) fn main_of(held: &[Seen]) -> Option<&Seen> {
-    let is_sidecar =
-        |seen: &Seen| pdf_of(&seen.name).is_some_and(|pdf| held.iter().any(|other| other.name == pdf));
-    let only_sidecar = held.len() == 1 && pdf_of(&held[0].name).is_some();
-    held.iter().find(|seen| !is_sidecar(seen) && !only_sidecar)
+    held.iter().find(|seen| pdf_of(&seen.name).is_none())
 }
 
 fn record_of(original: &Original) -> Record {

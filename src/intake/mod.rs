@@ -199,8 +199,8 @@ impl Intake {
                 watched.resume(dir, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
             }
             (Err(TakeError::Record(error @ RecordError::Halted(_))), _) => return Err(error.into()),
-            (Err(TakeError::NoRight), Work::Drop { mut names, stamp, .. }) => {
-                if names.pop().is_some_and(|drop| watched.sticks(drop, &stamp, now)) {
+            (Err(TakeError::NoRight), Work::Drop { mut parts, .. }) => {
+                if parts.pop().is_some_and(|(drop, stamp)| watched.sticks(drop, &stamp, now)) {
                     journal::no_right_to_claim(&name);
                 }
             }

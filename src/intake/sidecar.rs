@@ -1,28 +1,59 @@
 //! What a drop brings along: beside it, or in its subfolder.
 
 use super::decide::{Claim, TakeError};
-use crate::drop::{INSIDE, shown, sidecars_of};
+use super::documents::Opened;
+use crate::drop::{INSIDE, Kind, Refusal, showable, shown, sidecars_of};
 use crate::hot::{Seen, kind};
 use crate::rules::Sidecar;
 
 const LARGEST_SIDECAR: u64 = 1 << 20;
 
+/// The address that came with a drop.
+pub(super) enum Beside {
+    /// The one sidecar, read whole and understood; `None` if there is no sidecar.
+    Sidecar(Option<Box<Sidecar>>),
+    Refused(Refusal),
+    /// It was written to while it was read.
+    Changing,
+}
+
 impl Claim {
-    /// What lies in the claim beside the drop, or in it.
-    pub(super) fn sidecar(&self, main: &Seen) -> Result<Option<Result<Sidecar, String>>, TakeError> {
+    /// The sidecar that lies in the claim beside the drop, or inside a subfolder. `held` is what the claim
+    /// holds.
+    pub(super) fn sidecar(&self, main: &Seen, held: &[Seen]) -> Result<Beside, TakeError> {
+        let within;
         let (held, inside) = match kind(&main.stat) {
-            Some(_) => (self.hot.claimed_inside(&self.dir, &main.name)?, Some(main.name.as_slice())),
-            None => (self.hot.claimed(&self.dir)?, None),
+            Some(Kind::Directory) => {
+                within = self.hot.claimed_inside(&self.dir, &main.name)?;
+                (within.as_slice(), Some(main.name.as_slice()))
+            }
+            Some(_) | None => (held, None),
         };
         let is_one = |seen: &&Seen| match inside {
             Some(_) => is_inner_sidecar(&seen.name),
             None => sidecars_of(&main.name).any(|name| name == seen.name),
         };
-        let Some(seen) = held.iter().find(is_one) else { return Ok(None) };
-        Ok(Some(match self.read(inside, &seen.name, LARGEST_SIDECAR)? {
+        let found: Vec<&Seen> = held.iter().filter(is_one).collect();
+        let seen = match found.as_slice() {
+            [] => return Ok(Beside::Sidecar(None)),
+            [one] => one,
+            several => {
+                // Which of them is meant, only a person knows.
+                let mut names: Vec<String> =
+                    several.iter().map(|seen| showable(&shown(&seen.name))).collect();
+                names.sort();
+                return Ok(Beside::Refused(Refusal::SeveralSidecars { names }));
+            }
+        };
+        let understood = match self.read(inside, &seen.name, LARGEST_SIDECAR)? {
             Ok(bytes) => self.folder.sidecar(&shown(&seen.name), bytes),
+            Err(Opened::Changing) => return Ok(Beside::Changing),
             Err(_) => Err(format!("{} can't be read", shown(&seen.name))),
-        }))
+        };
+        Ok(match understood {
+            Ok(sidecar) => Beside::Sidecar(Some(Box::new(sidecar))),
+            Err(why) => Beside::Refused(Refusal::Sidecar(why)),
+        })
     }
 }
 

@@ -2,20 +2,20 @@
 
 use std::io;
 
-use super::decide::{Claim, Done, TakeError, main_of};
+use super::decide::{Claim, Done, TakeError};
 use super::settle::{Name, Stamp};
 use super::shared::settle_time;
 use super::stamp::stamp_inside;
 use super::watched::Work;
 use crate::config::LetterKind;
 use crate::drop::Kind;
-use crate::hot::kind;
+use crate::hot::{Seen, kind};
 
-/// What a claim was when it was found to be finished.
+/// What a claim looked like when it was found to be finished.
 pub(super) enum Still<'a> {
-    /// In the folder.
-    Seen(&'a Stamp),
-    /// In its claim.
+    /// Each of its parts as it had settled in the folder.
+    Settled(&'a [(Name, Stamp)]),
+    /// The number that [`Claim::looks_of`] gave when it had settled in its claim.
     Looks(u64),
 }
 
@@ -23,8 +23,8 @@ impl Claim {
     /// Claims what is to be claimed, and decides it.
     pub(super) async fn take(mut self, work: &Work) -> Result<Done, TakeError> {
         match work {
-            Work::Drop { names, stamp, peek, .. } => {
-                if let Some(name) = names.last().filter(|_| *peek) {
+            Work::Drop { parts, peek, .. } => {
+                if let Some((name, _)) = parts.last().filter(|_| *peek) {
                     match self.needs_sidecar(name).await {
                         Ok(true) => return Ok(Done::Lacks(name.clone())),
                         Ok(false) => {}
@@ -34,10 +34,11 @@ impl Claim {
                         Err(error) => return Err(error),
                     }
                 }
-                if !self.claim(names)? {
+                let names: Vec<&Name> = parts.iter().map(|(name, _)| name).collect();
+                if !self.claim(&names)? {
                     return Ok(Done::Nothing);
                 }
-                self.decide(&Still::Seen(stamp)).await
+                self.decide(&Still::Settled(parts)).await
             }
             // What is not claimed under our eyes may still be written to.
             Work::Claimed(_, looks) if *looks == Some(self.looks()?) => {
@@ -48,7 +49,7 @@ impl Claim {
     }
 
     /// Says whether there was still something to claim.
-    fn claim(&self, names: &[Name]) -> Result<bool, TakeError> {
+    fn claim(&self, names: &[&Name]) -> Result<bool, TakeError> {
         match self.hot.claim(&self.dir, None, names) {
             Ok(()) => Ok(true),
             Err(error) => {
@@ -67,25 +68,40 @@ impl Claim {
         }
     }
 
-    /// Whether a claim is still what it was when it was found to be finished.
-    pub(super) fn is_still(&self, still: &Still<'_>) -> Result<bool, TakeError> {
+    /// Whether nothing of a claim has changed since it had settled, nor since `read_from`: what it looked
+    /// like before its first byte was read.
+    ///
+    /// The first comparison cannot use the time of change, because the claim's own rename sets it. The
+    /// second one does, so that a writer who sets the time of modification back is noticed as well.
+    pub(super) fn is_still(&self, still: &Still<'_>, read_from: u64) -> Result<bool, TakeError> {
+        let held = self.hot.claimed(&self.dir)?;
+        if self.looks_of(&held)? != read_from {
+            return Ok(false);
+        }
         match still {
-            Still::Seen(stamp) => self.is_as_seen(stamp),
-            Still::Looks(looks) => Ok(self.looks()? == *looks),
+            Still::Settled(parts) => self.is_as_settled(parts, &held),
+            Still::Looks(looks) => Ok(read_from == *looks),
         }
     }
 
-    fn is_as_seen(&self, stamp: &Stamp) -> Result<bool, TakeError> {
-        let held = self.hot.claimed(&self.dir)?;
-        let Some(main) = main_of(&held) else { return Ok(false) };
-        let is_letter =
-            self.folder.letter == LetterKind::Subfolder && kind(&main.stat) == Some(Kind::Directory);
-        let inside = if is_letter {
-            stamp_inside(self.hot.claimed_inside(&self.dir, &main.name)?)
-        } else {
-            stamp.inside
-        };
-        Ok(stamp.is_as(main, inside))
+    fn is_as_settled(&self, parts: &[(Name, Stamp)], held: &[Seen]) -> Result<bool, TakeError> {
+        if parts.len() != held.len() {
+            return Ok(false);
+        }
+        for (name, stamp) in parts {
+            let Some(seen) = held.iter().find(|seen| seen.name == *name) else { return Ok(false) };
+            let is_letter =
+                self.folder.letter == LetterKind::Subfolder && kind(&seen.stat) == Some(Kind::Directory);
+            let inside = if is_letter {
+                stamp_inside(self.hot.claimed_inside(&self.dir, name)?)
+            } else {
+                stamp.inside
+            };
+            if !stamp.is_as(seen, inside) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// To be looked at again: it is decided when it still looks like this then.
@@ -93,16 +109,19 @@ impl Claim {
         Ok(Done::Later(settle_time(&self.folder, &self.hot), self.looks()?))
     }
 
-    /// A number that changes with anything in the claim.
     fn looks(&self) -> io::Result<u64> {
-        let held = self.hot.claimed(&self.dir)?;
+        self.looks_of(&self.hot.claimed(&self.dir)?)
+    }
+
+    /// A number that changes with anything in the claim.
+    pub(super) fn looks_of(&self, held: &[Seen]) -> io::Result<u64> {
         let mut looks = 0;
-        for seen in &held {
+        for seen in held {
             if kind(&seen.stat) == Some(Kind::Directory) {
                 looks ^= stamp_inside(self.hot.claimed_inside(&self.dir, &seen.name)?);
             }
         }
-        Ok(looks ^ stamp_inside(held))
+        Ok(looks ^ stamp_inside(held.to_vec()))
     }
 }
 

@@ -32,10 +32,10 @@ const STUCK_WAITS: TimeDelta = TimeDelta::minutes(1);
 /// Something to be decided.
 #[derive(Debug)]
 pub(super) enum Work {
-    /// To be claimed: the names that go together, the drop last.
+    /// To be claimed: the names that go together, each as it was when it had settled; the PDF or
+    /// subfolder is last.
     Drop {
-        names: Vec<Name>,
-        stamp: Stamp,
+        parts: Vec<(Name, Stamp)>,
         was_there: bool,
         /// It has no sidecar and may need one: that is looked at before it is claimed.
         peek: bool,
@@ -262,22 +262,22 @@ impl Watched {
             if pdf_of(&name).is_some() || sticks(&name, &stamp) {
                 continue;
             }
-            let sidecar = sidecars_of(&name).find(|sidecar| self.settling.knows(sidecar));
-            if sidecar.as_ref().is_some_and(|sidecar| !finished.contains_key(sidecar)) {
-                continue;
-            }
+            // Every sidecar of this name belongs to the drop, so none stays behind for the next drop.
+            let there = sidecars_of(&name).filter(|sidecar| self.settling.knows(sidecar));
+            let settled = |sidecar: Name| finished.get(&sidecar).map(|stamp| (sidecar, stamp.clone()));
+            let Some(mut parts) = there.map(settled).collect::<Option<Vec<_>>>() else { continue };
             let was_there = folder.first_start == FirstStart::Hold
                 && self.was_there.contains(&(name.clone(), stamp.inode));
             self.settling.forget(&name);
             let peek = !self.lacking.remove(&name)
-                && sidecar.is_none()
+                && parts.is_empty()
                 && !was_there
                 && folder.letter == LetterKind::File
                 && stamp.kind.is_none()
                 && is_pdf(&name)
                 && folder.rules.may_need_sidecar(&shown(&name));
-            let names = sidecar.into_iter().chain([name]).collect();
-            self.ready.push_back(Work::Drop { names, stamp, was_there, peek });
+            parts.push((name, stamp));
+            self.ready.push_back(Work::Drop { parts, was_there, peek });
         }
         Ok(look.next.filter(|next| *next < now + FOREVER))
     }

@@ -51,6 +51,10 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             format!("The file with its address can't be used: {why}"),
             "Correct it, and move both into the folder again.",
         ),
+        Refusal::SeveralSidecars { names } => Said::new(
+            format!("Several files with an address came with it: {}.", names.join(", ")),
+            "Keep the one that is right, and move it and the PDF into the folder again.",
+        ),
         Refusal::SidecarUnwanted { rule } => Said::new(
             format!("An address lies beside it, but the rule \"{rule}\" has one of its own."),
             "Move it into the folder without the address, or have the rules changed.",
@@ -95,6 +99,10 @@ fn pdf(doubt: Doubt) -> Said {
         Doubt::Repaired => Said::new(
             "The PDF is damaged or incomplete.",
             "Copy it once more, or make it anew with the program it comes from.",
+        ),
+        Doubt::Hole => Said::new(
+            "Part of the file is empty: a block of it holds only zeros, as a broken copy leaves it.",
+            "Copy it into the folder once more, and compare the pages with the original.",
         ),
         Doubt::Encrypted => Said::new("It is protected by a password.", "Save it without one."),
         Doubt::Pages => Said::new(

@@ -85,6 +85,7 @@ impl Language {
                 | Refusal::Unfit { .. }
                 | Refusal::NoRule
                 | Refusal::NoReceiver { .. }
+                | Refusal::SeveralSidecars { .. }
                 | Refusal::SidecarUnwanted { .. }
                 | Refusal::OtherPages { .. }
                 | Refusal::NothingWaits

@@ -64,6 +64,10 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             format!("宛先ファイルを読み取れません: {why}"),
             "宛先ファイルを直して、PDFと一緒にもう一度フォルダーに入れてください。",
         ),
+        Refusal::SeveralSidecars { names } => Said::new(
+            format!("宛先ファイルが複数あります: {}", names.join("、")),
+            "正しい宛先ファイルを1つだけ残し、PDFと一緒にもう一度フォルダーに入れてください。",
+        ),
         Refusal::SidecarUnwanted { rule } => Said::new(
             format!("宛先ファイルが付いていますが、規則「{rule}」は別の宛先を使います。"),
             "宛先ファイルを付けずに入れるか、規則の変更を担当者に依頼してください。",
@@ -164,6 +168,10 @@ fn pdf(doubt: Doubt) -> Said {
         Doubt::Repaired => Said::new(
             "PDFが壊れているか、途中で切れています。",
             "もう一度コピーするか、作成元のソフトで作り直してください。",
+        ),
+        Doubt::Hole => Said::new(
+            "ファイルの一部が空(ゼロ)になっています。コピーが途中で中断された可能性があります。",
+            "もう一度フォルダーにコピーし、元のファイルと内容を見比べてください。",
         ),
         Doubt::Encrypted => {
             Said::new("パスワードで保護されています。", "パスワードを外して保存し直してください。")

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -71,6 +71,8 @@ pub struct Mailroom {
     pub at_once: Option<usize>,
     /// How long an answer is waited for.
     pub patience: Duration,
+    /// The program whose child counts pages.
+    pub counts_pages: PathBuf,
     up: Option<Up>,
 }
 
@@ -144,7 +146,9 @@ impl Mailroom {
         }
         std::fs::write(dir.path().join("folders/customers.csv"), BOOK).unwrap();
         std::fs::write(dir.path().join("folders/letters.yaml"), rules).unwrap();
-        Self { service, dir, clock, at_once: None, patience: Duration::from_secs(5), up: None }
+        let counts_pages = env!("CARGO_BIN_EXE_mailchute").into();
+        let patience = Duration::from_secs(5);
+        Self { service, dir, clock, at_once: None, patience, counts_pages, up: None }
     }
 
     pub fn config(&self) -> Config {
@@ -177,7 +181,7 @@ impl Mailroom {
             .with_patience(Duration::from_millis(500));
         let keeper =
             Keeper::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
-        let inspector = Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute")));
+        let inspector = Inspector::of(&self.counts_pages);
         let bells = Bells::default();
         let intake = Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, clock, &bells);
         let intake = match self.at_once {

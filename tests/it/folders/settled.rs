@@ -1,0 +1,135 @@
+//! Nothing half-written decides: whatever decides over a drop is read only when it has settled, and counts
+//! only if it did not change while it was read.
+
+use std::fs::File;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, SystemTime};
+
+use mailchute::letter::Number;
+
+use crate::mailroom::{Mailroom, RULES, SIDECAR};
+
+/// The sidecar's address as it is once the writer is done, and as it is half-way: of the same length.
+const WHOLE: &str = "1-1-1204";
+const HALF: &str = "1-1     ";
+
+fn sidecar(address1: &str) -> String {
+    SIDECAR.replace("address1: 1-1", &format!("address1: '{address1}'"))
+}
+
+/// A mailroom in which `script` runs once, when the first PDF has been read and its pages are counted.
+/// `$in_claim` is the path of what was claimed, except for its name.
+async fn interrupted(script: &str) -> Mailroom {
+    let mut room = Mailroom::closed(RULES).await;
+    let child = room.dir.path().join("child");
+    let (done, hot) = (room.dir.path().join("done"), room.hot());
+    let text = format!(
+        "#!/bin/sh\nif [ ! -e {done} ]; then : > {done}; for in_claim in {hot}/.mailchute/claim/*; do\n\
+         {script}\ndone; fi\nexec {program} \"$@\"\n",
+        done = done.display(),
+        hot = hot.display(),
+        program = room.counts_pages.display(),
+    );
+    std::fs::write(&child, text).unwrap();
+    std::fs::set_permissions(&child, PermissionsExt::from_mode(0o755)).unwrap();
+    room.counts_pages = child;
+    room.start();
+    room.settle().await;
+    room
+}
+
+#[tokio::test]
+async fn a_sidecar_that_is_rewritten_after_the_claim_settles_again() {
+    for mtime_is_set_back in [false, true] {
+        let mut room =
+            interrupted("cat half > $in_claim/side.pdf.yaml; touch -r time $in_claim/side.pdf.yaml").await;
+        let beside = |name: &str| room.dir.path().join(name);
+        let old = SystemTime::UNIX_EPOCH + Duration::from_hours(400_000);
+        for (path, text) in [(room.path("side.pdf.yaml"), sidecar(WHOLE)), (beside("half"), sidecar(HALF))] {
+            std::fs::write(&path, text).unwrap();
+            File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+        }
+        let other = if mtime_is_set_back { old } else { old + Duration::from_secs(1) };
+        File::create(beside("time")).unwrap().set_modified(other).unwrap();
+        let child = std::fs::read_to_string(&room.counts_pages).unwrap();
+        let dir = format!("cd {}\n", room.dir.path().display());
+        std::fs::write(&room.counts_pages, child.replacen('\n', &format!("\n{dir}"), 1)).unwrap();
+        room.drop("side.pdf", 1);
+        room.pass(1).await;
+        room.pass(5).await;
+        let claim = std::fs::read_dir(room.path(".mailchute/claim")).unwrap().next().unwrap().unwrap().path();
+        assert_eq!(std::fs::read_to_string(claim.join("side.pdf.yaml")).unwrap(), sidecar(HALF));
+        assert!(
+            room.row_states().is_empty(),
+            "half of the address decided (mtime set back: {mtime_is_set_back})"
+        );
+        // The writer comes to its end; then it has to be still for the settle time.
+        std::fs::write(claim.join("side.pdf.yaml"), sidecar(WHOLE)).unwrap();
+        for _ in 0..4 {
+            room.settled().await;
+        }
+        let letter = room.desk().letter(Number(1)).unwrap().unwrap();
+        assert_eq!(letter.order.receiver.address.address1, WHOLE);
+        assert_eq!(room.row_states(), ["confirmed"]);
+        room.check().await;
+    }
+}
+
+#[tokio::test]
+async fn two_sidecars_of_one_name_are_refused_together_and_none_stays_for_the_next_drop() {
+    let mut room = Mailroom::open().await;
+    std::fs::write(room.path("side.pdf.yaml"), sidecar("1-1")).unwrap();
+    std::fs::write(room.path("side.pdf.json"), r#"{"receiver": {"postal_code": "1000001"}}"#).unwrap();
+    room.drop("side.pdf", 1);
+    room.settled().await;
+    assert_eq!(
+        (room.state("side.pdf").as_str(), room.why("side.pdf").as_str()),
+        ("rejected", "several sidecars")
+    );
+    let note = room.note("Rejected/side.txt");
+    assert!(note.contains("side.pdf.json, side.pdf.yaml"), "{note}");
+    assert_eq!(
+        room.tree(),
+        ["Rejected/side.pdf", "Rejected/side.pdf.json", "Rejected/side.pdf.yaml", "Rejected/side.txt"]
+    );
+    // The next drop of this name finds no address of the last one.
+    room.drop("side.pdf", 1);
+    room.settled().await;
+    assert!(room.row_states().is_empty(), "{:?}", room.drops());
+}
+
+#[tokio::test]
+async fn a_sidecar_that_is_still_being_written_keeps_the_drop_waiting() {
+    let mut room = Mailroom::open().await;
+    room.drop("side.pdf", 1);
+    std::fs::write(room.path("side.pdf.yaml"), sidecar("1-1")).unwrap();
+    std::fs::write(room.path("side.pdf.yml"), "").unwrap();
+    for second in 0..8 {
+        std::fs::write(room.path("side.pdf.yml"), format!("{}# {second}\n", sidecar("2-2"))).unwrap();
+        room.pass(2).await;
+        assert_eq!(room.state("side.pdf"), "not taken");
+    }
+    // Only one of them is left.
+    std::fs::remove_file(room.path("side.pdf.yaml")).unwrap();
+    room.settled().await;
+    room.settled().await;
+    let letter = room.desk().letter(Number(1)).unwrap().unwrap();
+    assert_eq!(letter.order.receiver.address.address1, "2-2");
+    room.check().await;
+}
+
+#[tokio::test]
+async fn two_sidecars_within_a_subfolder_are_refused() {
+    let rules = RULES.replace("watch:", "letter: subfolder\nwatch:");
+    let mut room = Mailroom::with(&rules).await;
+    let inside = room.path("side 1");
+    std::fs::create_dir(&inside).unwrap();
+    std::fs::write(inside.join("a.pdf"), crate::service::pdf(1)).unwrap();
+    std::fs::write(inside.join("letter.yaml"), sidecar("1-1")).unwrap();
+    std::fs::write(inside.join("letter.json"), "{}").unwrap();
+    room.settled().await;
+    room.settled().await;
+    assert_eq!(room.why("side 1"), "several sidecars", "{:?}", room.drops());
+    let note = room.note("Rejected/side 1.txt");
+    assert!(note.contains("letter.json, letter.yaml"), "{note}");
+}
