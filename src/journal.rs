@@ -1,5 +1,9 @@
 //! What the operator reads: one function for each event. Letters have numbers; no names, no addresses.
 
+mod configuration;
+
+pub use configuration::{configuration_unsettled, not_reloaded, reloaded, restart_needed};
+
 use crate::clock::Time;
 use crate::drop::Undecided;
 use crate::letter::{Fact, Letter, Number};
@@ -281,20 +285,6 @@ pub fn not_discarded(folder: &str, why: &str) {
     tracing::warn!(folder, why, "what was kept long enough can't be removed; it is tried again");
 }
 
-pub fn reloaded(folders: usize) {
-    tracing::info!(folders, "the configuration was read again and is in force");
-}
-
 pub fn no_schedule(error: Cause<'_>) {
     tracing::warn!(error, "what is due at configured times may come half a minute late");
-}
-
-pub fn restart_needed() {
-    tracing::warn!("what changed of accounts, network or state is in force after a restart");
-}
-
-pub fn not_reloaded(problems: &[String]) {
-    for problem in problems {
-        tracing::error!(problem, "the new configuration is not used; the old one stays in force");
-    }
 }

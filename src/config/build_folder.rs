@@ -41,6 +41,7 @@ impl Build<'_, yaml::Folder> {
         let limits = &written.limits;
         let duplicates = &written.duplicates;
         Some(Folder {
+            file: file.to_owned(),
             path: real(&beside.join(&written.path)),
             mode: written.watch.mode,
             settle: written.watch.settle.map(|length| length.0),

@@ -55,6 +55,8 @@ pub enum FirstStart {
 pub struct Folder {
     /// The name of its rules file, which is the folder's name everywhere.
     pub name: String,
+    /// Its rules file.
+    pub file: PathBuf,
     pub path: PathBuf,
     pub mode: WatchMode,
     /// If not given, by the kind of its filesystem.

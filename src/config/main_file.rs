@@ -15,7 +15,7 @@ use super::page::{self, Written};
 use super::patterns::Patterns;
 use super::problem::Problem;
 use super::secret::SecretSource;
-use super::{Config, ConfigError, email, status, yaml};
+use super::{Config, ConfigError, FilesOnDisk, email, status, yaml};
 use crate::address::{Address, Receiver};
 use crate::api::{Credentials, Patience, Places};
 use crate::letter::Retry;
@@ -87,6 +87,7 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
         letters_at_once: main.network.letters_at_once,
         patience,
         retry,
+        on_disk: FilesOnDisk::default(),
         warnings: Vec::new(),
     })
 }

@@ -10,6 +10,7 @@ mod either;
 mod email;
 mod folder;
 mod main_file;
+mod on_disk;
 mod page;
 mod patterns;
 mod problem;
@@ -33,6 +34,7 @@ use chrono_tz::Tz;
 pub use email::{Digest, Email, Login, Smtp, Start, Transport};
 pub use folder::{Book, FirstStart, Folder, Keep, LetterKind, Notify, WatchMode};
 pub use main_file::{Account, read_address, read_receiver};
+pub use on_disk::FilesOnDisk;
 pub use problem::{Problem, Weight};
 pub use schema::schemas;
 pub use status::{Listen, Status};
@@ -61,6 +63,8 @@ pub struct Config {
     pub letters_at_once: usize,
     pub patience: Patience,
     pub retry: Retry,
+    /// What its files looked like just before they were read.
+    pub on_disk: FilesOnDisk,
     /// What may be meant, and may be a mistake.
     pub warnings: Vec<Problem>,
 }
@@ -110,10 +114,11 @@ impl Config {
 
     pub fn read(file: &Path) -> Result<Self, ConfigError> {
         let mut problems = Vec::new();
+        let on_disk = FilesOnDisk::look(file);
         let config = main_file::read(file, &mut problems);
         match config {
             Some(config) if !problems.iter().any(Problem::is_error) => {
-                Ok(Self { warnings: problems, ..config })
+                Ok(Self { on_disk, warnings: problems, ..config })
             }
             Some(_) | None => Err(ConfigError { problems }),
         }
@@ -123,11 +128,6 @@ impl Config {
     pub fn fixed(&self) -> String {
         let Self { state, accounts, status, letters_at_once, patience, retry, .. } = self;
         format!("{} {accounts:?} {status:?} {letters_at_once} {patience:?} {retry:?}", state.display())
-    }
-
-    /// The rules files that a main file leads to, as far as it can be read.
-    pub fn files_of(main: &Path) -> Vec<PathBuf> {
-        main_file::rules_of(main)
     }
 
     pub fn folder(&self, name: &str) -> Option<&Folder> {

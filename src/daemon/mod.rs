@@ -75,6 +75,7 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let reloading = reload::Reloading::of(&config, reload);
     let waking = reload::times(&config, &bells);
     let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
+    registry.decided_by(std::mem::take(&mut config.on_disk));
     let outbox = Arc::new(Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config));
     let clients = clients(&config, &clock, &meter)?;
     let keeper =

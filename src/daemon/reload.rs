@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
+use tokio::time::{Instant, sleep};
 
-use crate::config::{Config, Problem};
+use crate::config::{Config, ConfigError, FilesOnDisk, Problem};
 use crate::hot::Registry;
 use crate::intake::Bells;
 use crate::journal;
@@ -15,8 +16,12 @@ use crate::owed::Outbox;
 use crate::schedule::{Schedule, Waking};
 use crate::systemd::Manager;
 
-/// Editors save in several steps.
-const SAVED: Duration = Duration::from_millis(300);
+/// A saved file is put in force when it has been unchanged for this long: half of it may be there before.
+const UNCHANGED: Duration = Duration::from_secs(3);
+/// The same when a person asks for it.
+const ASKED: Duration = Duration::from_millis(300);
+/// Operators hear of files that keep changing after this.
+const ALARM_AFTER: Duration = Duration::from_secs(15);
 
 #[derive(Debug)]
 pub(super) struct Reloading {
@@ -27,11 +32,7 @@ pub(super) struct Reloading {
     saved: Arc<Notify>,
     /// What only a new start can change, as it is in force.
     fixed: String,
-    /// What the files looked like when they were read.
-    before: Vec<FileStamp>,
 }
-
-type FileStamp = (PathBuf, Option<std::time::SystemTime>, u64);
 
 impl Reloading {
     pub(super) fn of(config: &Config, asked: Arc<Notify>) -> Self {
@@ -51,18 +52,11 @@ impl Reloading {
             }
             watcher
         });
-        Self {
-            file: config.file.clone(),
-            asked,
-            _watcher: watcher,
-            saved,
-            fixed: config.fixed(),
-            before: stamps(&config.file),
-        }
+        Self { file: config.file.clone(), asked, _watcher: watcher, saved, fixed: config.fixed() }
     }
 
     pub(super) async fn run(
-        mut self,
+        self,
         registry: Arc<Registry>,
         outbox: Arc<Outbox>,
         bells: Bells,
@@ -72,25 +66,26 @@ impl Reloading {
         let mut schedule = Schedule::default();
         keep_time(&mut schedule, waking).await;
         loop {
-            tokio::select! {
-                () = self.asked.notified() => {}
-                () = self.saved.notified() => {
-                    tokio::time::sleep(SAVED).await;
-                    let now = stamps(&self.file);
-                    if now == self.before {
-                        continue;
-                    }
-                    self.before = now;
-                }
+            let quiet = tokio::select! {
+                () = self.asked.notified() => ASKED,
+                () = self.saved.notified() => UNCHANGED,
+                // A drop met files that no event told of.
+                () = registry.changed() => UNCHANGED,
+            };
+            if quiet == UNCHANGED && registry.is_decided_by(&FilesOnDisk::look(&self.file)) {
+                // Our own reading, or a state file beside them.
+                continue;
             }
+            let (on_disk, read) = self.read_settled(quiet, &outbox).await;
             manager.reloading();
-            let wrong = match self.reload(&registry, &outbox, &bells) {
+            let wrong = match self.put_in_force(read, &registry, &outbox, &bells) {
                 Ok(waking) => {
                     keep_time(&mut schedule, waking).await;
                     None
                 }
                 Err(mistakes) => Some(mistakes.join("\n")),
             };
+            registry.decided_by(on_disk);
             // What the store can't take now is said at the next change.
             drop(outbox.configuration(wrong).await);
             manager.reloaded();
@@ -99,14 +94,49 @@ impl Reloading {
         }
     }
 
-    /// Gives the times that come again, or all mistakes.
-    fn reload(
+    /// Reads the configuration when its files have been unchanged for `quiet`, and takes only what they said
+    /// both before and after that.
+    async fn read_settled(
         &self,
+        mut quiet: Duration,
+        outbox: &Outbox,
+    ) -> (FilesOnDisk, Result<Config, ConfigError>) {
+        let alarm_at = Instant::now() + ALARM_AFTER;
+        let mut is_told = false;
+        let mut before = FilesOnDisk::look(&self.file);
+        loop {
+            tokio::select! {
+                () = sleep(quiet) => {}
+                () = self.asked.notified() => {
+                    quiet = ASKED;
+                    continue;
+                }
+            }
+            let now = FilesOnDisk::look(&self.file);
+            if now == before {
+                let read = Config::read(&self.file);
+                before = FilesOnDisk::look(&self.file);
+                if now == before {
+                    return (now, read);
+                }
+            }
+            before = now;
+            if Instant::now() > alarm_at && !std::mem::replace(&mut is_told, true) {
+                journal::configuration_unsettled();
+                drop(outbox.configuration(Some("its files keep changing".to_owned())).await);
+            }
+        }
+    }
+
+    /// Gives the times that come again, or all mistakes.
+    fn put_in_force(
+        &self,
+        read: Result<Config, ConfigError>,
         registry: &Registry,
         outbox: &Outbox,
         bells: &Bells,
     ) -> Result<Vec<Waking>, Vec<String>> {
-        match Config::read(&self.file) {
+        match read {
             Ok(mut config) => {
                 if config.fixed() != self.fixed {
                     journal::restart_needed();
@@ -147,16 +177,4 @@ async fn keep_time(schedule: &mut Schedule, waking: Vec<Waking>) {
     if let Err(error) = schedule.replace(waking).await {
         journal::no_schedule(&error);
     }
-}
-
-/// What the files looked like, so that our own reading or a state file beside them is no change.
-fn stamps(main: &Path) -> Vec<FileStamp> {
-    let mut files = vec![main.to_owned()];
-    files.extend(Config::files_of(main));
-    let stamp = |file: PathBuf| {
-        let meta = std::fs::metadata(&file).ok();
-        let time = meta.as_ref().and_then(|meta| meta.modified().ok());
-        (file, time, meta.map_or(0, |meta| meta.len()))
-    };
-    files.into_iter().map(stamp).collect()
 }

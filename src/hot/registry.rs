@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::TimeDelta;
 
+use tokio::sync::Notify;
+
 use super::Hot;
 use crate::clock::Time;
-use crate::config::Folder;
+use crate::config::{FilesOnDisk, Folder};
 
 #[derive(Debug, Clone)]
 pub struct Known {
@@ -32,6 +34,9 @@ pub struct Looks {
 #[derive(Debug, Default)]
 pub struct Registry {
     folders: Mutex<BTreeMap<String, Known>>,
+    /// The configuration's files as they were when it was decided what is in force; `None` if nobody said.
+    on_disk: Mutex<Option<FilesOnDisk>>,
+    changed: Notify,
 }
 
 impl Registry {
@@ -54,6 +59,34 @@ impl Registry {
             let (hot, looks) = before.map_or((None, Looks::default()), |old| (old.hot, old.looks));
             known.insert(folder.name.clone(), Known { folder: Arc::new(folder), hot, looks });
         }
+    }
+
+    /// What is in force was decided by these files, or in spite of them if they have mistakes.
+    pub fn decided_by(&self, on_disk: FilesOnDisk) {
+        *self.on_disk.lock().unwrap_or_else(PoisonError::into_inner) = Some(on_disk);
+    }
+
+    /// Whether the configuration's files are these.
+    pub fn is_decided_by(&self, on_disk: &FilesOnDisk) -> bool {
+        self.on_disk.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(on_disk)
+    }
+
+    /// Whether drops may be decided by this folder's rules: they are in force, and their files are as they
+    /// were read. If they are not, whoever waits for [`Self::changed`] is woken.
+    pub fn is_in_force(&self, folder: &Arc<Folder>) -> bool {
+        let is_present = self.get(&folder.name).is_some_and(|known| Arc::ptr_eq(&known.folder, folder));
+        let on_disk = self.on_disk.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_unchanged = on_disk.as_ref().is_none_or(|on_disk| on_disk.is_unchanged(&folder.file));
+        drop(on_disk);
+        if !is_unchanged {
+            self.changed.notify_one();
+        }
+        is_present && is_unchanged
+    }
+
+    /// Resolves when a drop met files that were changed.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
     }
 
     pub fn all(&self) -> Vec<Known> {

@@ -29,6 +29,8 @@ pub(super) enum Done {
     Decided,
     /// There is nothing to decide (any more).
     Nothing,
+    /// The files of its folder's rules are being changed; nothing was claimed.
+    Unsettled,
     /// To be looked at once more after this long, and decided if it looks the same then.
     Later(Duration, u64),
     /// It needs a sidecar and has none; nothing was claimed.
@@ -146,9 +148,9 @@ impl Claim {
                 return self.later();
             }
             (Err(error), _) | (Ok(_), Err(error)) => Err(error),
-            (Ok(Opened::Refused(refusal)), Ok(_)) => Ok(Verdict::Refuse(refusal)),
+            (Ok(Opened::Refused(refusal)), Ok(_))
+            | (Ok(Opened::Documents(_)), Ok(Beside::Refused(refusal))) => Ok(Verdict::Refuse(refusal)),
             (Ok(Opened::Doubtful(doubtful)), Ok(_)) => Ok(Verdict::Hold(Waiting::Doubt(doubtful))),
-            (Ok(Opened::Documents(_)), Ok(Beside::Refused(refusal))) => Ok(Verdict::Refuse(refusal)),
             (Ok(Opened::Documents(documents)), Ok(Beside::Sidecar(sidecar))) => {
                 Ok(self.verdict(&shown(&main.name), &documents, sidecar.as_deref()).await)
             }
@@ -159,6 +161,11 @@ impl Claim {
                 order.not_before = self.folder.waits_until(now);
                 order.sealed_pdf = self.folder.keep.sealed_pdf;
                 let terms = self.folder.terms(now);
+                if !self.shared.registry.is_in_force(&self.folder) {
+                    // Decided by rules that are about to change, or have changed meanwhile.
+                    draft.discard();
+                    return self.later();
+                }
                 draft.finish(&order, Some(&Dropped { origin, terms }))?;
                 self.shared.taken.notify_one();
                 return Ok(Done::Decided);

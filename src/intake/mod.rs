@@ -47,6 +47,8 @@ use crate::store::{RecordError, Store, StoreError};
 const AT_ONCE: usize = 8;
 /// With so many entries before the dispatcher, it is waited for.
 const MOST_WAITING: usize = 400;
+/// While the files of a folder's rules are being changed.
+const UNSETTLED: TimeDelta = TimeDelta::seconds(1);
 /// After a drop could not be taken in.
 const REST: TimeDelta = TimeDelta::seconds(10);
 
@@ -195,6 +197,7 @@ impl Intake {
         match (done, work) {
             (Ok(Done::Decided | Done::Nothing), _) => watched.epoch.advanced(now),
             (Ok(Done::Lacks(drop)), _) => watched.lacks(drop, now),
+            (Ok(Done::Unsettled), _) => watched.look_again(now + UNSETTLED),
             (Ok(Done::Later(wait, looks)), _) => {
                 watched.resume(dir, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
             }

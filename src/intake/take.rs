@@ -34,6 +34,9 @@ impl Claim {
                         Err(error) => return Err(error),
                     }
                 }
+                if !self.shared.registry.is_in_force(&self.folder) {
+                    return Ok(Done::Unsettled);
+                }
                 let names: Vec<&Name> = parts.iter().map(|(name, _)| name).collect();
                 if !self.claim(&names)? {
                     return Ok(Done::Nothing);

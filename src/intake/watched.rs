@@ -100,6 +100,11 @@ impl Watched {
         self.claims.insert(dir, (at, looks));
     }
 
+    /// The folder is looked at again then, at the latest.
+    pub(super) fn look_again(&mut self, at: TimeDelta) {
+        self.next_look = Some(self.next_look.map_or(at, |next| next.min(at)));
+    }
+
     /// A drop needs a sidecar: it stays where it is, for a while.
     pub(super) fn lacks(&mut self, name: Name, now: TimeDelta) {
         self.lacking.insert(name);

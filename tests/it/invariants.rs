@@ -32,6 +32,10 @@ const INVARIANTS: &[(&str, &[&str])] = &[
     ("I18", &["people::more_than_a_folder_sends_on_a_day_waits"]),
     // I19 takes a disk that fails: tests/failing-disk.
     ("I20", &["commands::a_letter_from_submit_to_its_tracking_number"]),
+    ("I21", &["settled::a_sidecar_that_is_rewritten_after_the_claim_settles_again",
+        "settled::two_sidecars_of_one_name_are_refused_together_and_none_stays_for_the_next_drop",
+        "settled::while_a_rules_file_is_being_saved_its_drops_wait_where_they_were_dropped",
+        "settled::rules_that_change_while_a_drop_is_read_do_not_decide_over_it"]),
 ];
 
 /// Whether a file of this name has a test of this name.

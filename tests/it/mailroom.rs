@@ -177,6 +177,7 @@ impl Mailroom {
         let dispatch =
             Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), config.retry, at_once);
         let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
+        registry.decided_by(std::mem::take(&mut config.on_disk));
         let outbox = Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config)
             .with_patience(Duration::from_millis(500));
         let keeper =
@@ -228,6 +229,7 @@ impl Mailroom {
         let mut config = self.config();
         let up = self.up.as_ref().unwrap();
         up.registry.replace(std::mem::take(&mut config.folders));
+        up.registry.decided_by(std::mem::take(&mut config.on_disk));
         up.outbox.replace(&mut config);
     }
 

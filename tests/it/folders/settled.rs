@@ -133,3 +133,56 @@ async fn two_sidecars_within_a_subfolder_are_refused() {
     let note = room.note("Rejected/side 1.txt");
     assert!(note.contains("letter.json, letter.yaml"), "{note}");
 }
+
+#[tokio::test]
+async fn while_a_rules_file_is_being_saved_its_drops_wait_where_they_were_dropped() {
+    for file in ["folders/letters.yaml", "mailchute.yaml"] {
+        let mut room = Mailroom::open().await;
+        let path = room.dir.path().join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        room.drop("x.pdf", 1);
+        // The first half is there, and no event told of it.
+        std::fs::write(&path, &text[..text.len() / 2]).unwrap();
+        for _ in 0..3 {
+            room.settled().await;
+        }
+        assert_eq!(room.tree(), ["x.pdf"], "{file}");
+        // Now the whole file is in force, with an approval.
+        std::fs::write(&path, &text).unwrap();
+        let rules = room.dir.path().join("folders/letters.yaml");
+        std::fs::write(&rules, format!("{RULES}release: approval\n")).unwrap();
+        room.reload();
+        for _ in 0..2 {
+            room.settled().await;
+        }
+        assert_eq!(room.row_states(), ["held"], "{file}");
+        // Back as it was: what is saved and then read again holds up nothing.
+        std::fs::write(&rules, RULES).unwrap();
+        room.reload();
+        room.drop("x2.pdf", 2);
+        room.settled().await;
+        assert_eq!(room.state("x2.pdf"), "confirmed", "{file}");
+        room.check().await;
+    }
+}
+
+#[tokio::test]
+async fn rules_that_change_while_a_drop_is_read_do_not_decide_over_it() {
+    // While its pages are counted, half of the new rules are saved.
+    let mut room = interrupted("echo '# half' >> $0.rules").await;
+    let rules = room.dir.path().join("folders/letters.yaml");
+    std::os::unix::fs::symlink(&rules, room.dir.path().join("child.rules")).unwrap();
+    room.drop("x.pdf", 1);
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert!(std::fs::read_to_string(&rules).unwrap().contains("# half"));
+    assert!(room.row_states().is_empty(), "decided by rules that were being changed: {:?}", room.drops());
+    std::fs::write(&rules, format!("{RULES}release: approval\n")).unwrap();
+    room.reload();
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!(room.row_states(), ["held"]);
+    room.check().await;
+}

@@ -1,0 +1,44 @@
+//! What the configuration's files look like on the disk, so that a change to them is noticed without an
+//! event. Whoever decides by a configuration asks whether its files are still as they were read.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::main_file;
+
+/// Inode, size, and the times of modification and change; `None` if there is no such file.
+type Stamp = Option<(u64, u64, (i64, i64), (i64, i64))>;
+
+/// `mailchute.yaml` and the rules files that it leads to, at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FilesOnDisk {
+    main: PathBuf,
+    files: BTreeMap<PathBuf, Stamp>,
+    /// A number that changes with the bytes of any of them, even if no stamp does.
+    contents: u64,
+}
+
+impl FilesOnDisk {
+    pub fn look(main: &Path) -> Self {
+        let paths = main_file::rules_of(main).into_iter().chain([main.to_owned()]);
+        let files: BTreeMap<PathBuf, Stamp> = paths.map(|path| (path.clone(), stamp(&path))).collect();
+        let mut hasher = DefaultHasher::new();
+        for path in files.keys() {
+            std::fs::read(path).ok().hash(&mut hasher);
+        }
+        Self { main: main.to_owned(), files, contents: hasher.finish() }
+    }
+
+    /// Whether the main file and this rules file still have the stamps they had.
+    pub fn is_unchanged(&self, rules: &Path) -> bool {
+        [self.main.as_path(), rules].into_iter().all(|path| self.files.get(path) == Some(&stamp(path)))
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let meta = std::fs::metadata(path).ok()?;
+    let times = ((meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec()));
+    Some((meta.ino(), meta.len(), times.0, times.1))
+}
