@@ -73,7 +73,7 @@ impl Work {
             tokio::select! {
                 biased;
                 () = &mut stop => break,
-                () = store.halted() => anyhow::bail!(crate::store::Halted),
+                halted = store.halted() => return Err(halted.into()),
                 joined = self.dispatch.joined() => joined?,
                 ended = self.loops.ended() => return ended,
                 _ = self.watching.changed(), if !ready => {}

@@ -207,7 +207,7 @@ impl Shared {
         };
         match self.written(self.store.account_news(&account.name, news, now).await) {
             Ok(()) => PutDown::Waits,
-            Err(_) => PutDown::Halted,
+            Err(error) => PutDown::Ends(error),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use chrono::TimeDelta;
 
 use super::account::Account;
-use super::{Shared, perform};
+use super::{DispatchError, Shared, perform};
 use crate::clock::Time;
 use crate::journal;
 use crate::letter::{Answer, Change, Command, Due, Letter, Moment, Number, Outcome, Realm, Start, State};
@@ -23,29 +23,42 @@ pub(super) enum PutDown {
     /// Nothing can be written at present.
     DiskFull,
     /// The process must end.
-    Fatal(StoreError),
-    Halted,
+    Ends(DispatchError),
+}
+
+impl From<RecordError> for PutDown {
+    fn from(error: RecordError) -> Self {
+        match error {
+            // If somebody else changed it, it is loaded anew.
+            RecordError::Stale(_) => Self::Waits,
+            RecordError::NotWritten(_) => Self::DiskFull,
+            RecordError::Sqlite(error) if RecordError::is_full(&error) => Self::DiskFull,
+            RecordError::Halted(halted) => Self::Ends(halted.into()),
+            RecordError::Read(error) => Self::Ends(error.into()),
+            RecordError::Sqlite(error) if !RecordError::refuses(&error) => {
+                Self::Ends(StoreError::from(error).into())
+            }
+            error @ (RecordError::Contradiction(..) | RecordError::Json(_) | RecordError::Sqlite(_)) => {
+                Self::Ends(DispatchError::Unrecordable(error))
+            }
+        }
+    }
 }
 
 impl Shared {
     /// `probe`: it may go though its account is paused, to see whether it works again.
     pub(super) async fn carry(&self, number: Number, probe: bool) -> PutDown {
-        match self.try_to_carry(number, probe).await {
-            // If somebody else changed it, it is loaded anew.
-            Ok(()) | Err(RecordError::Stale(_)) => PutDown::Waits,
-            Err(RecordError::Halted(_)) => PutDown::Halted,
-            Err(RecordError::NotWritten(_)) => PutDown::DiskFull,
-            Err(RecordError::Sqlite(error)) if RecordError::is_full(&error) => PutDown::DiskFull,
-            Err(RecordError::Read(error)) => PutDown::Fatal(error),
-            Err(RecordError::Sqlite(error)) if !RecordError::refuses(&error) => PutDown::Fatal(error.into()),
-            Err(error @ (RecordError::Contradiction(..) | RecordError::Json(_) | RecordError::Sqlite(_))) => {
-                journal::unrecordable(number, &error);
-                let until = self.clock.now() + UNRECORDABLE;
-                match self.store.put_off(number, until, error.to_string()).await {
-                    Ok(()) => PutDown::Waits,
-                    Err(_) => PutDown::Halted,
-                }
-            }
+        let put_down = match self.try_to_carry(number, probe).await {
+            Ok(()) => return PutDown::Waits,
+            Err(error) => PutDown::from(error),
+        };
+        let PutDown::Ends(DispatchError::Unrecordable(error)) = put_down else { return put_down };
+        // One letter that can't be recorded keeps no other waiting.
+        journal::unrecordable(number, &error);
+        let until = self.clock.now() + UNRECORDABLE;
+        match self.store.put_off(number, until, error.to_string()).await {
+            Ok(()) => PutDown::Waits,
+            Err(error) => error.into(),
         }
     }
 
@@ -143,4 +156,21 @@ impl Shared {
 fn jitter(letter: &Letter) -> u8 {
     let mixed = (letter.number.0 << 8 | u64::from(letter.attempts & 255)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed.to_be_bytes()[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_disk_in_doubt_is_called_that_and_every_other_end_keeps_its_cause() {
+        let json = || serde_json::from_str::<u8>("x").unwrap_err();
+        assert!(matches!(PutDown::from(RecordError::Stale(Number(1))), PutDown::Waits));
+        assert!(matches!(PutDown::from(RecordError::NotWritten(String::new())), PutDown::DiskFull));
+        let PutDown::Ends(error) = PutDown::from(RecordError::Json(json())) else { panic!("it went on") };
+        assert!(matches!(error, DispatchError::Unrecordable(_)), "{error}");
+        assert!(format!("{:#}", anyhow::Error::from(error)).contains(&json().to_string()));
+        let broken = PutDown::from(RecordError::Read(StoreError::Broken));
+        assert!(matches!(broken, PutDown::Ends(DispatchError::Store(StoreError::Broken))));
+    }
 }

@@ -41,6 +41,9 @@ pub enum DispatchError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Halted(#[from] Halted),
+    /// Our own decision does not fit the records: a mistake of the program, not of the disk.
+    #[error("a change of a letter or an account can't be recorded")]
+    Unrecordable(#[source] RecordError),
     #[error("the spool can't be read")]
     Spool(#[from] std::io::Error),
     #[error("a letter's task ended in a panic")]
@@ -190,8 +193,7 @@ impl Dispatch {
                 self.disk_rests = Some(self.shared.clock.now() + DISK_REST);
                 Ok(())
             }
-            PutDown::Fatal(error) => Err(error.into()),
-            PutDown::Halted => Err(Halted.into()),
+            PutDown::Ends(error) => Err(error),
         }
     }
 
@@ -257,12 +259,10 @@ impl Shared {
             Err(RecordError::Read(error)) => Err(error.into()),
             Err(RecordError::Sqlite(error)) if RecordError::is_full(&error) => Ok(()),
             Err(RecordError::Sqlite(error)) => Err(StoreError::from(error).into()),
-            Err(
-                RecordError::Halted(_)
-                | RecordError::Stale(_)
-                | RecordError::Contradiction(..)
-                | RecordError::Json(_),
-            ) => Err(Halted.into()),
+            Err(RecordError::Halted(halted)) => Err(halted.into()),
+            Err(error @ (RecordError::Stale(_) | RecordError::Contradiction(..) | RecordError::Json(_))) => {
+                Err(DispatchError::Unrecordable(error))
+            }
         }
     }
 }

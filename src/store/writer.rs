@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
 use rusqlite::{Connection, TransactionBehavior};
@@ -25,10 +25,12 @@ const MOVES_PER_COMMIT: usize = 256;
 
 const STRIKES_WAIT: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// The disk can't be trusted any more, or is ahead of the memory; why is in the journal.
-#[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("what is on the disk is no longer certain, so mailchute ends; it starts again from what is durable")]
-pub struct Halted;
+/// The disk can't be trusted any more, or is ahead of the memory, and why: the process must end.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error(
+    "what is on the disk is no longer certain ({0}), so mailchute ends; it starts again from what is durable"
+)]
+pub struct Halted(Arc<str>);
 
 type Reply = Box<dyn FnOnce(Result<(), RecordError>) + Send>;
 /// Without a batch nothing can be done.
@@ -40,7 +42,7 @@ pub struct Store {
     moves: Mutex<Option<mpsc::Sender<Move>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     reader: Mutex<Connection>,
-    halted: watch::Receiver<bool>,
+    halted: watch::Receiver<Option<Halted>>,
     /// The number of the last fact when these records were opened.
     pub(super) began: u64,
     /// This run of the daemon.
@@ -57,7 +59,7 @@ impl Store {
         let (db, ledger, report) = recovery::recover(&home, now, after_restore)?;
         let reader = schema::connect(&home.database())?;
         let (moves, incoming) = mpsc::channel();
-        let (halt, halted) = watch::channel(false);
+        let (halt, halted) = watch::channel(None);
         let thread = std::thread::Builder::new()
             .name("store".into())
             .spawn(move || write_all(db, ledger, &incoming, &halt))?;
@@ -82,10 +84,13 @@ impl Store {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Resolves when the process must end.
-    pub async fn halted(&self) {
-        // A writer that is gone without a word is the same.
-        drop(self.halted.clone().wait_for(|halted| *halted).await);
+    /// Resolves when the process must end, and says why.
+    pub async fn halted(&self) -> Halted {
+        let mut halted = self.halted.clone();
+        match halted.wait_for(Option::is_some).await {
+            Ok(halted) => why(halted.as_ref()),
+            Err(_gone) => why(None),
+        }
     }
 
     /// Waits until everything is written, and lets go of the database.
@@ -119,11 +124,10 @@ impl Store {
             let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
             moves.as_ref().is_some_and(|moves| moves.send(run).is_ok())
         };
+        let halted = self.halted.clone();
         async move {
-            if !sent {
-                return Err(Halted.into());
-            }
-            told.await.unwrap_or_else(|_| Err(Halted.into()))
+            let answer = if sent { told.await.ok() } else { None };
+            answer.unwrap_or_else(|| Err(why(halted.borrow().as_ref()).into()))
         }
     }
 
@@ -166,6 +170,11 @@ impl Store {
     }
 }
 
+/// Why the writer ended; one that is gone without a word ended in a panic.
+fn why(halted: Option<&Halted>) -> Halted {
+    halted.cloned().unwrap_or_else(|| Halted("the thread that writes has ended".into()))
+}
+
 /// The lock is let go of only when the writer has ended.
 impl Drop for Store {
     fn drop(&mut self) {
@@ -185,7 +194,7 @@ fn write_all(
     mut db: Connection,
     mut ledger: Ledger,
     incoming: &mpsc::Receiver<Move>,
-    halt: &watch::Sender<bool>,
+    halt: &watch::Sender<Option<Halted>>,
 ) {
     while let Ok(first) = incoming.recv() {
         let mut moves = vec![first];
@@ -203,10 +212,11 @@ fn write_all(
             }
             Round::Halt(why) => {
                 tracing::error!(why, "mailchute ends: what is on the disk is no longer certain");
+                let halted = Halted(why.into());
+                halt.send_replace(Some(halted.clone()));
                 for reply in replies {
-                    reply(Err(Halted.into()));
+                    reply(Err(halted.clone().into()));
                 }
-                halt.send_replace(true);
                 return;
             }
         }
