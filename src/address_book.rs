@@ -24,6 +24,7 @@ pub struct Columns {
 
 #[derive(Debug, Default)]
 pub struct AddressBook {
+    ends_with_a_line: bool,
     receivers: BTreeMap<String, Receiver>,
 }
 
@@ -63,7 +64,7 @@ impl AddressBook {
             ],
             honorific: find(&columns.honorific),
         };
-        let mut book = Self::default();
+        let mut book = Self { ends_with_a_line: text.ends_with('\n'), ..Self::default() };
         let mut mistakes = Vec::new();
         // As a spreadsheet counts: the headings are row 1.
         for (record, row) in reader.records().zip(2..) {
@@ -75,6 +76,11 @@ impl AddressBook {
 
     pub fn receiver(&self, key: &str) -> Option<&Receiver> {
         self.receivers.get(&usual(key))
+    }
+
+    /// Whether its last line has an end; without one it may still be written.
+    pub fn ends_with_a_line(&self) -> bool {
+        self.ends_with_a_line
     }
 
     pub fn len(&self) -> usize {

@@ -262,5 +262,5 @@ fn book(book: &yaml::AddressBook, beside: &Path) -> Book {
     let yaml::Columns { postal_code, state, city, address1, name, honorific } = book.columns.clone();
     let key = book.key.clone();
     let columns = Columns { key, postal_code, state, city, address1, name, honorific };
-    Book { file: beside.join(&book.file), columns }
+    Book { file: beside.join(&book.file), columns, settle: book.settle.0 }
 }

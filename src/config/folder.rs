@@ -119,6 +119,8 @@ pub(super) struct FolderTerms {
 pub struct Book {
     pub file: PathBuf,
     pub columns: Columns,
+    /// How long it must have been unchanged before it counts.
+    pub settle: Duration,
 }
 
 impl Book {

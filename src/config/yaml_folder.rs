@@ -159,9 +159,16 @@ pub(super) struct AddressBook {
     pub file: PathBuf,
     /// The heading of the column that rules look in.
     pub key: String,
+    /// How long it must have been unchanged before it is used; a minute while its last line has no end.
+    #[serde(default = "book_settle")]
+    pub settle: Length,
     /// The headings of the other columns, where they are not named as here.
     #[serde(default)]
     pub columns: Columns,
+}
+
+fn book_settle() -> Length {
+    Length(Duration::from_secs(10))
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]

@@ -20,7 +20,7 @@ path: ../letters
 sender: {postal_code: '1000001', state: 東京都, city: 千代田区, address1: 千代田1-1, name: 株式会社サンプル}
 first_start: take
 watch: {settle: 60s}           # by the demo's clock, which runs sixty times as fast
-address_book: {file: customers.csv, key: customer}
+address_book: {file: customers.csv, key: customer, settle: 1s}
 notify: {shipped: [office@example.jp], rejected: [office@example.jp], held: [office@example.jp]}
 rules:
   - name: invoices in a tracked letter pack

@@ -16,6 +16,8 @@ pub enum Alarm {
     Silent(String),
     /// A folder can't be worked on.
     Away(String),
+    /// The address book of a folder keeps changing or is missing, so drops wait for it.
+    Book(String),
     /// A configuration that was saved can't be used.
     Configuration,
     /// The state's disk is nearly full.
@@ -48,6 +50,7 @@ impl Alarm {
     fn patience(&self) -> TimeDelta {
         match self {
             Self::Away(_) => TimeDelta::minutes(1),
+            Self::Book(_) => TimeDelta::minutes(5),
             // Who raises it has waited.
             Self::Silent(_) | Self::Configuration | Self::Disk => TimeDelta::zero(),
         }
@@ -57,7 +60,7 @@ impl Alarm {
     fn calm(&self) -> TimeDelta {
         match self {
             Self::Away(_) | Self::Silent(_) | Self::Disk => TimeDelta::minutes(5),
-            Self::Configuration => TimeDelta::zero(),
+            Self::Configuration | Self::Book(_) => TimeDelta::zero(),
         }
     }
 }
@@ -80,6 +83,7 @@ impl fmt::Display for Alarm {
         match self {
             Self::Silent(account) => write!(f, "account {account}"),
             Self::Away(folder) => write!(f, "folder {folder}"),
+            Self::Book(folder) => write!(f, "book {folder}"),
             Self::Configuration => f.write_str("configuration"),
             Self::Disk => f.write_str("disk"),
         }
@@ -94,6 +98,7 @@ impl FromStr for Alarm {
         match word {
             "account" => Ok(Self::Silent(name.to_owned())),
             "folder" => Ok(Self::Away(name.to_owned())),
+            "book" => Ok(Self::Book(name.to_owned())),
             "configuration" => Ok(Self::Configuration),
             "disk" => Ok(Self::Disk),
             _other => Err(()),
@@ -143,6 +148,7 @@ mod tests {
         let alarms = [
             Alarm::Silent("main".to_owned()),
             Alarm::Away("送付状 2".to_owned()),
+            Alarm::Book("送付状 2".to_owned()),
             Alarm::Configuration,
             Alarm::Disk,
         ];

@@ -7,6 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::books::BookNow;
 use super::claims::{Known as KnownClaim, Next, Record, next};
 use super::documents::Opened;
 use super::shared::Shared;
@@ -30,7 +31,9 @@ pub(super) enum Done {
     /// There is nothing to decide (any more).
     Nothing,
     /// The files of its folder's rules are being changed; nothing was claimed.
-    Unsettled,
+    RulesUnsettled,
+    /// The address book that it needs is being changed; nothing was claimed.
+    BookUnsettled,
     /// To be looked at once more after this long, and decided if it looks the same then.
     Later(Duration, u64),
     /// It needs a sidecar and has none; nothing was claimed.
@@ -76,7 +79,8 @@ impl Claim {
         self.peeked = Some((bytes, pages)).filter(|(bytes, _)| bytes.len() <= LARGEST_PEEKED);
         let name = shown(name);
         let found = Found { name: name.clone(), size, pages, sha256: String::new() };
-        let verdict = self.verdict(&name, &[found], None).await;
+        let book = self.shared.book(&self.folder).await;
+        let verdict = self.verdict(&name, &[found], None, &book);
         Ok(matches!(verdict, Verdict::Hold(Waiting::Sidecar)))
     }
 
@@ -152,7 +156,13 @@ impl Claim {
             | (Ok(Opened::Documents(_)), Ok(Beside::Refused(refusal))) => Ok(Verdict::Refuse(refusal)),
             (Ok(Opened::Doubtful(doubtful)), Ok(_)) => Ok(Verdict::Hold(Waiting::Doubt(doubtful))),
             (Ok(Opened::Documents(documents)), Ok(Beside::Sidecar(sidecar))) => {
-                Ok(self.verdict(&shown(&main.name), &documents, sidecar.as_deref()).await)
+                let book = self.shared.book(&self.folder).await;
+                let verdict = self.verdict(&shown(&main.name), &documents, sidecar.as_deref(), &book);
+                if self.needs_book(&main.name) && !self.shared.is_book_the_same(&self.folder, &book).await {
+                    draft.discard();
+                    return self.later();
+                }
+                Ok(verdict)
             }
         };
         let undecided = match decided {
@@ -198,11 +208,16 @@ impl Claim {
         Ok(Done::Nothing)
     }
 
-    async fn verdict(&self, name: &str, documents: &[Found], sidecar: Option<&Sidecar>) -> Verdict {
-        let book = self.shared.book(&self.folder).await;
-        let book = match &*book {
-            Ok(book) => Ok(book.as_ref()),
-            Err(why) => Err(why.as_str()),
+    /// Whether the address book may decide over a drop of this name.
+    pub(super) fn needs_book(&self, name: &[u8]) -> bool {
+        self.folder.book.is_some() && self.folder.rules.may_need_book(&shown(name))
+    }
+
+    fn verdict(&self, name: &str, documents: &[Found], sidecar: Option<&Sidecar>, book: &BookNow) -> Verdict {
+        let book = match book {
+            BookNow::None => Ok(None),
+            BookNow::Unsettled => Err("it is being written"),
+            BookNow::Settled(book) => book.as_ref().as_ref().map(Some).map_err(String::as_str),
         };
         let arrived = self.ulid.time().with_timezone(&self.folder.zone).naive_local();
         self.folder.rules.decide(&Facts { name, documents, arrived, sidecar, book })

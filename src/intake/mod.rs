@@ -5,6 +5,7 @@
 //! folder that can't be worked on is away, visibly, and is tried again.
 
 mod approval;
+mod books;
 mod claims;
 mod decide;
 mod documents;
@@ -47,7 +48,7 @@ use crate::store::{RecordError, Store, StoreError};
 const AT_ONCE: usize = 8;
 /// With so many entries before the dispatcher, it is waited for.
 const MOST_WAITING: usize = 400;
-/// While the files of a folder's rules are being changed.
+/// While the files of a folder's rules, or its address book, are being changed.
 const UNSETTLED: TimeDelta = TimeDelta::seconds(1);
 /// After a drop could not be taken in.
 const REST: TimeDelta = TimeDelta::seconds(10);
@@ -197,7 +198,11 @@ impl Intake {
         match (done, work) {
             (Ok(Done::Decided | Done::Nothing), _) => watched.epoch.advanced(now),
             (Ok(Done::Lacks(drop)), _) => watched.lacks(drop, now),
-            (Ok(Done::Unsettled), _) => watched.look_again(now + UNSETTLED),
+            (Ok(Done::RulesUnsettled), _) => watched.look_again(now + UNSETTLED),
+            (Ok(Done::BookUnsettled), _) => {
+                watched.book.drop_waits();
+                watched.look_again(now + UNSETTLED);
+            }
             (Ok(Done::Later(wait, looks)), _) => {
                 watched.resume(dir, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
             }

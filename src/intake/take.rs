@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::books::BookNow;
 use super::decide::{Claim, Done, TakeError};
 use super::settle::{Name, Stamp};
 use super::shared::settle_time;
@@ -34,8 +35,12 @@ impl Claim {
                         Err(error) => return Err(error),
                     }
                 }
+                let needs_book = parts.last().is_some_and(|(name, _)| self.needs_book(name));
+                if needs_book && matches!(self.shared.book(&self.folder).await, BookNow::Unsettled) {
+                    return Ok(Done::BookUnsettled);
+                }
                 if !self.shared.registry.is_in_force(&self.folder) {
-                    return Ok(Done::Unsettled);
+                    return Ok(Done::RulesUnsettled);
                 }
                 let names: Vec<&Name> = parts.iter().map(|(name, _)| name).collect();
                 if !self.claim(&names)? {

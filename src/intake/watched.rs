@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
+use super::books::BookAlarm;
 use super::hints::Hints;
 use super::litter::is_litter;
 use super::settle::{Name, Settling, Stamp};
@@ -32,8 +33,7 @@ const STUCK_WAITS: TimeDelta = TimeDelta::minutes(1);
 /// Something to be decided.
 #[derive(Debug)]
 pub(super) enum Work {
-    /// To be claimed: the names that go together, each as it was when it had settled; the PDF or
-    /// subfolder is last.
+    /// To be claimed: what goes together, each as it had settled; the PDF or subfolder is last.
     Drop {
         parts: Vec<(Name, Stamp)>,
         was_there: bool,
@@ -70,6 +70,8 @@ pub(super) struct Watched {
     /// Whether this run has said how it is.
     pub(super) is_told: bool,
     pub(super) opened: bool,
+    /// Whether drops wait for the folder's address book.
+    pub(super) book: BookAlarm,
 }
 
 impl Work {
@@ -100,7 +102,6 @@ impl Watched {
         self.claims.insert(dir, (at, looks));
     }
 
-    /// The folder is looked at again then, at the latest.
     pub(super) fn look_again(&mut self, at: TimeDelta) {
         self.next_look = Some(self.next_look.map_or(at, |next| next.min(at)));
     }
@@ -156,6 +157,7 @@ impl Watched {
         self.is_hinted = false;
         self.last_look = Some(now);
         let folder = &known.folder;
+        self.book.look(shared, folder).await?;
         let looked = match self.opened(shared, known).await? {
             Ok(hot) => match self.scan(shared, folder, &hot) {
                 Ok(next) => {
@@ -267,10 +269,9 @@ impl Watched {
             if pdf_of(&name).is_some() || sticks(&name, &stamp) {
                 continue;
             }
-            // Every sidecar of this name belongs to the drop, so none stays behind for the next drop.
-            let there = sidecars_of(&name).filter(|sidecar| self.settling.knows(sidecar));
+            let sidecars = sidecars_of(&name).filter(|sidecar| self.settling.knows(sidecar));
             let settled = |sidecar: Name| finished.get(&sidecar).map(|stamp| (sidecar, stamp.clone()));
-            let Some(mut parts) = there.map(settled).collect::<Option<Vec<_>>>() else { continue };
+            let Some(mut parts) = sidecars.map(settled).collect::<Option<Vec<_>>>() else { continue };
             let was_there = folder.first_start == FirstStart::Hold
                 && self.was_there.contains(&(name.clone(), stamp.inode));
             self.settling.forget(&name);

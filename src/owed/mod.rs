@@ -156,7 +156,7 @@ impl Outbox {
     /// What was wrong with a folder that is not configured any more is nobody's trouble.
     async fn forget_folders(&self) -> Result<(), RecordError> {
         for raised in self.store.alarms()? {
-            if let Alarm::Away(folder) = &raised.alarm
+            if let Alarm::Away(folder) | Alarm::Book(folder) = &raised.alarm
                 && self.registry.get(folder).is_none()
             {
                 self.store.calm(raised.alarm, self.clock.now()).await?;

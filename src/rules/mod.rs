@@ -110,13 +110,23 @@ impl Rules {
 
     /// Whether a drop of this name may need a sidecar, as far as its name tells.
     pub fn may_need_sidecar(&self, name: &str) -> bool {
+        self.may_need(name, |receiver| matches!(receiver, ReceiverFrom::Sidecar))
+    }
+
+    /// Whether a drop of this name may need the address book, as far as its name tells.
+    pub fn may_need_book(&self, name: &str) -> bool {
+        self.may_need(name, |receiver| matches!(receiver, ReceiverFrom::Book(_)))
+    }
+
+    fn may_need(&self, name: &str, is_it: impl Fn(&ReceiverFrom) -> bool) -> bool {
         let fits = |rule: &&Rule| rule.when.file_name.as_ref().is_none_or(|regex| regex.is_match(name));
         for rule in self.rules.iter().filter(fits) {
-            match &rule.receiver {
-                ReceiverFrom::Sidecar => return true,
-                // What has no other condition ends the search.
-                ReceiverFrom::Book(_) | ReceiverFrom::Written(_) if rule.when.is_name_only() => return false,
-                ReceiverFrom::Book(_) | ReceiverFrom::Written(_) => {}
+            if is_it(&rule.receiver) {
+                return true;
+            }
+            // A rule without another condition ends the search.
+            if rule.when.is_name_only() {
+                return false;
             }
         }
         false

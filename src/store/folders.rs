@@ -46,4 +46,20 @@ impl Store {
         })
         .await
     }
+
+    /// The stamp of the address book that was in force last in a folder.
+    pub fn book_in_force(&self, folder: &str) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT value FROM meta WHERE key = 'book ' || ?1";
+        Ok(self.reader().prepare_cached(sql)?.query_row([folder], |row| row.get(0)).optional()?)
+    }
+
+    pub async fn keep_book_in_force(&self, folder: &str, stamp: String) -> Result<(), RecordError> {
+        let folder = folder.to_owned();
+        self.write(move |batch| {
+            let sql = "INSERT INTO meta VALUES ('book ' || ?1, ?2)
+                       ON CONFLICT (key) DO UPDATE SET value = ?2";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![folder, stamp]).map(drop)?)
+        })
+        .await
+    }
 }

@@ -85,6 +85,10 @@ fn alarm_en(alarm: &Alarm) -> (String, &'static str) {
             format!("The folder {folder} can't be worked on"),
             "Nothing is taken from it meanwhile. What lies in it when it is back is held unless it is new.",
         ),
+        Alarm::Book(folder) => (
+            format!("Drops in the folder {folder} wait for its address book"),
+            "Save the address book once and leave it unchanged; the drops then go on by themselves.",
+        ),
         Alarm::Configuration => (
             "The new configuration is not used".to_owned(),
             "The old one stays in force. `mailchute check` shows every mistake with its place.",
@@ -151,6 +155,10 @@ fn alarm_ja(alarm: &Alarm) -> (String, &'static str) {
         Alarm::Away(folder) => (
             format!("フォルダー「{folder}」を処理できません"),
             "その間、このフォルダーからは何も受け付けません。復旧時にあったファイルは、新しいもの以外は保留にします。",
+        ),
+        Alarm::Book(folder) => (
+            format!("フォルダー「{folder}」のファイルがアドレス帳の保存完了を待っています"),
+            "アドレス帳を保存して閉じてください。変更がなくなれば自動で処理を再開します。",
         ),
         Alarm::Configuration => (
             "新しい設定は使われていません".to_owned(),

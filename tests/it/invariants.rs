@@ -35,7 +35,9 @@ const INVARIANTS: &[(&str, &[&str])] = &[
     ("I21", &["settled::a_sidecar_that_is_rewritten_after_the_claim_settles_again",
         "settled::two_sidecars_of_one_name_are_refused_together_and_none_stays_for_the_next_drop",
         "settled::while_a_rules_file_is_being_saved_its_drops_wait_where_they_were_dropped",
-        "settled::rules_that_change_while_a_drop_is_read_do_not_decide_over_it"]),
+        "settled::rules_that_change_while_a_drop_is_read_do_not_decide_over_it",
+        "settled::a_book_that_is_being_saved_in_place_is_waited_for_and_only_by_those_who_need_it",
+        "settled::a_book_that_changes_while_a_drop_is_read_does_not_decide_over_it"]),
 ];
 
 /// Whether a file of this name has a test of this name.

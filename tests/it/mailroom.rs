@@ -30,7 +30,7 @@ use crate::service::{Service, pdf};
 pub const RULES: &str = "path: ../letters
 watch: {poll: 1s}
 sender: {postal_code: '1000001', state: 東京都, city: 千代田区, address1: 千代田1-1, name: 株式会社サンプル}
-address_book: {file: customers.csv, key: customer}
+address_book: {file: customers.csv, key: customer, settle: 2s}
 rules:
   - name: invoices
     when: {file_name: '^INV-(?<customer>\\d{6})', pages: ..8}

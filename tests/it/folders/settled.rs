@@ -186,3 +186,109 @@ async fn rules_that_change_while_a_drop_is_read_do_not_decide_over_it() {
     assert_eq!(room.row_states(), ["held"]);
     room.check().await;
 }
+
+/// The address book of [`RULES`], with this address for customer 000123.
+fn book(room: &Mailroom, address1: &str) -> (std::path::PathBuf, String) {
+    let path = room.dir.path().join("folders/customers.csv");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let changed = text.replace("北一条西1-1", address1);
+    assert_ne!(text, changed);
+    (path, changed)
+}
+
+fn receivers(room: &Mailroom) -> Vec<String> {
+    let letters = room.desk().letters(None, None, 100).unwrap();
+    let order = |number| room.desk().letter(number).unwrap().unwrap().order;
+    letters.into_iter().map(|row| order(row.letter).receiver.address.address1.clone()).collect()
+}
+
+#[tokio::test]
+async fn a_book_that_is_being_saved_in_place_is_waited_for_and_only_by_those_who_need_it() {
+    let mut room = Mailroom::open().await;
+    let (path, whole) = book(&room, "北一条西1-1-1204");
+    let cut = whole.find("-1204").unwrap();
+    // The first half of it is there, and then more of it, slowly.
+    room.drop("x.pdf", 1);
+    room.drop("side.pdf", 1);
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    for end in [cut, cut + 2] {
+        std::fs::write(&path, &whole.as_bytes()[..end]).unwrap();
+        room.settled().await;
+        room.settled().await;
+    }
+    assert_eq!(room.state("x.pdf"), "not taken", "half of the book decided");
+    assert!(room.tree().contains(&"x.pdf".to_owned()), "it waits where it was dropped: {:?}", room.tree());
+    assert_eq!(receivers(&room), ["1-1"], "the drop with an address of its own went on");
+    std::fs::write(&path, &whole).unwrap();
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert!(receivers(&room).contains(&"北一条西1-1-1204".to_owned()), "{:?}", receivers(&room));
+    room.check().await;
+}
+
+#[tokio::test]
+async fn a_book_without_the_end_of_its_last_line_or_without_a_file_counts_after_a_minute() {
+    for (how, states) in [("cut", ["rejected"]), ("gone", ["held"])] {
+        let mut room = Mailroom::open().await;
+        let (path, whole) = book(&room, "x");
+        match how {
+            "cut" => std::fs::write(&path, &whole.as_bytes()[..whole.rfind("000456").unwrap() - 1]).unwrap(),
+            _gone => std::fs::remove_file(&path).unwrap(),
+        }
+        room.drop("INV-000456.pdf", 1);
+        for _ in 0..7 {
+            room.settled().await;
+        }
+        assert_eq!(room.state("INV-000456.pdf"), "not taken", "{how}");
+        for _ in 0..3 {
+            room.settled().await;
+        }
+        assert_eq!([room.state("INV-000456.pdf").as_str()], states, "{how}");
+    }
+}
+
+#[tokio::test]
+async fn a_book_that_changes_while_a_drop_is_read_does_not_decide_over_it() {
+    let mut room = interrupted("echo '000999,someone,,0600001,北海道,札幌市,9-9' >> $0.book").await;
+    let (path, _) = book(&room, "x");
+    std::os::unix::fs::symlink(&path, room.dir.path().join("child.book")).unwrap();
+    room.pass(3).await;
+    room.drop("x.pdf", 1);
+    room.pass(1).await;
+    room.pass(5).await;
+    assert!(std::fs::read_to_string(&path).unwrap().contains("000999"));
+    assert!(room.row_states().is_empty(), "{:?}", room.drops());
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!(room.row_states(), ["confirmed"]);
+    room.check().await;
+}
+
+#[tokio::test]
+async fn a_start_does_not_wait_for_a_book_that_was_in_force_and_one_that_never_settles_is_an_alarm() {
+    let rules = RULES.replace("settle: 2s", "settle: 1h");
+    let mut room = Mailroom::open().await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed"]);
+    std::fs::write(room.dir.path().join("folders/letters.yaml"), rules).unwrap();
+    room.stop();
+    room.start();
+    room.drop("x2.pdf", 2);
+    room.settled().await;
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed", "confirmed"], "it was in force before");
+    // Another book, of which nobody knows whether it is whole.
+    let (path, other) = book(&room, "9-9");
+    std::fs::write(&path, other).unwrap();
+    room.drop("x3.pdf", 3);
+    for _ in 0..60 {
+        room.pass(10).await;
+    }
+    assert_eq!(room.state("x3.pdf"), "not taken");
+    let alarms = room.desk().alarms().unwrap();
+    let told: Vec<_> = alarms.iter().map(|raised| (raised.alarm.to_string(), raised.told)).collect();
+    assert_eq!(told, [("book letters".to_owned(), true)]);
+}
