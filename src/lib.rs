@@ -37,6 +37,9 @@ pub mod clock;
 pub mod secret;
 pub mod sync;
 
+/// Which file systems are not local.
+pub mod disk;
+
 /// What is known about letters, durable: SQLite, made one with the ledger at every start.
 pub mod store;
 

@@ -25,6 +25,7 @@ pub use registry::{Known, Registry};
 use rustix::fs::{self, AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
 pub use shelves::Told;
 
+use crate::disk::not_local;
 use crate::drop::Kind;
 use crate::sync::Syncs;
 
@@ -87,11 +88,11 @@ fn our_dir(at: impl AsFd, name: &str) -> io::Result<OwnedFd> {
     }
 }
 
-/// Filesystems that may be written to without the kernel's hearing of it: NFS, SMB, 9p, Ceph, FUSE.
+/// Whether other machines may write there without the kernel's hearing of it.
 fn is_remote(kind: fs::FsWord) -> bool {
-    const REMOTE: [fs::FsWord; 8] =
-        [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x00c3_6400, 0x6573_5546, 0x5346_414f];
-    REMOTE.contains(&(kind & 0xffff_ffff))
+    #[expect(clippy::cast_sign_loss, reason = "a magic number; its sign differs by machine")]
+    let kind = kind as u64;
+    not_local(kind).is_some()
 }
 
 /// What stands there instead of a file.

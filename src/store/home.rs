@@ -8,25 +8,11 @@ use fs_err as fs;
 
 use super::StoreError;
 use crate::clock::Time;
+use crate::disk::not_local;
 use crate::spool::private_directory;
-
-/// Filesystems on which locks, syncs and SQLite's shared memory are not to be relied on.
-const NETWORK: [(u64, &str); 6] = [
-    (0x6969, "NFS"),
-    (0xff53_4d42, "CIFS"),
-    (0xfe53_4d42, "SMB"),
-    (0x517b, "SMB"),
-    (0x0102_1997, "9p"),
-    (0x00c3_6400, "Ceph"),
-];
 
 const LARGE: u64 = 64 * 1024 * 1024;
 const LOCK_PATIENCE: std::time::Duration = std::time::Duration::from_millis(500);
-
-/// The name of a kind of filesystem that is over a network.
-fn network(kind: u64) -> Option<&'static str> {
-    NETWORK.iter().find(|(magic, _)| *magic == kind).map(|(_, name)| *name)
-}
 
 #[derive(Debug, Clone)]
 pub struct Home {
@@ -39,8 +25,8 @@ impl Home {
         private_directory(dir)?;
         let kind = rustix::fs::statfs(dir).map_err(io::Error::from)?.f_type;
         #[expect(clippy::cast_sign_loss, reason = "a magic number; its sign differs by machine")]
-        let kind = kind as u64 & 0xffff_ffff;
-        match network(kind) {
+        let kind = kind as u64;
+        match not_local(kind) {
             Some(name) => Err(StoreError::NetworkDisk(dir.to_owned(), name)),
             None => Ok(Self { dir: dir.to_owned() }),
         }
@@ -225,22 +211,4 @@ impl Home {
 /// This machine, as far as it can tell itself from another.
 pub(super) fn machine() -> String {
     std::fs::read_to_string("/etc/machine-id").map(|id| id.trim().to_owned()).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn network_filesystems_are_known_by_their_magic_and_local_ones_are_not() {
-        // As the kernel's linux/magic.h has them.
-        for (magic, name) in
-            [(0x6969, "NFS"), (0xff53_4d42, "CIFS"), (0xfe53_4d42, "SMB"), (0x0102_1997, "9p")]
-        {
-            assert_eq!(network(magic), Some(name));
-        }
-        for local in [0xef53_u64, 0x5846_5342, 0x9123_683e, 0x0102_1994] {
-            assert_eq!(network(local), None);
-        }
-    }
 }

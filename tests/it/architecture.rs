@@ -17,7 +17,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("secret", &[]),
     ("sync", &[]),
-    ("store", &["clock", "drop", "guard", "letter", "spool"]),
+    ("disk", &[]),
+    ("store", &["clock", "disk", "drop", "guard", "letter", "spool"]),
     ("spool", &["clock", "drop", "guard", "letter", "sync"]),
     ("api", &["address", "clock", "letter", "secret"]),
     ("pdf", &["drop", "letter"]),
@@ -38,7 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "texts",
         ],
     ),
-    ("hot", &["clock", "config", "drop", "sync"]),
+    ("hot", &["clock", "config", "disk", "drop", "sync"]),
     ("shelf", &["clock", "config", "drop", "hot", "journal", "letter", "spool", "store", "texts"]),
     (
         "intake",
