@@ -140,6 +140,11 @@ impl Build<'_, yaml::Folder> {
         if watch.poll.is_some_and(|poll| poll.0.as_millis() < 100) {
             self.wrong(&["watch", "poll"], "it is too short", "at least 100ms");
         }
+        let book = self.written.value.address_book.as_ref();
+        if book.is_some_and(|book| book.settle.0.as_secs() < 1) {
+            let help = "at least 1s; half of a book that is being saved would be used";
+            self.wrong(&["address_book", "settle"], "it is too short", help);
+        }
     }
 
     fn approval_is_sane(&mut self) {

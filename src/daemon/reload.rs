@@ -68,7 +68,11 @@ impl Reloading {
         loop {
             let quiet = tokio::select! {
                 () = self.asked.notified() => ASKED,
-                () = self.saved.notified() => UNCHANGED,
+                () = self.saved.notified() => {
+                    // Something beside the files may be written all the time.
+                    sleep(ASKED).await;
+                    UNCHANGED
+                }
                 // A drop met files that no event told of.
                 () = registry.changed() => UNCHANGED,
             };
