@@ -31,9 +31,11 @@ impl FilesOnDisk {
         Self { main: main.to_owned(), files, contents: hasher.finish() }
     }
 
-    /// Whether the main file and this rules file still have the stamps they had.
+    /// Whether the main file and this rules file still have the stamps they had. A file that the main file
+    /// did not lead to decides nothing: the main file had mistakes, and the rules before it stay in force.
     pub fn is_unchanged(&self, rules: &Path) -> bool {
-        [self.main.as_path(), rules].into_iter().all(|path| self.files.get(path) == Some(&stamp(path)))
+        let is_same = |path: &Path| self.files.get(path).is_none_or(|known| *known == stamp(path));
+        is_same(&self.main) && is_same(rules)
     }
 }
 

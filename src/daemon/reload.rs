@@ -106,7 +106,7 @@ impl Reloading {
         outbox: &Outbox,
     ) -> (FilesOnDisk, Result<Config, ConfigError>) {
         let alarm_at = Instant::now() + ALARM_AFTER;
-        let mut is_told = false;
+        let mut is_reported = false;
         let mut before = FilesOnDisk::look(&self.file);
         loop {
             tokio::select! {
@@ -125,7 +125,7 @@ impl Reloading {
                 }
             }
             before = now;
-            if Instant::now() > alarm_at && !std::mem::replace(&mut is_told, true) {
+            if Instant::now() > alarm_at && !std::mem::replace(&mut is_reported, true) {
                 journal::configuration_unsettled();
                 drop(outbox.configuration(Some("its files keep changing".to_owned())).await);
             }

@@ -98,7 +98,7 @@ impl Books {
 #[derive(Debug, Default)]
 pub(super) struct BookAlarm {
     drops_wait: bool,
-    /// `None` if an earlier run may have raised it.
+    /// `None` until it is known whether an earlier run raised it.
     is_raised: Option<bool>,
 }
 
@@ -111,14 +111,24 @@ impl BookAlarm {
     /// Notices a change of the book, so that its settle time begins before a drop needs it. Raises the alarm
     /// while drops wait, and ends it when the book has settled.
     pub(super) async fn look(&mut self, shared: &Shared, folder: &Arc<Folder>) -> Result<(), IntakeError> {
-        let Some(book) = &folder.book else { return Ok(()) };
-        if !self.drops_wait && self.is_raised.is_some() {
+        let Some(book) = &folder.book else {
+            // Whoever looks after the alarms ends that of a book that is no longer configured.
+            *self = Self::default();
+            return Ok(());
+        };
+        let alarm = Alarm::Book(folder.name.clone());
+        if self.is_raised.is_none() {
+            // An earlier run may have raised it.
+            let is_raised = shared.store.alarms()?.iter().any(|raised| raised.alarm == alarm);
+            *self = Self { drops_wait: is_raised || self.drops_wait, is_raised: Some(is_raised) };
+        }
+        if !self.drops_wait {
             shared.books.look(&folder.name, &Stamp::of(book), shared.clock.steady());
             return Ok(());
         }
         let is_unsettled = matches!(shared.book(folder).await, BookNow::Unsettled);
-        let (alarm, now) = (Alarm::Book(folder.name.clone()), shared.clock.now());
-        if is_unsettled && self.drops_wait && self.is_raised != Some(true) {
+        let now = shared.clock.now();
+        if is_unsettled && self.is_raised != Some(true) {
             let file = book.file.file_name().unwrap_or_default().to_string_lossy();
             let why = format!("{file} is missing, keeps changing, or its last line has no end.");
             shared.store.raise(alarm, why, now).await?;

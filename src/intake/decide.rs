@@ -11,7 +11,7 @@ use super::books::BookNow;
 use super::claims::{Known as KnownClaim, Next, Record, next};
 use super::documents::Opened;
 use super::shared::Shared;
-use super::sidecar::Beside;
+use super::sidecar::Brought;
 use super::take::Still;
 use super::taken_back;
 use crate::config::Folder;
@@ -147,15 +147,15 @@ impl Claim {
             return self.later();
         }
         let decided = match (opened, sidecar) {
-            (Ok(Opened::Changing), _) | (_, Ok(Beside::Changing)) => {
+            (Ok(Opened::Changing), _) | (_, Ok(Brought::Changing)) => {
                 draft.discard();
                 return self.later();
             }
             (Err(error), _) | (Ok(_), Err(error)) => Err(error),
             (Ok(Opened::Refused(refusal)), Ok(_))
-            | (Ok(Opened::Documents(_)), Ok(Beside::Refused(refusal))) => Ok(Verdict::Refuse(refusal)),
+            | (Ok(Opened::Documents(_)), Ok(Brought::Refused(refusal))) => Ok(Verdict::Refuse(refusal)),
             (Ok(Opened::Doubtful(doubtful)), Ok(_)) => Ok(Verdict::Hold(Waiting::Doubt(doubtful))),
-            (Ok(Opened::Documents(documents)), Ok(Beside::Sidecar(sidecar))) => {
+            (Ok(Opened::Documents(documents)), Ok(Brought::Sidecar(sidecar))) => {
                 let book = self.shared.book(&self.folder).await;
                 let verdict = self.verdict(&shown(&main.name), &documents, sidecar.as_deref(), &book);
                 if self.needs_book(&main.name) && !self.shared.is_book_the_same(&self.folder, &book).await {
@@ -165,17 +165,17 @@ impl Claim {
                 Ok(verdict)
             }
         };
+        if decided.is_ok() && !self.shared.registry.is_in_force(&self.folder) {
+            // Decided by rules that are about to change, or have changed meanwhile.
+            draft.discard();
+            return self.later();
+        }
         let undecided = match decided {
             Ok(Verdict::Send(mut order, _warnings)) => {
                 let now = self.shared.clock.now();
                 order.not_before = self.folder.waits_until(now);
                 order.sealed_pdf = self.folder.keep.sealed_pdf;
                 let terms = self.folder.terms(now);
-                if !self.shared.registry.is_in_force(&self.folder) {
-                    // Decided by rules that are about to change, or have changed meanwhile.
-                    draft.discard();
-                    return self.later();
-                }
                 draft.finish(&order, Some(&Dropped { origin, terms }))?;
                 self.shared.taken.notify_one();
                 return Ok(Done::Decided);

@@ -9,7 +9,7 @@ use crate::rules::Sidecar;
 const LARGEST_SIDECAR: u64 = 1 << 20;
 
 /// The address that came with a drop.
-pub(super) enum Beside {
+pub(super) enum Brought {
     /// The one sidecar, read whole and understood; `None` if there is no sidecar.
     Sidecar(Option<Box<Sidecar>>),
     Refused(Refusal),
@@ -20,7 +20,7 @@ pub(super) enum Beside {
 impl Claim {
     /// The sidecar that lies in the claim beside the drop, or inside a subfolder. `held` is what the claim
     /// holds.
-    pub(super) fn sidecar(&self, main: &Seen, held: &[Seen]) -> Result<Beside, TakeError> {
+    pub(super) fn sidecar(&self, main: &Seen, held: &[Seen]) -> Result<Brought, TakeError> {
         let within;
         let (held, inside) = match kind(&main.stat) {
             Some(Kind::Directory) => {
@@ -35,24 +35,24 @@ impl Claim {
         };
         let found: Vec<&Seen> = held.iter().filter(is_one).collect();
         let seen = match found.as_slice() {
-            [] => return Ok(Beside::Sidecar(None)),
+            [] => return Ok(Brought::Sidecar(None)),
             [one] => one,
             several => {
                 // Which of them is meant, only a person knows.
                 let mut names: Vec<String> =
                     several.iter().map(|seen| showable(&shown(&seen.name))).collect();
                 names.sort();
-                return Ok(Beside::Refused(Refusal::SeveralSidecars { names }));
+                return Ok(Brought::Refused(Refusal::SeveralSidecars { names }));
             }
         };
         let understood = match self.read(inside, &seen.name, LARGEST_SIDECAR)? {
             Ok(bytes) => self.folder.sidecar(&shown(&seen.name), bytes),
-            Err(Opened::Changing) => return Ok(Beside::Changing),
+            Err(Opened::Changing) => return Ok(Brought::Changing),
             Err(_) => Err(format!("{} can't be read", shown(&seen.name))),
         };
         Ok(match understood {
-            Ok(sidecar) => Beside::Sidecar(Some(Box::new(sidecar))),
-            Err(why) => Beside::Refused(Refusal::Sidecar(why)),
+            Ok(sidecar) => Brought::Sidecar(Some(Box::new(sidecar))),
+            Err(why) => Brought::Refused(Refusal::Sidecar(why)),
         })
     }
 }

@@ -153,12 +153,17 @@ impl Outbox {
         }
     }
 
-    /// What was wrong with a folder that is not configured any more is nobody's trouble.
+    /// Ends the alarms about folders and address books that are no longer configured.
     async fn forget_folders(&self) -> Result<(), RecordError> {
         for raised in self.store.alarms()? {
-            if let Alarm::Away(folder) | Alarm::Book(folder) = &raised.alarm
-                && self.registry.get(folder).is_none()
-            {
+            let is_over = match &raised.alarm {
+                Alarm::Away(folder) => self.registry.get(folder).is_none(),
+                Alarm::Book(folder) => {
+                    self.registry.get(folder).is_none_or(|known| known.folder.book.is_none())
+                }
+                Alarm::Silent(_) | Alarm::Configuration | Alarm::Disk => false,
+            };
+            if is_over {
                 self.store.calm(raised.alarm, self.clock.now()).await?;
             }
         }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime};
 
+use mailchute::config::FilesOnDisk;
 use mailchute::letter::Number;
 
 use crate::mailroom::{Mailroom, RULES, SIDECAR};
@@ -291,4 +292,69 @@ async fn a_start_does_not_wait_for_a_book_that_was_in_force_and_one_that_never_s
     let alarms = room.desk().alarms().unwrap();
     let told: Vec<_> = alarms.iter().map(|raised| (raised.alarm.to_string(), raised.told)).collect();
     assert_eq!(told, [("book letters".to_owned(), true)]);
+}
+
+#[tokio::test]
+async fn rules_that_change_while_a_drop_is_read_do_not_refuse_it_either() {
+    let mut room = interrupted("sed -i s/\\'^x\\'/\\'^[xy]\\'/ $0.rules").await;
+    let rules = room.dir.path().join("folders/letters.yaml");
+    let script = std::fs::read_to_string(&room.counts_pages).unwrap();
+    std::fs::write(&room.counts_pages, script.replace("$0.rules", rules.to_str().unwrap())).unwrap();
+    // No rule fits yet; the one that does is being saved.
+    room.drop("y.pdf", 1);
+    for _ in 0..2 {
+        room.settled().await;
+    }
+    assert!(std::fs::read_to_string(&rules).unwrap().contains("^[xy]"));
+    assert_eq!(room.state("y.pdf"), "not taken", "{:?}", room.drops());
+    room.reload();
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!(room.row_states(), ["confirmed"]);
+    room.check().await;
+}
+
+#[test]
+fn a_main_file_with_mistakes_holds_up_no_folder_whose_rules_it_does_not_lead_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let (main, rules) = (dir.path().join("mailchute.yaml"), dir.path().join("elsewhere/a.yaml"));
+    std::fs::create_dir(rules.parent().unwrap()).unwrap();
+    std::fs::write(&rules, "path: x\n").unwrap();
+    std::fs::write(&main, "accounts: [\n").unwrap();
+    let broken = FilesOnDisk::look(&main);
+    assert!(broken.is_unchanged(&rules), "drops would wait for as long as the mistake is there");
+    std::fs::write(&main, "accounts: [[\n").unwrap();
+    assert!(!broken.is_unchanged(&rules));
+}
+
+#[tokio::test]
+async fn the_alarm_about_a_book_ends_when_it_settles_after_a_restart_and_when_no_book_is_configured() {
+    for without_book in [false, true] {
+        let mut room = Mailroom::open().await;
+        let (path, whole) = book(&room, "9-9");
+        room.drop("x.pdf", 1);
+        for n in 0..40 {
+            std::fs::write(&path, format!("{whole}00{n:04},someone,,0600001,北海道,札幌市,1\n")).unwrap();
+            room.pass(1).await;
+        }
+        let alarms = |room: &Mailroom| -> Vec<String> {
+            let raised = room.desk().alarms().unwrap();
+            raised.iter().filter(|one| one.fine_since.is_none()).map(|one| one.alarm.to_string()).collect()
+        };
+        assert_eq!(alarms(&room), ["book letters"]);
+        if without_book {
+            let rules = room.dir.path().join("folders/letters.yaml");
+            let sidecars = RULES.find("  - name: sidecars").unwrap();
+            let head = &RULES[..RULES.find("address_book:").unwrap()];
+            std::fs::write(&rules, format!("{head}rules:\n{}", &RULES[sidecars..])).unwrap();
+        }
+        room.stop();
+        room.start();
+        for _ in 0..3 {
+            room.settled().await;
+        }
+        assert!(alarms(&room).is_empty(), "without a book: {without_book}, {:?}", alarms(&room));
+        assert_eq!(room.row_states().len(), usize::from(!without_book));
+    }
 }
