@@ -1,9 +1,10 @@
 //! Between what a letter is and the words of the line.
 
 use super::wire;
-use crate::address::{Address, Receiver};
+use crate::address::Address;
 use crate::letter::{
-    Color, Document, Duplex, Method, Number, Order, Print, Reading, ShippingOption, Staple, Status, file_name,
+    Document, Method, Number, Order, PAPER, Print, Reading, ShippingOption, Shown, ShownAddress, ShownFile,
+    ShownReply, Status, file_name,
 };
 
 /// The body of the request that makes this mail, byte for byte.
@@ -32,24 +33,13 @@ pub(super) fn create_mail(number: Number, order: &Order) -> wire::CreateMail {
 
 fn file(number: Number, index: usize, document: &Document) -> wire::File {
     let Print { color, duplex, staple, bind } = &document.print;
-    let color = match color {
-        Color::Grayscale => "grayscale",
-        Color::Color => "color",
-    };
-    let duplex = match duplex {
-        Duplex::Double => "double",
-        Duplex::Single => "single",
-    };
-    let staple = staple.map(|staple| match staple {
-        Staple::TopLeft => "top-left".to_owned(),
-    });
     wire::File {
         file_name: file_name(number, index),
         page_count: document.pages,
-        paper_size: "a4".to_owned(),
-        color: color.to_owned(),
-        duplex: duplex.to_owned(),
-        staple,
+        paper_size: PAPER.to_owned(),
+        color: color.word().to_owned(),
+        duplex: duplex.word().to_owned(),
+        staple: staple.map(|staple| staple.word().to_owned()),
         bind: bind.then_some(true),
     }
 }
@@ -70,9 +60,19 @@ fn address(address: &Address, honorific: Option<&String>) -> wire::Address {
 
 /// A mail as the service shows it, in a letter's words.
 pub fn reading(mail: wire::Mail) -> Reading {
-    let wire::Address { postal_code, state, city, address1, name, honorific } = mail.receiver_address;
-    let address = Address { postal_code, state, city, address1, name };
-    let file = |content: wire::Content| (content.file.file_name, content.file.page_count);
+    let address = |shown: Option<wire::ShownAddress>| shown.map(shown_address).unwrap_or_default();
+    let shown = Shown {
+        method: mail.shipping_method,
+        options: mail.shipping_options,
+        sender: address(mail.sender_address),
+        receiver: address(mail.receiver_address),
+        reply: match mail.reply_letterpack {
+            wire::Enclosed::Pack { address: to } => ShownReply::Pack(address(to)),
+            wire::Enclosed::Nothing => ShownReply::Nothing,
+            wire::Enclosed::Unsaid => ShownReply::Unsaid,
+        },
+        files: mail.contents.map(|contents| contents.into_iter().map(shown_file).collect()),
+    };
     Reading {
         status: match mail.status {
             wire::Status::Pending => Status::Pending,
@@ -86,7 +86,16 @@ pub fn reading(mail: wire::Mail) -> Reading {
         ships_at: mail.scheduled_to_ship_at,
         shipped_at: mail.shipped_at,
         tracking: mail.tracking_number.filter(|number| !number.trim().is_empty()),
-        receiver: Some(Receiver { address, honorific: honorific.unwrap_or_default() }),
-        files: mail.contents.into_iter().map(file).collect(),
+        shown,
     }
+}
+
+fn shown_address(shown: wire::ShownAddress) -> ShownAddress {
+    let wire::ShownAddress { postal_code, state, city, address1, name, honorific } = shown;
+    ShownAddress { postal_code, state, city, address1, name, honorific }
+}
+
+fn shown_file(content: wire::Content) -> ShownFile {
+    let wire::Content { id: _, file_name, page_count, paper_size, color, duplex, staple, bind } = content;
+    ShownFile { name: file_name, pages: page_count, paper: paper_size, color, duplex, staple, bind }
 }

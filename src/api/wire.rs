@@ -8,6 +8,10 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+mod mail;
+
+pub use mail::{Content, Enclosed, Mail, ShownAddress, Status};
+
 /// A time as the service writes it: UTC with milliseconds.
 pub mod timestamp {
     use super::{DateTime, Utc};
@@ -57,6 +61,27 @@ pub enum ShippingOption {
     Trackable,
     SimpleRegistered,
     NormalRegistered,
+}
+
+impl ShippingMethod {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::LetterpackLite => "letterpack-lite",
+            Self::LetterpackPlus => "letterpack-plus",
+        }
+    }
+}
+
+impl ShippingOption {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Express => "express",
+            Self::Trackable => "trackable",
+            Self::SimpleRegistered => "simple-registered",
+            Self::NormalRegistered => "normal-registered",
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -148,48 +173,6 @@ impl std::fmt::Debug for UploadTarget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("UploadTarget").field("expires_at", &self.expires_at).finish_non_exhaustive()
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    Pending,
-    Confirmed,
-    Shipped,
-    Cancelled,
-}
-
-/// `GET /v1/mails/{mailId}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mail {
-    pub id: String,
-    pub status: Status,
-    pub cancellable: bool,
-    #[serde(with = "timestamp")]
-    pub created_at: DateTime<Utc>,
-    #[serde(with = "timestamp")]
-    pub scheduled_to_ship_at: DateTime<Utc>,
-    #[serde(with = "timestamp")]
-    pub confirm_by: DateTime<Utc>,
-    #[serde(default, with = "timestamp::option", skip_serializing_if = "Option::is_none")]
-    pub shipped_at: Option<DateTime<Utc>>,
-    pub shipping_method: ShippingMethod,
-    #[serde(default)]
-    pub shipping_options: Vec<ShippingOption>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tracking_number: Option<String>,
-    pub sender_address: Address,
-    pub receiver_address: Address,
-    /// `null` when none is enclosed.
-    pub reply_letterpack: Option<ReplyLetterpack>,
-    pub contents: Vec<Content>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Content {
-    pub id: String,
-    #[serde(flatten)]
-    pub file: File,
 }
 
 /// `GET /v1/mails/{mailId}/contents/{contentId}/pdf`.

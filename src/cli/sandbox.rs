@@ -36,6 +36,9 @@ pub(super) struct Arguments {
     /// What the account's credit card does: `ok`, `declining`, `none`
     #[arg(long, value_name = "CARD", value_parser = read_card)]
     card: Option<Card>,
+    /// A mail that is read shows only the fields that the specification promises
+    #[arg(long)]
+    sparse: bool,
     /// Listen where others than this machine can reach it
     #[arg(long)]
     i_know_this_is_not_a_real_service: bool,
@@ -90,6 +93,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         pace: arguments.clock,
         client: arguments.client,
         card: arguments.card,
+        is_sparse: arguments.sparse,
         ..Options::default()
     };
     let running = sandbox::start(options, stop.asked()).await.context("the sandbox can't start")?;

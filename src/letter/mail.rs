@@ -9,7 +9,10 @@ use crate::clock::Time;
 
 /// How long after `confirm_by` a mail that answers "not found" may be believed to be deleted.
 const LATE_BY_SERVER: TimeDelta = TimeDelta::minutes(5);
-/// The same on our own steady clock, where the service tells no time: one minute more.
+/// Longer after `confirm_by` than this, "not found" proves nothing: a service may have forgotten mails that
+/// were posted.
+const TOO_LATE_AFTER: TimeDelta = TimeDelta::hours(72);
+/// The first on our own steady clock, where the service tells no time: one minute more.
 const LATE_BY_WATCH: TimeDelta = TimeDelta::minutes(6);
 
 /// Whose answers count: a hash of base address, client and account. Another realm's are no evidence.
@@ -48,13 +51,36 @@ pub struct Evidence {
     pub watched: TimeDelta,
 }
 
+/// What "not found" says of a mail, by when it is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lateness {
+    /// Its deadline may not have passed.
+    NotYet,
+    /// Its deadline has passed beyond doubt, and not long ago: it was deleted.
+    Proof,
+    /// So long ago that a mail which was posted may not be found any more either.
+    TooLate,
+}
+
 impl Mail {
-    /// Whether its deadline has passed beyond doubt. `window` is the service's own `confirm_by`
-    /// less `created_at`.
-    pub fn is_late(&self, window: TimeDelta, evidence: &Evidence) -> bool {
-        match evidence.server {
-            Some(server) => server >= self.confirm_by + LATE_BY_SERVER,
-            None => evidence.watched >= window + LATE_BY_WATCH,
+    /// `window` is the service's own `confirm_by` less `created_at`. Our wall clock (`now`) counts only where
+    /// the service tells no time, and only against a proof.
+    pub fn lateness(&self, window: TimeDelta, evidence: &Evidence, now: Time) -> Lateness {
+        let (is_late, is_too_late) = match evidence.server {
+            Some(server) => {
+                (server >= self.confirm_by + LATE_BY_SERVER, server > self.confirm_by + TOO_LATE_AFTER)
+            }
+            None => (
+                evidence.watched >= window + LATE_BY_WATCH,
+                evidence.watched > window + TOO_LATE_AFTER || now > self.confirm_until + TOO_LATE_AFTER,
+            ),
+        };
+        if is_too_late {
+            Lateness::TooLate
+        } else if is_late {
+            Lateness::Proof
+        } else {
+            Lateness::NotYet
         }
     }
 

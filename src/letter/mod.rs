@@ -17,6 +17,7 @@ mod order;
 mod outcome;
 mod problem;
 mod retry;
+mod shown;
 mod state;
 mod words;
 
@@ -29,11 +30,11 @@ pub use change::{AccountNews, Answer, Change, Due, Notice};
 pub use check::file_name;
 pub use fact::{Abandonment, BEING_PACKED, Certainty, Fact, GoneAnswer, Kept, Limit, Reason, TOO_LATE};
 pub use fold::Contradiction;
-pub use mail::{Evidence, Mail, Realm};
+pub use mail::{Evidence, Lateness, Mail, Realm};
 pub use next_step::{Moment, Start, Step};
 pub use order::{
     Color, DOCUMENTS_PER_LETTER, Document, Duplex, LARGEST_DOCUMENT, Method, Order, PAGES_PER_DOCUMENT,
-    Print, ReplyLetterpack, SHEETS_PER_LETTER, Shipping, ShippingOption, Staple,
+    PAPER, Print, ReplyLetterpack, SHEETS_PER_LETTER, Shipping, ShippingOption, Staple,
 };
 pub use outcome::{
     AccountProblem, CancelAnswer, Command, ConfirmAnswer, CreateAnswer, Outcome, ReadAnswer, Reading, Status,
@@ -41,6 +42,7 @@ pub use outcome::{
 };
 pub use problem::Problem;
 pub use retry::Retry;
+pub use shown::{Shown, ShownAddress, ShownFile, ShownReply};
 pub use state::{CancelWish, Key, Open, Resend, Seen, State, Then};
 pub use words::largest_unit;
 

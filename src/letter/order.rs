@@ -14,6 +14,8 @@ pub const DOCUMENTS_PER_LETTER: usize = 10;
 pub const LARGEST_DOCUMENT: u64 = 10_000_000;
 pub const PAGES_PER_DOCUMENT: u32 = 2000;
 pub const SHEETS_PER_LETTER: u32 = 995;
+/// The only paper there is.
+pub const PAPER: &str = "a4";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Order {
@@ -62,6 +64,28 @@ pub enum ShippingOption {
     Trackable,
     SimpleRegistered,
     NormalRegistered,
+}
+
+impl Method {
+    /// As the service calls it; so for the words below.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::LetterpackLite => "letterpack-lite",
+            Self::LetterpackPlus => "letterpack-plus",
+        }
+    }
+}
+
+impl ShippingOption {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Express => "express",
+            Self::Trackable => "trackable",
+            Self::SimpleRegistered => "simple-registered",
+            Self::NormalRegistered => "normal-registered",
+        }
+    }
 }
 
 impl Shipping {
@@ -130,6 +154,32 @@ pub enum Duplex {
 #[serde(rename_all = "kebab-case")]
 pub enum Staple {
     TopLeft,
+}
+
+impl Color {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Grayscale => "grayscale",
+            Self::Color => "color",
+        }
+    }
+}
+
+impl Duplex {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Double => "double",
+            Self::Single => "single",
+        }
+    }
+}
+
+impl Staple {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::TopLeft => "top-left",
+        }
+    }
 }
 
 impl Document {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fact::{Abandonment, Reason};
 use super::mail::{Evidence, Mail};
-use crate::address::Receiver;
+use super::shown::Shown;
 use crate::clock::Time;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,9 +65,7 @@ pub struct Reading {
     pub ships_at: Time,
     pub shipped_at: Option<Time>,
     pub tracking: Option<String>,
-    pub receiver: Option<Receiver>,
-    /// File names and page counts, in order.
-    pub files: Vec<(String, u32)>,
+    pub shown: Shown,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::faults::Kind;
 use super::intake::{Trouble, read_body};
 use super::service::Service;
 use super::trouble::Twist;
-use super::world::{Code, ContentId, Fault, MailId, Payment, Request as Call};
+use super::world::{Code, ContentId, Fault, MailId, Payment, Reply, Request as Call};
 
 const LARGEST_BODY: usize = 1 << 20;
 
@@ -53,7 +53,13 @@ pub(super) async fn read(
     twist: Option<Extension<Twist>>,
 ) -> Response {
     let stale = twist.is_some_and(|twist| twist.0 == Twist(Kind::Stale));
-    answer(&service.places, service.call(Call::ReadMail { bearer, mail: mail_id(mail), stale }).await)
+    let mut reply = service.call(Call::ReadMail { bearer, mail: mail_id(mail), stale }).await;
+    if let Ok(Reply::Mail(mail)) = &mut reply
+        && service.is_sparse
+    {
+        mail.make_sparse();
+    }
+    answer(&service.places, reply)
 }
 
 pub(super) async fn confirm(

@@ -36,6 +36,7 @@ pub(super) struct Service {
     pub(super) faults: Mutex<Script>,
     pub(super) places: Places,
     pub(super) patience: super::Patience,
+    pub(super) is_sparse: bool,
 }
 
 #[derive(Debug)]
@@ -83,7 +84,7 @@ pub(super) struct Keeping {
 }
 
 impl Service {
-    pub(super) fn new(keeping: Keeping, clock: Clock, places: Places, patience: super::Patience) -> Self {
+    pub(super) fn new(keeping: Keeping, clock: Clock, places: Places, options: &super::Options) -> Self {
         let ledger = Ledger::new(keeping.entries);
         Self {
             state: Mutex::new(State { world: keeping.world, ledger, submitted: 0 }),
@@ -94,7 +95,8 @@ impl Service {
             clock,
             faults: Mutex::default(),
             places,
-            patience,
+            patience: options.patience,
+            is_sparse: options.is_sparse,
         }
     }
 

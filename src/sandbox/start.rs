@@ -34,6 +34,8 @@ pub struct Options {
     /// What the first account's card does; as it was, or working, if not given.
     pub card: Option<Card>,
     pub patience: Patience,
+    /// A mail that is read shows only the fields that the specification promises.
+    pub is_sparse: bool,
 }
 
 impl Default for Options {
@@ -46,6 +48,7 @@ impl Default for Options {
             client: None,
             card: None,
             patience: Patience::default(),
+            is_sparse: false,
         }
     }
 }
@@ -132,7 +135,7 @@ pub async fn start(
         Pace::ByHand => shown,
     };
     let clock = Clock::starting_at(now, options.pace);
-    let service = Arc::new(Service::new(keeping, clock, places.clone(), options.patience));
+    let service = Arc::new(Service::new(keeping, clock, places.clone(), &options));
     let (client_id, client_secret) = first_client::ready(&service, &options).await?;
 
     let keeper = tokio::spawn(Arc::clone(&service).keep_time());

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use mailchute::letter::{
     Abandonment, AccountProblem, CancelAnswer, Command, ConfirmAnswer, CreateAnswer, Due, Evidence, Fact,
-    GoneAnswer, Letter, Mail, Moment, Number, Outcome, ReadAnswer, Reading, Realm, Reason, Retry, Start,
-    Status, Trouble, UploadAnswer, file_name,
+    GoneAnswer, Letter, Mail, Moment, Number, Outcome, ReadAnswer, Reading, Realm, Reason, Retry, Shown,
+    Start, Status, Trouble, UploadAnswer,
 };
 
 use crate::model::{noon, order};
@@ -63,8 +63,7 @@ fn states() -> Vec<(&'static str, Vec<Fact>)> {
     ]
 }
 
-fn reading(status: Status, receiver: bool) -> Outcome {
-    let order = order(1);
+fn reading(status: Status, as_meant: bool) -> Outcome {
     Outcome::Read(ReadAnswer::Found(Box::new(Reading {
         status,
         cancellable: status == Status::Confirmed,
@@ -73,14 +72,18 @@ fn reading(status: Status, receiver: bool) -> Outcome {
         ships_at: noon() + TimeDelta::days(3),
         shipped_at: None,
         tracking: (status == Status::Shipped).then(|| "1234".to_owned()),
-        receiver: receiver.then_some(order.receiver),
-        files: vec![(file_name(Number(1), 0), 1)],
+        shown: Shown { method: (!as_meant).then(|| "letterpack-plus".to_owned()), ..Shown::default() },
     })))
 }
 
 fn outcomes() -> Vec<(&'static str, Outcome)> {
     let early = Evidence { server: Some(noon() + TimeDelta::minutes(34)), watched: TimeDelta::days(9) };
     let late = Evidence { server: Some(noon() + TimeDelta::minutes(35)), watched: TimeDelta::zero() };
+    let three_days = TimeDelta::days(3) + TimeDelta::minutes(30);
+    let days_late = Evidence {
+        server: Some(noon() + three_days + TimeDelta::milliseconds(1)),
+        watched: TimeDelta::zero(),
+    };
     let unwatched = Evidence { server: None, watched: TimeDelta::minutes(35) };
     let watched = Evidence { server: None, watched: TimeDelta::minutes(36) };
     let confirm = Outcome::Confirm;
@@ -103,11 +106,13 @@ fn outcomes() -> Vec<(&'static str, Outcome)> {
         ("read: shipped", reading(Status::Shipped, true)),
         ("read: 404 early", Outcome::Read(ReadAnswer::NotFound(early))),
         ("read: 404 late", Outcome::Read(ReadAnswer::NotFound(late))),
+        ("read: 404 days late", Outcome::Read(ReadAnswer::NotFound(days_late))),
         ("confirm: 204 or already", confirm(ConfirmAnswer::Confirmed)),
         ("confirm: payment in progress", confirm(ConfirmAnswer::PaymentInProgress)),
         ("confirm: declined", confirm(ConfirmAnswer::Declined(early))),
         ("confirm: 404 early", confirm(ConfirmAnswer::NotFound(early))),
         ("confirm: 404 late", confirm(ConfirmAnswer::NotFound(late))),
+        ("confirm: 404 days late", confirm(ConfirmAnswer::NotFound(days_late))),
         ("confirm: 404, no Date, 35 min", confirm(ConfirmAnswer::NotFound(unwatched))),
         ("confirm: 404, no Date, 36 min", confirm(ConfirmAnswer::NotFound(watched))),
         ("confirm: files missing", confirm(ConfirmAnswer::FilesMissing)),

@@ -26,7 +26,7 @@ const INVARIANTS: &[(&str, &[&str])] = &[
         "kill::a_daemon_killed_anywhere_between_drop_and_shelf_makes_each_drop_one_letter",
         "away::a_move_that_can_t_be_made_stays_owed_and_posts_nothing_again"]),
     ("I14", &["client::a_document_that_changed_in_the_spool_is_not_uploaded"]),
-    ("I15", &["records::a_mail_that_is_not_as_meant_is_never_confirmed"]),
+    ("I15", &["as_meant::a_mail_that_is_not_as_meant_is_never_confirmed"]),
     ("I16", &["model_check::every_small_size_holds", "damage::one_flipped_byte_anywhere_in_the_database_posts_nothing_twice_and_loses_nothing"]),
     ("I17", &["people::the_same_letter_twice_is_held_and_names_the_first"]),
     ("I18", &["people::more_than_a_folder_sends_on_a_day_waits"]),

@@ -63,6 +63,7 @@ mod people {
 
 mod posting {
     mod answers;
+    mod as_meant;
     mod certificates;
     mod client;
     mod commands;

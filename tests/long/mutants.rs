@@ -86,10 +86,14 @@ const MUTANTS: &[Mutant] = &[
         &[
             (
                 OPEN,
-                "let late = open.mail.is_late(open.window, evidence);",
-                "let late = moment.now >= open.mail.late_from() || open.mail.is_late(open.window, evidence);",
+                "            Lateness::NotYet => false,",
+                "            Lateness::NotYet => moment.now >= open.mail.late_from(),",
             ),
-            (OPEN, "if !key || !open.mail.is_late(open.window, evidence) {", "if !key {"),
+            (
+                OPEN,
+                "Lateness::Proof if open.key.is_some_and(|key| key.late) => {}",
+                "Lateness::Proof | Lateness::NotYet if open.key.is_some_and(|key| key.late) => {}",
+            ),
             (
                 OPEN,
                 "ReadAnswer::Found(reading) => self.after_reading_open(open, reading.status, moment),",

@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use crate::letter::Letter;
 use crate::letter::change::{AccountNews, Change, Due, Notice};
 use crate::letter::fact::{BEING_PACKED, Fact, GoneAnswer, Reason, TOO_LATE};
-use crate::letter::mail::Evidence;
+use crate::letter::mail::{Evidence, Lateness};
 use crate::letter::next_step::Moment;
 use crate::letter::outcome::{AccountProblem, CancelAnswer, ConfirmAnswer, ReadAnswer, Status};
 use crate::letter::state::{CancelWish, Key, Open, Resend, State, Then};
@@ -52,7 +52,11 @@ impl Letter {
 
     /// The first key of the rule, or only a hint of it if it is not late.
     fn gone(&self, open: &Open, answer: GoneAnswer, evidence: &Evidence, moment: &Moment) -> Change {
-        let late = open.mail.is_late(open.window, evidence);
+        let late = match open.mail.lateness(open.window, evidence, moment.now) {
+            Lateness::NotYet => false,
+            Lateness::Proof => true,
+            Lateness::TooLate => return self.gone_too_late(open, moment),
+        };
         let key = Key { answer, late };
         let news = (open.key != Some(key)).then_some(Fact::Gone { mail: open.mail.k, answer, late });
         let wait = self.ask_again(open, moment);
@@ -61,15 +65,29 @@ impl Letter {
             .trouble("the service does not know the mail; it is asked again once its time is over")
     }
 
+    /// Whether it was posted can't be told any more by asking: a person must find out.
+    fn gone_too_late(&self, open: &Open, moment: &Moment) -> Change {
+        let mut change = self.ask_again(open, moment).trouble(
+            "the service does not know the mail, and so long after its deadline that proves nothing",
+        );
+        let held = Fact::Held(Reason::NoAnswer);
+        if open.held.is_none() && !change.facts.contains(&held) {
+            change.facts.push(held);
+            change = change.owing(Notice::Held);
+        }
+        change
+    }
+
     /// A GET after a late first key. Only "not found", and late itself, closes the intent.
     pub(super) fn after_second_key(&self, open: &Open, answer: &ReadAnswer, moment: &Moment) -> Change {
         let mail = open.mail.k;
         match answer {
             ReadAnswer::Found(reading) => self.after_reading_open(open, reading.status, moment),
             ReadAnswer::NotFound(evidence) => {
-                let key = open.key.is_some_and(|key| key.late);
-                if !key || !open.mail.is_late(open.window, evidence) {
-                    return self.ask_again(open, moment);
+                match open.mail.lateness(open.window, evidence, moment.now) {
+                    Lateness::Proof if open.key.is_some_and(|key| key.late) => {}
+                    Lateness::Proof | Lateness::NotYet => return self.ask_again(open, moment),
+                    Lateness::TooLate => return self.gone_too_late(open, moment),
                 }
                 let dead = Fact::Dead { mail };
                 match &self.state {

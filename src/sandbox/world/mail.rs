@@ -138,6 +138,7 @@ impl Mail {
             }
             Phase::Deleted { .. } => return None,
         };
+        let order = &self.order;
         Some(wire::Mail {
             id: self.id.to_string(),
             status,
@@ -148,22 +149,31 @@ impl Mail {
             scheduled_to_ship_at: self.ships_at,
             confirm_by: self.confirm_by(),
             shipped_at,
-            shipping_method: self.order.shipping_method,
-            shipping_options: self.order.shipping_options.clone(),
+            shipping_method: Some(order.shipping_method.word().to_owned()),
+            shipping_options: Some(order.shipping_options.iter().map(|one| one.word().to_owned()).collect()),
             tracking_number,
-            sender_address: self.order.sender_address.clone(),
-            receiver_address: self.order.receiver_address.clone(),
-            reply_letterpack: self.order.reply_letterpack.clone(),
-            contents: self
-                .contents
-                .iter()
-                .zip(&self.order.files)
-                .map(|(content, file)| shown(content, file))
-                .collect(),
+            sender_address: Some(order.sender_address.clone().into()),
+            receiver_address: Some(order.receiver_address.clone().into()),
+            reply_letterpack: order.reply_letterpack.as_ref().map_or(wire::Enclosed::Nothing, |pack| {
+                wire::Enclosed::Pack { address: pack.address.clone().map(Into::into) }
+            }),
+            contents: Some(
+                self.contents.iter().zip(&order.files).map(|(content, file)| shown(content, file)).collect(),
+            ),
         })
     }
 }
 
 fn shown(content: &Content, file: &wire::File) -> wire::Content {
-    wire::Content { id: content.id.to_string(), file: file.clone() }
+    let file = file.clone();
+    wire::Content {
+        id: content.id.to_string(),
+        file_name: Some(file.file_name),
+        page_count: Some(file.page_count),
+        paper_size: Some(file.paper_size),
+        color: Some(file.color),
+        duplex: Some(file.duplex),
+        staple: file.staple,
+        bind: file.bind,
+    }
 }

@@ -1,7 +1,7 @@
 //! What people ask, what accounts suffer, and credentials that change.
 
 use chrono::TimeDelta;
-use mailchute::letter::{Command, Reason};
+use mailchute::letter::{Command, Fact, Reason};
 use mailchute::store::AccountCommand;
 use serde_json::json;
 
@@ -76,6 +76,46 @@ async fn an_intent_without_an_answer_alarms_after_a_quarter_of_an_hour_and_is_he
     assert!(office.ask(1, Command::Release).await.starts_with("released"));
     assert_eq!(office.state(1), "confirmed");
     office.check().await;
+}
+
+/// A service may forget what it posted long ago; the letter here was posted, and its answer was lost.
+#[tokio::test]
+async fn two_times_not_found_months_later_prove_nothing() {
+    for (days, is_proof) in [(3, true), (60, false)] {
+        let mut office = Office::open().await;
+        let lost = if is_proof { "cut" } else { "lose_reply" };
+        office.service.order(json!({"endpoint": "confirm", "fault": lost})).await;
+        office.submit(&[1]);
+        office.settle().await;
+        assert_eq!(office.state(1), "confirming");
+        office.stop();
+        // Nobody was there until the service had forgotten it.
+        let away = TimeDelta::days(days);
+        office.clock.move_by(away).unwrap();
+        office.service.advance(&format!("{days}days")).await;
+        let gone = json!({
+            "type": "https://x/problems/mail_not_found", "title": "x", "status": 404, "code": "mail_not_found",
+        });
+        for endpoint in ["confirm", "read", "cancel"] {
+            let fault = json!({
+                "endpoint": endpoint, "fault": "status", "status": 404, "times": if is_proof { 1 } else { 100_000 },
+                "body": gone.to_string(), "content_type": "application/problem+json",
+            });
+            office.service.order(fault).await;
+        }
+        office.start();
+        office.go_on_for(TimeDelta::days(2)).await;
+        if is_proof {
+            assert!(office.facts(1).contains(&"dead"), "{:?}", office.facts(1));
+            continue;
+        }
+        assert!(!office.facts(1).contains(&"dead"), "{:?}", office.facts(1));
+        assert_eq!(office.state(1), "held");
+        assert!(office.row(1).note.unwrap().contains("do not send it again"));
+        assert_eq!(office.history(1).iter().filter(|fact| matches!(fact, Fact::Intended { .. })).count(), 1);
+        office.service.control(reqwest::Method::DELETE, "faults", json!({})).await;
+        office.check().await;
+    }
 }
 
 #[tokio::test]

@@ -1,9 +1,8 @@
-//! What the database refuses whoever asks, and what stands at the service that was not meant.
+//! What the database refuses whoever asks.
 
 use chrono::TimeDelta;
-use mailchute::letter::{Change, Due, Fact, Number, Reason};
+use mailchute::letter::{Change, Due, Fact, Number};
 use mailchute::store::{Record, RecordError, Store};
-use serde_json::{Value, json};
 
 use crate::office::Office;
 
@@ -93,32 +92,4 @@ async fn what_is_due_comes_earlier_when_the_clock_was_set_back() {
     assert_eq!(office.row(1).due_at, Some(due - TimeDelta::seconds(20)));
     store.bring_forward(TimeDelta::days(3), now).await.unwrap();
     assert_eq!(office.row(1).due_at.map(|due| due.timestamp_millis()), Some(now.timestamp_millis()));
-}
-
-#[tokio::test]
-async fn a_mail_that_is_not_as_meant_is_never_confirmed() {
-    let alterations: [(&str, Value); 3] = [
-        ("/receiver_address/name", json!("鈴木 花子")),
-        ("/contents/0/page_count", json!(2)),
-        ("/contents/0/file_name", json!("2-1.pdf")),
-    ];
-    for (place, value) in alterations {
-        let mut office = Office::open().await;
-        office.settle().await;
-        office.service.order(json!({"endpoint": "read", "fault": "cut"})).await;
-        office.submit(&[1]);
-        office.settle().await;
-        let id = office.letter(1).state.mail().unwrap().id.clone();
-        let mut shown: Value = office.service.get(&format!("/v1/mails/{id}")).await.json().await.unwrap();
-        *shown.pointer_mut(place).unwrap() = value;
-        let body = shown.to_string();
-        let fault = json!({
-            "endpoint": "read", "fault": "status", "status": 200, "body": body, "content_type": "application/json",
-        });
-        office.service.order(fault).await;
-        office.go_on_for(TimeDelta::hours(1)).await;
-        assert_eq!(office.facts(1)[3..], ["abandoned", "held"], "{place}");
-        assert!(matches!(office.letter(1).state.hold(), Some(Reason::NotAsMeant(_))), "{place}");
-        office.check().await;
-    }
 }

@@ -153,8 +153,8 @@ async fn staple_and_bind_exclude_each_other_and_defaults_are_shown() {
     let mut body = letter();
     body["files"][0]["bind"] = json!(true);
     let mail = service.create(&body).await;
-    let file = &service.read(&mail.id).await.contents[0].file;
-    assert_eq!((file.paper_size.as_str(), file.staple.as_ref(), file.bind), ("a4", None, Some(true)));
+    let file = &service.read(&mail.id).await.contents.unwrap()[0];
+    assert_eq!((file.paper_size.as_deref(), file.staple.as_ref(), file.bind), (Some("a4"), None, Some(true)));
     body["files"][0]["staple"] = json!("top-left");
     let found = problem(service.try_create(&body).await, 400, "invalid_request").await;
     assert_eq!(found.errors[0].path, "files.0.bind");
