@@ -1,6 +1,9 @@
 //! Which file systems are not local: other machines, or another program, can write there without the kernel's
 //! hearing of it, and locks and syncs may not hold. One list, for hot folders and for the state directory.
 
+use std::io;
+use std::path::Path;
+
 /// Magic numbers, as `linux/magic.h` and the file systems' own headers have them.
 const NOT_LOCAL: [(u64, &str); 12] = [
     (0x6969, "NFS"),
@@ -23,6 +26,18 @@ pub fn not_local(kind: u64) -> Option<&'static str> {
     // The sign of a magic number differs by machine.
     let kind = kind & 0xffff_ffff;
     NOT_LOCAL.iter().find(|(magic, _)| *magic == kind).map(|(_, name)| *name)
+}
+
+/// Those whose id is made of their UUID, so that it outlives reboots: ext2, ext3 and ext4, and btrfs.
+const OF_THEIR_UUID: [u64; 2] = [0xef53, 0x9123_683e];
+
+/// The id of the file system on which a file lies, where it stays the same for as long as there is this file
+/// system.
+pub fn lasting_id(file: &Path) -> io::Result<Option<u64>> {
+    #[expect(clippy::cast_sign_loss, reason = "a magic number; its sign differs by machine")]
+    let kind = rustix::fs::statfs(file)?.f_type as u64 & 0xffff_ffff;
+    let id = rustix::fs::statvfs(file)?.f_fsid;
+    Ok(Some(id).filter(|id| *id != 0 && OF_THEIR_UUID.contains(&kind)))
 }
 
 #[cfg(test)]

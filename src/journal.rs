@@ -52,6 +52,11 @@ pub fn recovered(report: &Report) {
     if let Some(aside) = &report.put_aside {
         tracing::error!(kept = %aside.display(), "the database was damaged; it is made anew from the ledger");
     }
+    if report.bound {
+        tracing::info!(
+            "the records are bound to this directory: a copy of them is refused; `mailchute move` moves them"
+        );
+    }
     if let Some(damage) = &report.damage {
         tracing::error!(damage, "the ledger is damaged");
     }

@@ -17,6 +17,7 @@ mod log;
 mod orders;
 mod past;
 mod pdf;
+mod relocate;
 mod report;
 mod run;
 mod sandbox;
@@ -65,6 +66,7 @@ enum Command {
     Account(account::Arguments),
     Audit(audit::Arguments),
     Backup(backup::Arguments),
+    Move(relocate::Arguments),
     Report(report::Arguments),
     Check(check::Arguments),
     Doctor(doctor::Arguments),
@@ -128,6 +130,7 @@ async fn obey(command: Command) -> anyhow::Result<()> {
         Command::Account(arguments) => account::run(arguments).await,
         Command::Audit(arguments) => audit::run(&arguments).await,
         Command::Backup(arguments) => backup::run(&arguments),
+        Command::Move(arguments) => relocate::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Check(arguments) => check::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(arguments).await,

@@ -165,7 +165,13 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let home = Home::make(&config.state)?;
     let ulid = Ulid::new(Clock::system().now())?;
-    Spool::open(&home.spool())?.put(&ulid, &order, &bytes).context("it was not taken in for certain")?;
+    let spool = Spool::open(&home.spool())?;
+    spool.put(&ulid, &order, &bytes).context("it was not taken in for certain")?;
+    if let Err(moved) = Home::make(&config.state)
+        && spool.take_back(&ulid)?
+    {
+        return Err(moved).context("it was not taken in");
+    }
     if let Some(until) = arguments.wait {
         Bell::ring(&home);
         return wait::wait(&Desk::open(&config.state)?, vec![Subject::Entry(ulid)], until).await;

@@ -169,7 +169,7 @@ async fn finish(work: Work, store: Arc<Store>) -> anyhow::Result<()> {
 async fn open(config: &Config, clock: &Clock, after_restore: bool) -> anyhow::Result<Arc<Store>> {
     let (store, report) = Store::open(&config.state, clock.now(), after_restore)?;
     journal::recovered(&report);
-    intake::no_older_records(&store, &config.folders).await?;
+    intake::no_other_records(&store, &config.folders).await?;
     journal::started(env!("CARGO_PKG_VERSION"), &config.state);
     for (account, letters) in store.going_on()? {
         if !config.accounts.iter().any(|known| known.name == account) {

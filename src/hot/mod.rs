@@ -6,6 +6,7 @@
 
 mod content;
 mod corner;
+mod keeper;
 mod keeping;
 mod moves;
 mod order;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 pub use content::Content;
 pub use corner::{claimed_at, claims_at, epoch_at};
+pub use keeper::{Keeper, keeper_at};
 pub use order::{CLAIMING, MOVING, MoveStep};
 pub use registry::{Known, Registry};
 use rustix::fs::{self, AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
@@ -59,8 +61,14 @@ pub enum Away {
     NotOurs,
     #[error("nothing can be made or moved in it: {0}; give mailchute's user the right to write there")]
     NoRight(#[source] io::Error),
-    #[error("another mailchute works on it")]
-    Taken,
+    #[error("another mailchute works on it{}", .0.as_ref().map(|keeper| format!(", with the records in {}", keeper.state.display())).unwrap_or_default())]
+    Taken(Option<Keeper>),
+    #[error(
+        "another mailchute works on it with a copy of these records, in {}: two would post letters twice; stop \
+         one of them and remove its copy, or start it once with `mailchute run --after-restore`",
+        .0.state.display()
+    )]
+    TakenByTwin(Keeper),
 }
 
 /// A name in a directory and what it is.
@@ -119,7 +127,7 @@ pub fn modified(stat: &Stat) -> i64 {
 impl Hot {
     /// Opens a folder and makes our corner in it; `known`: it was enabled before, so the corner must be
     /// there. Gives the marker's text, empty if it was made just now.
-    pub fn open(path: &Path, known: bool) -> Result<Self, Away> {
+    pub fn open(path: &Path, known: bool, keeper: &Keeper) -> Result<Self, Away> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let dir = fs::openat(CWD, path, flags, Mode::empty()).map_err(|error| Away::Closed(error.into()))?;
         if known && fs::statat(&dir, OURS, AtFlags::SYMLINK_NOFOLLOW).is_err() {
@@ -128,14 +136,21 @@ impl Hot {
         let ours = our_dir(&dir, OURS).map_err(Away::NoRight)?;
         let claims = our_dir(&ours, CLAIM).map_err(Away::NoRight)?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let lock = fs::openat(&ours, "lock", flags, Mode::RUSR | Mode::WUSR)
+        let lock = fs::openat(&ours, keeper::LOCK, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|error| Away::NoRight(error.into()))?;
         let is_locked = match fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => true,
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(Away::Taken),
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                return Err(match keeper::read(lock) {
+                    Some(other) if other.is_twin_of(keeper) => Away::TakenByTwin(other),
+                    other => Away::Taken(other),
+                });
+            }
             // Some shares know no locks; a claim has one winner all the same.
             Err(_) => false,
         };
+        let mut lock = File::from(lock);
+        drop(keeper::write(&mut lock, keeper));
         // Our corner lasts before anything is taken into it.
         for made_in in [&dir, &ours] {
             fs::fsync(made_in).map_err(|error| Away::NoRight(error.into()))?;
@@ -150,7 +165,7 @@ impl Hot {
             is_locked,
             claims_syncs: Syncs::default(),
             folder_syncs: Syncs::default(),
-            _lock: lock.into(),
+            _lock: lock,
         })
     }
 

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::IntakeError;
 use crate::config::Folder;
-use crate::hot::{Hot, epoch_at};
+use crate::hot::{Hot, Keeper, epoch_at, keeper_at};
 use crate::store::{Epoch, Epochs, Store};
 
 /// A share that does not answer keeps the others from nothing; it is asked again when it is opened.
@@ -18,20 +18,31 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A file of a line for each of many drops would be too much.
 const SELDOM: TimeDelta = TimeDelta::seconds(1);
 
-/// At the start, before anything is posted: no folder knows later records than these.
-pub async fn no_older_records(store: &Store, folders: &[Folder]) -> Result<(), IntakeError> {
+/// Whose work in a folder is when these records work there.
+pub(super) fn keeper(store: &Store) -> Result<Keeper, IntakeError> {
+    let (records, run) = store.names()?;
+    Ok(Keeper { records: records.to_string(), run: run.to_string(), state: store.home().dir().to_owned() })
+}
+
+/// At the start, before anything is posted: no folder knows later records than these, and none is worked on
+/// with a copy of them.
+pub async fn no_other_records(store: &Store, folders: &[Folder]) -> Result<(), IntakeError> {
+    let ours = keeper(store)?;
     let ask = |folder: &Folder| {
         let path = folder.path.clone();
         let (tell, told) = oneshot::channel();
         // A thread that never ends holds up nobody.
-        std::thread::spawn(move || tell.send(epoch_at(&path)));
+        std::thread::spawn(move || tell.send((epoch_at(&path), keeper_at(&path))));
         told
     };
     let asked: Vec<_> = folders.iter().map(ask).collect();
     let until = Instant::now() + PATIENCE;
     for (folder, told) in folders.iter().zip(asked) {
-        let theirs = timeout_at(until, told).await.ok().and_then(Result::ok).and_then(Result::ok).flatten();
-        let theirs = Epochs::read(&theirs.unwrap_or_default());
+        let Ok(Ok((epoch, other))) = timeout_at(until, told).await else { continue };
+        if let Some(twin) = other.ok().flatten().filter(|other| other.is_twin_of(&ours)) {
+            return Err(IntakeError::Twin { folder: folder.name.clone(), state: twin.state });
+        }
+        let theirs = Epochs::read(&epoch.ok().flatten().unwrap_or_default());
         if store.is_older_than(&theirs)? {
             return Err(IntakeError::OlderRecords(folder.name.clone()));
         }

@@ -23,6 +23,7 @@ mod taken_back;
 mod watched;
 
 use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
 use chrono::TimeDelta;
@@ -31,7 +32,7 @@ use tokio::task::JoinSet;
 
 pub use claims::{Known as KnownClaim, Next, Record, is_ours, next};
 use decide::{Claim, Done, TakeError};
-pub use epoch::no_older_records;
+pub use epoch::no_other_records;
 use hints::Hints;
 pub use settle::{Look, Settling, Stamp};
 use shared::Shared;
@@ -64,6 +65,12 @@ pub enum IntakeError {
          once with `mailchute run --after-restore`: every letter that is not finished is then held"
     )]
     OlderRecords(String),
+    #[error(
+        "a mailchute that runs now works on folder `{folder}` with a copy of these records, in {}: two would post \
+         letters twice. Stop one of them; if the copy is to go on, start it once with `mailchute run --after-restore`",
+        state.display()
+    )]
+    Twin { folder: String, state: PathBuf },
 }
 
 #[derive(Debug)]

@@ -37,7 +37,7 @@ impl Watched {
             // It was away when the daemon ended, so it comes back now.
             self.trouble = before.as_ref().and_then(|before| before.trouble.clone());
         }
-        let hot = match Hot::open(&folder.path, !is_new) {
+        let hot = match Hot::open(&folder.path, !is_new, &epoch::keeper(&shared.store)?) {
             Ok(hot) => Arc::new(hot),
             Err(away) => return Ok(Err(away)),
         };

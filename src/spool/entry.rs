@@ -22,6 +22,7 @@ const LENGTH: usize = 8;
 const LONGEST_ORDER: u64 = 1 << 20;
 const NEW: &str = "new";
 const LETTERS: &str = "letters";
+const HANDED_OVER: &str = "handed-over";
 
 #[derive(Debug, thiserror::Error)]
 pub enum EntryError {
@@ -135,6 +136,33 @@ impl Spool {
         }
         private::sync_directory(&self.dir.join(LETTERS))?;
         self.new_syncs.sync(|| private::sync_directory(&self.dir.join(NEW)))
+    }
+
+    /// Takes back what was just put here; `false` if it is on its way already.
+    pub fn take_back(&self, ulid: &Ulid) -> io::Result<bool> {
+        match fs::remove_file(self.dir.join(NEW).join(ulid.as_str())) {
+            Ok(()) => private::sync_directory(&self.dir.join(NEW)).map(|()| true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Copies what waits here into another spool. From then on it can't be taken back.
+    pub fn hand_over(&self, to: &Self, copy: &dyn Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
+        let new = self.dir.join(NEW);
+        for ulid in entries(&new)? {
+            fs::rename(new.join(ulid.as_str()), new.join(format!("{ulid}.{HANDED_OVER}")))?;
+        }
+        private::sync_directory(&new)?;
+        for entry in fs::read_dir(&new)? {
+            let path = entry?.path();
+            if let (Some(ulid), true) =
+                (path.file_stem(), path.extension().is_some_and(|extension| extension == HANDED_OVER))
+            {
+                copy(&path, &to.dir.join(NEW).join(ulid))?;
+            }
+        }
+        private::sync_directory(&to.dir.join(NEW))
     }
 
     /// A letter's documents are no longer kept; they need not be there.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use fs_err as fs;
@@ -30,6 +30,15 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.options_mut().mode(0o600);
     Ok(options.write(true).create_new(true).open(path)?.into_parts().0)
+}
+
+/// Gives a file to whom another belongs: root may do what is usually done by the daemon's user.
+pub fn own_like(path: &Path, other: &Path) -> io::Result<()> {
+    let (now, wanted) = (fs::metadata(path)?, fs::metadata(other)?);
+    if (now.uid(), now.gid()) == (wanted.uid(), wanted.gid()) {
+        return Ok(());
+    }
+    std::os::unix::fs::chown(path, Some(wanted.uid()), Some(wanted.gid()))
 }
 
 /// Makes the names in a directory durable.

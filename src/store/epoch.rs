@@ -87,6 +87,11 @@ fn named(db: &Connection) -> Result<Option<Ulid>, StoreError> {
 }
 
 impl Store {
+    /// The name of these records, and of this run.
+    pub fn names(&self) -> Result<(Ulid, Ulid), StoreError> {
+        Ok((named(&self.reader())?.ok_or(StoreError::Broken)?, self.run.clone()))
+    }
+
     /// How far these records are now.
     pub fn epoch(&self) -> Result<Epoch, StoreError> {
         let db = self.reader();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::StoreError;
+use super::place::{self, Found};
 use crate::clock::Time;
 use crate::disk::not_local;
 use crate::spool::private_directory;
@@ -28,14 +29,27 @@ impl Home {
         let kind = kind as u64;
         match not_local(kind) {
             Some(name) => Err(StoreError::NetworkDisk(dir.to_owned(), name)),
-            None => Ok(Self { dir: dir.to_owned() }),
+            None => Self { dir: dir.to_owned() }.not_moved(),
         }
+    }
+
+    /// Without a look at what is there.
+    pub(super) fn at(dir: &Path) -> Self {
+        Self { dir: dir.to_owned() }
     }
 
     /// One that is there.
     pub fn existing(dir: &Path) -> Result<Self, StoreError> {
         let home = Self { dir: dir.to_owned() };
-        if home.database().exists() { Ok(home) } else { Err(StoreError::Nothing(dir.to_owned())) }
+        if home.database().exists() { home.not_moved() } else { Err(StoreError::Nothing(dir.to_owned())) }
+    }
+
+    /// Refuses one whose records were moved elsewhere: what is told to it would be heard by nobody.
+    fn not_moved(self) -> Result<Self, StoreError> {
+        match place::beside(&self)? {
+            Found::Moved(to) => Err(StoreError::Moved { from: self.dir, to }),
+            Found::Nothing | Found::Here | Found::Elsewhere(_) => Ok(self),
+        }
     }
 
     pub fn dir(&self) -> &Path {
@@ -57,6 +71,11 @@ impl Home {
     /// The name of these records.
     pub fn name(&self) -> PathBuf {
         self.ledger().join("name")
+    }
+
+    /// What says where these records stand.
+    pub(super) fn place(&self) -> PathBuf {
+        self.ledger().join("place")
     }
 
     /// Where commands knock so that the daemon looks at once.
@@ -206,9 +225,4 @@ impl Home {
     fn sync(&self) -> io::Result<()> {
         fs::File::open(&self.dir)?.sync_all()
     }
-}
-
-/// This machine, as far as it can tell itself from another.
-pub(super) fn machine() -> String {
-    std::fs::read_to_string("/etc/machine-id").map(|id| id.trim().to_owned()).unwrap_or_default()
 }

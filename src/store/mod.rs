@@ -21,8 +21,10 @@ mod kept;
 mod moves;
 mod news;
 mod originals;
+mod place;
 mod read;
 mod recovery;
+mod relocate;
 mod report;
 mod rows;
 mod schedule;
@@ -49,8 +51,10 @@ pub use kept::SealedRow;
 pub use moves::{Admission, Record, RecordError};
 pub use news::{DropNotice, News, OwedRow};
 pub use originals::{Original, Place};
+pub use place::Elsewhere;
 pub use read::{AccountCommand, AccountOrder, Dated};
 pub use recovery::Report;
+pub use relocate::relocate;
 pub use report::Reported;
 pub use schedule::Scheduled;
 pub use search::{Found, Listed, Lying, Sought};
@@ -73,10 +77,20 @@ pub enum StoreError {
     )]
     NetworkDisk(PathBuf, &'static str),
     #[error(
-        "the records in {0} were made on another machine; if they were copied or restored from a backup, \
-         start once with `mailchute run --after-restore`: every unfinished letter is then held"
+        "the records in {dir} do not belong there: {what}. Two sets of the same records would post letters twice. \
+         If this is a backup or a copy that is to go on, start once with `mailchute run --after-restore`: every \
+         unfinished letter is then held. To move records, stop mailchute and use `mailchute move`, which \
+         holds none"
     )]
-    OtherMachine(PathBuf),
+    Copied { dir: PathBuf, what: Elsewhere },
+    #[error(
+        "the records in {from} were moved to {to} and post from there: write `state: {to}` in mailchute.yaml"
+    )]
+    Moved { from: PathBuf, to: PathBuf },
+    #[error(
+        "{0} can't take the records: it is not empty, or lies within them; name an empty directory elsewhere"
+    )]
+    NoRoom(PathBuf),
     #[error("there are no records in {0} yet; `mailchute run` makes them")]
     Nothing(PathBuf),
     #[error("the state directory can't be used")]
@@ -108,7 +122,9 @@ impl StoreError {
             | Self::InUse(_)
             | Self::Newer { .. }
             | Self::NetworkDisk(..)
-            | Self::OtherMachine(_)
+            | Self::Copied { .. }
+            | Self::Moved { .. }
+            | Self::NoRoom(_)
             | Self::Nothing(_)
             | Self::Io(_)
             | Self::Ledger(_)

@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
-use super::home::machine;
 use super::moves::{Admission, Batch, Record};
+use super::place::{self, Found, Standing};
 use super::{Home, StoreError, adopt, epoch, read, rows, schema, signed, wishes};
 use crate::clock::Time;
 use crate::guard::Terms;
@@ -36,6 +36,8 @@ pub struct Report {
     pub wishes_lost: bool,
     /// The number of the last fact that was there, before any was added.
     pub began: u64,
+    /// These records were not bound to their place before.
+    pub bound: bool,
     /// Letters held because what happened to them is not certain.
     pub held: Vec<Number>,
 }
@@ -45,6 +47,8 @@ pub(super) fn recover(
     now: Time,
     after_restore: bool,
 ) -> Result<(Connection, Ledger, Report), StoreError> {
+    // Before anything is changed. What the database says of itself counts when it is open.
+    is_copied(home, place::standing(place::beside(home)?, Found::Here), after_restore)?;
     let aside = if home.is_rebuilding() {
         home.rebuild_again(now)?
     } else if home.database().exists() {
@@ -80,10 +84,9 @@ fn make_one(
     // The database's other files get its rights.
     private_file(&home.database())?;
     let mut db = open(home)?;
-    let moved = !rebuilt && !is_this_machine(&db)?;
-    if moved && !after_restore {
-        return Err(StoreError::OtherMachine(home.dir().to_owned()));
-    }
+    let standing = place::standing(place::beside(home)?, place::database(&db, home)?);
+    report.bound = standing == Standing::Unbound;
+    let is_copied = is_copied(home, standing, after_restore)?;
     let known: u64 = db.query_row("SELECT coalesce(max(seq), 0) FROM fact", [], |row| read::count(row, 0))?;
     let whole = rebuilt || !home.is_large()?;
     let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -98,7 +101,7 @@ fn make_one(
     let uncovered = found.damage.is_some() && (rebuilt || ahead);
     report.damage = found.damage;
     report.wishes_lost = rebuilt && ahead;
-    let distrusted = after_restore || moved;
+    let distrusted = after_restore || is_copied;
     doubtful.extend(rows::check(&transaction, now)?);
     if distrusted {
         // What lies in the folders may be what was posted since: all of it is held.
@@ -125,8 +128,7 @@ fn make_one(
     if !lines.is_empty() {
         ledger.append(next, &lines)?;
     }
-    let sql = "INSERT INTO meta VALUES ('machine', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1";
-    transaction.execute(sql, [machine()])?;
+    place::bind(&transaction, home)?;
     epoch::name(&transaction, home, now, distrusted)?;
     transaction.commit()?;
     Ok((db, ledger, report))
@@ -163,10 +165,15 @@ fn open(home: &Home) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
-fn is_this_machine(db: &Connection) -> Result<bool, StoreError> {
-    let sql = "SELECT value FROM meta WHERE key = 'machine'";
-    let known: Option<String> = db.query_row(sql, [], |row| row.get(0)).optional()?;
-    Ok(known.is_none_or(|known| known == machine()))
+/// Refuses records that stand where they were not made, unless somebody says that they may go on.
+fn is_copied(home: &Home, standing: Standing, after_restore: bool) -> Result<bool, StoreError> {
+    let dir = home.dir().to_owned();
+    match standing {
+        Standing::Bound | Standing::Unbound => Ok(false),
+        Standing::Copied(_) if after_restore => Ok(true),
+        Standing::Copied(what) => Err(StoreError::Copied { dir, what }),
+        Standing::Moved(to) => Err(StoreError::Moved { from: dir, to }),
+    }
 }
 
 /// Entries among the letters of which no record knows: their records are lost, both of them. If the

@@ -1,5 +1,6 @@
 //! Directories with everything in them.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// Copies files and directories; sockets and the like stay behind.
@@ -12,5 +13,14 @@ pub fn copy_tree(from: &Path, to: &Path) {
         } else if entry.file_type().unwrap().is_file() {
             std::fs::copy(entry.path(), target).unwrap();
         }
+    }
+}
+
+/// Records that were copied here count as those of before: as a copy of the whole disk would, or what a power
+/// cut leaves.
+pub fn stands_here(state: &Path) {
+    let place = state.join("spool/ledger/place");
+    if let Ok(metadata) = place.metadata() {
+        std::fs::write(&place, format!("inode {}\n", metadata.ino())).unwrap();
     }
 }

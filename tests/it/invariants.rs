@@ -38,6 +38,11 @@ const INVARIANTS: &[(&str, &[&str])] = &[
         "settled::rules_that_change_while_a_drop_is_read_do_not_decide_over_it",
         "settled::a_book_that_is_being_saved_in_place_is_waited_for_and_only_by_those_who_need_it",
         "settled::a_book_that_changes_while_a_drop_is_read_does_not_decide_over_it"]),
+    // A start after the disk became another device takes root: tests/moved-disk.
+    ("I23", &["copied::a_copy_of_the_records_is_refused_beside_them_and_after_them",
+        "copied::records_put_back_are_refused_in_a_new_directory_and_over_the_ones_that_stand_there",
+        "copied::a_move_holds_nothing_loses_nothing_and_may_end_at_any_file",
+        "epoch::a_twin_of_records_that_work_on_a_folder_does_not_start"]),
 ];
 
 /// Whether a file of this name has a test of this name.

@@ -67,6 +67,7 @@ mod posting {
     mod certificates;
     mod client;
     mod commands;
+    mod copied;
     mod damage;
     mod kill;
     mod misbehaving;

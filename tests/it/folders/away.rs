@@ -1,5 +1,7 @@
 //! Folders that are new, go away and come back, or can't be worked on; configurations that change.
 
+use mailchute::hot::{Hot, Keeper};
+
 use crate::mailroom::{Mailroom, RULES};
 use crate::service::pdf;
 
@@ -125,7 +127,7 @@ async fn a_second_daemon_on_a_folder_takes_nothing_from_it() {
 #[test]
 fn what_comes_right_after_a_folder_is_enabled_is_younger_than_its_marker() {
     let dir = tempfile::tempdir().unwrap();
-    let hot = mailchute::hot::Hot::open(dir.path(), false).unwrap();
+    let hot = Hot::open(dir.path(), false, &Keeper::default()).unwrap();
     for n in 0..30 {
         let since = hot.mark("id").unwrap();
         std::fs::write(dir.path().join(n.to_string()), b"x").unwrap();

@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use mailchute::config::Config;
 use mailchute::daemon::{self, Run};
+use mailchute::hot::{Hot, Keeper};
 use mailchute::pdf::Inspector;
+use mailchute::store::Store;
 use tokio::sync::Notify;
 
-use crate::files::copy_tree;
+use crate::files::{copy_tree, stands_here};
 use crate::mailroom::Mailroom;
 
 /// One letter was posted before the backup, one was in the middle of it, and one came after it.
@@ -35,7 +38,9 @@ async fn put_back() -> Mailroom {
     room.stop();
     std::fs::remove_dir_all(&state).unwrap();
     copy_tree(&backup, &room.dir.path().join("once more"));
-    std::fs::rename(backup, state).unwrap();
+    std::fs::rename(backup, &state).unwrap();
+    // As a backup of the whole disk leaves it: nothing but the folders can tell.
+    stands_here(&state);
     room
 }
 
@@ -45,8 +50,12 @@ async fn authorized(room: &Mailroom) -> usize {
     ledger["entries"].as_array().unwrap().len()
 }
 
-/// Why the daemon does not start. One that does is asked to end at once.
 async fn refused(room: &Mailroom) -> String {
+    refused_with(room, room.config()).await
+}
+
+/// Why the daemon does not start. One that does is asked to end at once.
+async fn refused_with(room: &Mailroom, config: Config) -> String {
     let run = Run {
         clock: room.clock.clone(),
         after_restore: false,
@@ -54,7 +63,7 @@ async fn refused(room: &Mailroom) -> String {
         reload: Arc::new(Notify::new()),
         manager: mailchute::systemd::Manager::default(),
     };
-    daemon::run(room.config(), run, std::future::ready(())).await.unwrap_err().to_string()
+    daemon::run(config, run, std::future::ready(())).await.unwrap_err().to_string()
 }
 
 #[tokio::test]
@@ -93,7 +102,8 @@ async fn after_a_restore_nothing_is_posted_twice_and_the_folder_goes_on() {
     room.stop();
     let state = room.dir.path().join("state");
     std::fs::remove_dir_all(&state).unwrap();
-    std::fs::rename(room.dir.path().join("once more"), state).unwrap();
+    std::fs::rename(room.dir.path().join("once more"), &state).unwrap();
+    stands_here(&state);
     assert!(refused(&room).await.starts_with("folder `letters` was worked on with later records"));
 }
 
@@ -110,4 +120,62 @@ async fn a_folder_that_was_away_at_the_start_is_asked_when_it_is_back() {
     let error = room.refused().await;
     assert!(error.starts_with("folder `letters` was worked on with later records"), "{error}");
     assert_eq!(room.state("x5.pdf"), "not taken");
+}
+
+/// As after a clone of a whole machine, whose records no file tells apart.
+fn twin(room: &Mailroom) -> Config {
+    let (state, twin) = (room.dir.path().join("state"), room.dir.path().join("twin"));
+    copy_tree(&state, &twin);
+    stands_here(&twin);
+    Config { state: twin, ..room.config() }
+}
+
+#[tokio::test]
+async fn a_twin_of_records_that_work_on_a_folder_does_not_start() {
+    let mut room = Mailroom::open().await;
+    room.drop("x1.pdf", 1);
+    room.settled().await;
+    let config = twin(&room);
+    let state = room.dir.path().join("state");
+    assert_eq!(
+        refused_with(&room, config).await,
+        format!(
+            "a mailchute that runs now works on folder `letters` with a copy of these records, in {}: two would \
+             post letters twice. Stop one of them; if the copy is to go on, start it once with `mailchute run \
+             --after-restore`",
+            state.display()
+        )
+    );
+    assert_eq!(authorized(&room).await, 1);
+}
+
+#[tokio::test]
+async fn a_folder_that_a_twin_works_on_is_away_and_says_whose_records_these_are() {
+    let mut room = Mailroom::open().await;
+    room.drop("x1.pdf", 1);
+    room.settled().await;
+    let state = room.dir.path().join("state");
+    let other = room.dir.path().join("other");
+    // The folder is free for a moment, and then another has it with the same records.
+    let known = room.desk().folders().unwrap();
+    room.stop();
+    let (twin, _) = Store::open(&twin(&room).state, room.clock.now(), false).unwrap();
+    let (records, run) = twin.names().unwrap();
+    let keeper = Keeper { records: records.to_string(), run: run.to_string(), state: other.clone() };
+    let hot = Hot::open(&room.hot(), true, &keeper).unwrap();
+    assert!(state.exists() && known[0].trouble.is_none());
+    room.start();
+    room.drop("x2.pdf", 2);
+    room.settled().await;
+    assert_eq!(room.state("x2.pdf"), "not taken");
+    let trouble = room.desk().folders().unwrap().remove(0).trouble.unwrap();
+    let expected =
+        format!("with a copy of these records, in {}: two would post letters twice", other.display());
+    assert!(trouble.contains(&expected), "{trouble}");
+    assert_eq!(room.desk().alarms().unwrap().len(), 1);
+    drop(hot);
+    room.settled().await;
+    room.pass(60).await;
+    assert_eq!(room.desk().folders().unwrap().remove(0).trouble, None);
+    assert_eq!((authorized(&room).await, room.state("x2.pdf").as_str()), (1, "held"), "it was there before");
 }

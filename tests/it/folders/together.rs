@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use mailchute::hot::{Hot, Told};
+use mailchute::hot::{Hot, Keeper, Told};
 use mailchute::letter::{Command, Number};
 
 use crate::mailroom::{Loop, Mailroom, RULES};
@@ -95,7 +95,7 @@ async fn after_an_older_database_an_original_on_its_way_is_taken_out_of_sight() 
 #[test]
 fn what_goes_wrong_with_one_keeps_no_other_from_its_place() {
     let dir = tempfile::tempdir().unwrap();
-    let hot = Hot::open(dir.path(), false).unwrap();
+    let hot = Hot::open(dir.path(), false, &Keeper::default()).unwrap();
     let names = ["fine.pdf", "taken.pdf", "told.pdf", "gone.pdf", "accompanied.pdf"];
     for (n, name) in names.iter().enumerate() {
         std::fs::write(dir.path().join(name), pdf(n + 1)).unwrap();

@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 
 use chrono::TimeDelta;
-use mailchute::store::{AccountCommand, Desk, Store, StoreError};
+use mailchute::store::{AccountCommand, Desk, Elsewhere, Store, StoreError};
 use serde_json::json;
 
-use crate::files::copy_tree;
+use crate::files::{copy_tree, stands_here};
 use crate::office::Office;
 
 const DO_NOT: &str = "do not send it again";
@@ -44,6 +44,7 @@ fn power_cut(office: &mut Office) {
     let left = tempfile::tempdir().unwrap();
     copy_tree(office.dir.path(), left.path());
     office.stop();
+    stands_here(left.path());
     office.dir = left;
 }
 
@@ -323,16 +324,17 @@ async fn people_s_orders_and_pauses_outlive_a_crash_and_a_damaged_database() {
 }
 
 #[tokio::test]
-async fn records_of_another_machine_a_newer_program_or_in_use_are_refused() {
+async fn records_of_another_place_a_newer_program_or_in_use_are_refused() {
     let mut office = Office::open().await;
     let now = office.clock.now();
     let refused = |office: &Office| Store::open(office.dir.path(), now, false).map(drop).unwrap_err();
     assert!(matches!(refused(&office), StoreError::InUse(_)));
     office.stop();
     let db = rusqlite::Connection::open(database(&office)).unwrap();
-    db.execute("UPDATE meta SET value = 'other' WHERE key = 'machine'", []).unwrap();
+    std::fs::write(office.dir.path().join("spool/ledger/place"), "inode 1\n").unwrap();
     let error = refused(&office);
-    assert!(matches!(error, StoreError::OtherMachine(_)) && error.to_string().contains("--after-restore"));
+    let is_expected = matches!(error, StoreError::Copied { what: Elsewhere::Copy, .. });
+    assert!(is_expected && error.to_string().contains("--after-restore"), "{error}");
     drop(Store::open(office.dir.path(), now, true).unwrap());
     drop(Store::open(office.dir.path(), now, false).unwrap());
     db.pragma_update(None, "user_version", 99).unwrap();

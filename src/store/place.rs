@@ -1,0 +1,170 @@
+//! Where records stand, so that they are told from a copy of them: only one set of records posts (I23).
+//!
+//! A file beside the ledger says what it is itself (its inode, when it was made, on which file system, on which
+//! machine), and so does the database of its own file. A copy says what it was copied from. The one beside
+//! the ledger is made anew at each start, so what is put back over it in place is found out as well.
+
+mod file;
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use rusqlite::{Connection, OptionalExtension as _};
+
+pub use file::Elsewhere;
+use file::{Place, moved, read};
+
+use super::{Home, StoreError};
+use crate::spool::{own_like, private_file, sync_directory};
+
+/// What is written down of a file, held against the file itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    Nothing,
+    Here,
+    Elsewhere(Elsewhere),
+    /// The records were moved there for ever.
+    Moved(PathBuf),
+}
+
+/// What may be done with records that stand here.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    Bound,
+    /// They were never bound to a place.
+    Unbound,
+    Copied(Elsewhere),
+    Moved(PathBuf),
+}
+
+/// `beside`: by the file beside the ledger.
+pub(super) fn standing(beside: Found, database: Found) -> Standing {
+    match (beside, database) {
+        (Found::Moved(to), _) | (_, Found::Moved(to)) => Standing::Moved(to),
+        // A database of these records may have been put back alone: the ledger knows what it lacks.
+        (
+            Found::Here,
+            Found::Nothing | Found::Here | Found::Elsewhere(Elsewhere::Copy | Elsewhere::Unreadable),
+        )
+        // The ledger is lost or damaged, and the database is not.
+        | (Found::Nothing | Found::Elsewhere(Elsewhere::Unreadable), Found::Here) => Standing::Bound,
+        (Found::Nothing, Found::Nothing) => Standing::Unbound,
+        (Found::Elsewhere(what), _) | (_, Found::Elsewhere(what)) => Standing::Copied(what),
+    }
+}
+
+fn held_against(text: &str, file: &Path) -> io::Result<Found> {
+    Ok(match read(text) {
+        None => Found::Elsewhere(Elsewhere::Unreadable),
+        Some(Err(to)) => Found::Moved(to),
+        Some(Ok(known)) => known.differs(&Place::of(file)?).map_or(Found::Here, Found::Elsewhere),
+    })
+}
+
+/// What is said by the file beside the ledger.
+pub(super) fn beside(home: &Home) -> io::Result<Found> {
+    match fs::read(home.place()) {
+        Ok(bytes) => held_against(&String::from_utf8_lossy(&bytes), &home.place()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
+        Err(error) => Err(error),
+    }
+}
+
+/// What the database says of its own file.
+pub(super) fn database(db: &Connection, home: &Home) -> Result<Found, StoreError> {
+    let said = |key: &str| -> rusqlite::Result<Option<String>> {
+        db.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
+    };
+    if let Some(text) = said("place")? {
+        return Ok(held_against(&text, &home.database())?);
+    }
+    // Earlier versions wrote down the machine alone.
+    let machine = said("machine")?.filter(|machine| !machine.is_empty());
+    let known = Place::on(machine);
+    let now = Place::of(&home.database())?;
+    Ok(known.differs(&now).map_or(Found::Nothing, Found::Elsewhere))
+}
+
+/// These records stand here from now on. The file beside the ledger lasts before the database says it.
+pub(super) fn bind(db: &Connection, home: &Home) -> Result<(), StoreError> {
+    match write_beside(home, |new| Ok(Place::of(new)?.to_string())) {
+        // What stands there from an earlier start still holds.
+        Err(error) if error.kind() == io::ErrorKind::StorageFull && home.place().exists() => {}
+        written => written?,
+    }
+    say(db, &Place::of(&home.database())?.to_string())
+}
+
+/// These records were moved, and never post from here again.
+pub(super) fn seal(db: &Connection, home: &Home, to: &Path) -> Result<(), StoreError> {
+    write_beside(home, |_| Ok(moved(to)))?;
+    say(db, &moved(to))
+}
+
+fn write_beside(home: &Home, text: impl FnOnce(&Path) -> io::Result<String>) -> io::Result<()> {
+    let new = home.place().with_extension("new");
+    let mut file = private_file(&new)?;
+    file.set_len(0)?;
+    file.write_all(text(&new)?.as_bytes())?;
+    file.sync_all()?;
+    own_like(&new, &home.ledger())?;
+    fs::rename(&new, home.place())?;
+    sync_directory(&home.ledger())
+}
+
+fn say(db: &Connection, text: &str) -> Result<(), StoreError> {
+    let sql = "INSERT INTO meta VALUES ('place', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1";
+    db.execute(sql, [text])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_done_with_records_that_stand_somewhere() {
+        use Elsewhere::{Copy, Disk, Machine, Unreadable};
+        let to = || PathBuf::from("/new");
+        let places = [
+            Found::Nothing,
+            Found::Here,
+            Found::Elsewhere(Machine),
+            Found::Elsewhere(Disk),
+            Found::Elsewhere(Copy),
+            Found::Elsewhere(Unreadable),
+            Found::Moved(to()),
+        ];
+        for beside in &places {
+            for database in &places {
+                let is_there = |found: &Found| matches!(found, Found::Elsewhere(Machine | Disk));
+                let expected = match (beside, database) {
+                    (Found::Moved(_), _) | (_, Found::Moved(_)) => Standing::Moved(to()),
+                    (Found::Nothing, Found::Nothing) => Standing::Unbound,
+                    (Found::Here, found) if !is_there(found) => Standing::Bound,
+                    (Found::Nothing | Found::Elsewhere(Unreadable), Found::Here) => Standing::Bound,
+                    (Found::Elsewhere(what), _) | (_, Found::Elsewhere(what)) => Standing::Copied(*what),
+                    (found, _) => panic!("{found:?}"),
+                };
+                let found = standing(beside.clone(), database.clone());
+                assert_eq!(found, expected, "{beside:?}, {database:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_copy_a_second_name_in_place_and_a_move_are_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, other) = (dir.path().join("one"), dir.path().join("other"));
+        std::fs::write(&one, "x").unwrap();
+        let place = Place::of(&one).unwrap();
+        let text = place.to_string();
+        assert_eq!(read(&text), Some(Ok(place.clone())));
+        assert_eq!(held_against(&text, &one).unwrap(), Found::Here);
+        std::fs::copy(&one, &other).unwrap();
+        assert_eq!(held_against(&text, &other).unwrap(), Found::Elsewhere(Elsewhere::Copy));
+        std::fs::rename(&one, &other).unwrap();
+        assert_eq!(held_against(&text, &other).unwrap(), Found::Here);
+    }
+}
