@@ -1,8 +1,12 @@
 //! What the operator reads: one function for each event. Letters have numbers; no names, no addresses.
 
 mod configuration;
+mod folders;
 
 pub use configuration::{configuration_unsettled, not_reloaded, reloaded, restart_needed};
+pub use folders::{
+    folder_away, folder_back, folder_copied, folder_enabled, folder_of_others, folder_renamed,
+};
 
 use crate::clock::Time;
 use crate::drop::Undecided;
@@ -182,30 +186,6 @@ pub fn mail_server_works() {
 }
 
 /// A folder is watched for the first time, or is back.
-pub fn folder_enabled(folder: &str, came_back: bool) {
-    if came_back {
-        tracing::warn!(folder, "the folder is back; what lies in it and was not known is held");
-    } else {
-        tracing::info!(folder, "the folder is watched; what lay in it already is held");
-    }
-}
-
-/// It was worked on with other records since these knew it.
-pub fn folder_of_others(folder: &str) {
-    tracing::warn!(
-        folder,
-        "another mailchute, or other records of this one, worked on the folder; what it left there is held"
-    );
-}
-
-pub fn folder_away(folder: &str, why: &str) {
-    tracing::error!(folder, why, "the folder can't be worked on; nothing is taken from it");
-}
-
-pub fn folder_back(folder: &str) {
-    tracing::info!(folder, "the folder is worked on");
-}
-
 /// A drop that is no letter; what it is called stands in the folder, not here.
 pub fn not_taken(folder: &str, drop: &Ulid, undecided: &Undecided) {
     match undecided {

@@ -18,6 +18,8 @@ pub enum Alarm {
     Away(String),
     /// The address book of a folder keeps changing or is missing, so drops wait for it.
     Book(String),
+    /// A folder is a copy of another, so what lies in it is held.
+    Copied(String),
     /// A configuration that was saved can't be used.
     Configuration,
     /// The state's disk is nearly full.
@@ -52,7 +54,7 @@ impl Alarm {
             Self::Away(_) => TimeDelta::minutes(1),
             Self::Book(_) => TimeDelta::minutes(5),
             // Who raises it has waited.
-            Self::Silent(_) | Self::Configuration | Self::Disk => TimeDelta::zero(),
+            Self::Silent(_) | Self::Copied(_) | Self::Configuration | Self::Disk => TimeDelta::zero(),
         }
     }
 
@@ -60,7 +62,7 @@ impl Alarm {
     fn calm(&self) -> TimeDelta {
         match self {
             Self::Away(_) | Self::Silent(_) | Self::Disk => TimeDelta::minutes(5),
-            Self::Configuration | Self::Book(_) => TimeDelta::zero(),
+            Self::Configuration | Self::Book(_) | Self::Copied(_) => TimeDelta::zero(),
         }
     }
 }
@@ -84,6 +86,7 @@ impl fmt::Display for Alarm {
             Self::Silent(account) => write!(f, "account {account}"),
             Self::Away(folder) => write!(f, "folder {folder}"),
             Self::Book(folder) => write!(f, "book {folder}"),
+            Self::Copied(folder) => write!(f, "copy {folder}"),
             Self::Configuration => f.write_str("configuration"),
             Self::Disk => f.write_str("disk"),
         }
@@ -99,6 +102,7 @@ impl FromStr for Alarm {
             "account" => Ok(Self::Silent(name.to_owned())),
             "folder" => Ok(Self::Away(name.to_owned())),
             "book" => Ok(Self::Book(name.to_owned())),
+            "copy" => Ok(Self::Copied(name.to_owned())),
             "configuration" => Ok(Self::Configuration),
             "disk" => Ok(Self::Disk),
             _other => Err(()),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::fs::{self, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{CLAIM, Hot, OURS, changed};
+use super::{CLAIM, Hot, OURS, changed, directory};
 
 const MARKER: &str = "folder";
 const EPOCH: &str = "epoch";
@@ -62,10 +62,20 @@ impl Hot {
 
 /// The same, of a folder that is not opened.
 pub fn epoch_at(folder: &Path) -> io::Result<Option<String>> {
+    text_at(folder, EPOCH)
+}
+
+/// The marker of a folder that is not opened, and what tells its directory from another.
+pub fn marker_at(folder: &Path) -> io::Result<Option<(String, String)>> {
+    let Some(marker) = text_at(folder, MARKER)? else { return Ok(None) };
+    Ok(Some((marker, directory(&fs_err::metadata(folder)?)?)))
+}
+
+fn text_at(folder: &Path, name: &str) -> io::Result<Option<String>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match fs::openat(CWD, folder.join(OURS), flags, Mode::empty()) {
-        Ok(ours) => text(&ours, EPOCH),
-        Err(Errno::NOENT) => Ok(None),
+        Ok(ours) => text(&ours, name),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

@@ -14,13 +14,15 @@ mod registry;
 mod shelves;
 
 use std::ffi::CString;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 pub use content::Content;
-pub use corner::{claimed_at, claims_at, epoch_at};
+pub use corner::{claimed_at, claims_at, epoch_at, marker_at};
 pub use keeper::{Keeper, keeper_at};
 pub use order::{CLAIMING, MOVING, MoveStep};
 pub use registry::{Known, Registry};
@@ -94,6 +96,16 @@ fn our_dir(at: impl AsFd, name: &str) -> io::Result<OwnedFd> {
         Ok(()) | Err(rustix::io::Errno::EXIST) => open_dir(at, name.as_bytes()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// An inode's number is given again when its file is gone, so when it was made is said as well.
+fn directory(metadata: &Metadata) -> io::Result<String> {
+    let born = match metadata.created() {
+        Ok(born) => born.duration_since(UNIX_EPOCH).map_or(0, |born| born.as_nanos()),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => 0,
+        Err(error) => return Err(error),
+    };
+    Ok(format!("{} {born}", metadata.ino()))
 }
 
 /// Whether other machines may write there without the kernel's hearing of it.
@@ -177,6 +189,15 @@ impl Hot {
     /// Whether other machines can write here without our hearing of it.
     pub fn is_remote(&self) -> bool {
         self.remote
+    }
+
+    /// What tells its directory from another; nothing where that may be another at each mount.
+    pub fn directory(&self) -> io::Result<Option<String>> {
+        if self.remote {
+            Ok(None)
+        } else {
+            directory(&File::from(self.dir.try_clone()?).metadata()?).map(Some)
+        }
     }
 
     fn sync_claims(&self) -> io::Result<()> {

@@ -36,6 +36,8 @@ pub struct Registry {
     /// The configuration's files as they were when it was decided what is in force; `None` if nobody said.
     on_disk: Mutex<Option<FilesOnDisk>>,
     changed: Notify,
+    /// The names that folders had, and those they have now.
+    renamed: Mutex<BTreeMap<String, String>>,
 }
 
 impl Registry {
@@ -92,8 +94,15 @@ impl Registry {
         self.lock().values().cloned().collect()
     }
 
+    /// The folder of this name, or the one that had it.
     pub fn get(&self, name: &str) -> Option<Known> {
-        self.lock().get(name).cloned()
+        let known = self.lock();
+        let renamed = self.renamed.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(name).or_else(|| known.get(renamed.get(name)?)).cloned()
+    }
+
+    pub fn renamed(&self, renamed: BTreeMap<String, String>) {
+        *self.renamed.lock().unwrap_or_else(PoisonError::into_inner) = renamed;
     }
 
     pub fn looked(&self, name: &str, at: Time, took: TimeDelta, hears: bool) {

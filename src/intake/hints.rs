@@ -61,7 +61,8 @@ impl Hints {
             self.watched.remove(&path);
         }
         dirs.iter().all(|path| {
-            if self.watched.contains_key(path) {
+            if let Some(owner) = self.watched.get_mut(path) {
+                folder.clone_into(owner);
                 return true;
             }
             let fine = watcher.watch(path, RecursiveMode::NonRecursive).is_ok();

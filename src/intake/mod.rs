@@ -12,6 +12,7 @@ mod documents;
 mod epoch;
 mod hands;
 mod hints;
+mod identity;
 mod litter;
 mod open;
 mod settle;
@@ -83,6 +84,8 @@ pub struct Intake {
     places: usize,
     workers: JoinSet<(String, String, Work, Result<Done, TakeError>)>,
     busy: HashSet<(String, String)>,
+    /// Whether the registry knows which names folders had in earlier runs.
+    knows_names: bool,
 }
 
 impl Intake {
@@ -105,6 +108,7 @@ impl Intake {
             places: 0,
             workers: JoinSet::new(),
             busy: HashSet::new(),
+            knows_names: false,
         }
     }
 
@@ -120,9 +124,15 @@ impl Intake {
 
     /// One look at every folder that is due; gives work to whoever is free, and says when to look again.
     pub async fn tick(&mut self) -> Result<Option<Time>, IntakeError> {
+        if !std::mem::replace(&mut self.knows_names, true) {
+            self.shared.registry.renamed(self.shared.store.renamed_folders()?);
+        }
         let hinted = self.hints.take();
         let folders = self.shared.registry.all();
-        self.watched.retain(|name, _| folders.iter().any(|known| known.folder.name == *name));
+        let is_there = |name: &String| folders.iter().any(|known| known.folder.name == *name);
+        for (gone, _) in self.watched.extract_if(.., |name, _| !is_there(name)) {
+            self.hints.watch(&gone, &[]);
+        }
         let mut next: Option<TimeDelta> = None;
         for known in folders {
             let name = known.folder.name.clone();

@@ -2,14 +2,16 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
+use super::identity::{Identity, Met, RecordedPath, identity};
 use super::shared::Shared;
 use super::watched::Watched;
 use super::{IntakeError, claims, epoch, hands};
 use crate::config::Folder;
 use crate::guard::Alarm;
-use crate::hot::{Away, Hot, Known, WAS_THERE};
+use crate::hot::{Away, Hot, Known, WAS_THERE, marker_at};
 use crate::journal;
 use crate::spool::Ulid;
 use crate::store::KnownFolder;
@@ -31,13 +33,13 @@ impl Watched {
             journal::folder_away(&folder.name, "it is not the directory it was");
         }
         let path = folder.path.display().to_string();
-        let before = shared.store.known_folder(&folder.name)?.filter(|before| before.path == path);
-        let is_new = before.is_none();
+        // By the path too: a share that is not mounted has no marker that would tell.
+        let before = shared.store.folder_at(&path)?;
         if self.trouble.is_none() {
             // It was away when the daemon ended, so it comes back now.
             self.trouble = before.as_ref().and_then(|before| before.trouble.clone());
         }
-        let hot = match Hot::open(&folder.path, !is_new, &epoch::keeper(&shared.store)?) {
+        let hot = match Hot::open(&folder.path, before.is_some(), &epoch::keeper(&shared.store)?) {
             Ok(hot) => Arc::new(hot),
             Err(away) => return Ok(Err(away)),
         };
@@ -52,8 +54,8 @@ impl Watched {
             Ok(told) => told,
             Err(error) => return Ok(Err(Away::Closed(error))),
         };
-        let marker = match self.enable(shared, folder, &hot, before).await? {
-            Ok(marker) => marker,
+        let enabled = match self.enable(shared, folder, &hot).await? {
+            Ok(enabled) => enabled,
             Err(error) => return Ok(Err(Away::NoRight(error))),
         };
         let names = [folder.names.approve.as_str(), folder.names.cancel.as_str()];
@@ -67,7 +69,11 @@ impl Watched {
         };
         let now = shared.clock.steady();
         for dir in claims {
-            match distrusted(shared, &hot, dir, marker.as_deref())? {
+            let taken_up = match &enabled {
+                Enabled::Ours(marker) => distrusted(shared, &hot, dir, marker.as_deref())?,
+                Enabled::Copied => made_anew(shared, &hot, &dir),
+            };
+            match taken_up {
                 Ok(dir) => self.resume(dir, now, None),
                 Err(error) => return Ok(Err(Away::NoRight(error))),
             }
@@ -77,43 +83,86 @@ impl Watched {
         Ok(Ok(hot))
     }
 
-    /// Says since when drops count as new here; gives the marker under which these records, and no others,
-    /// have worked here until now.
+    /// Says since when drops count as new here, and whose the claims in it are.
     async fn enable(
         &mut self,
         shared: &Shared,
         folder: &Folder,
         hot: &Hot,
-        before: Option<KnownFolder>,
-    ) -> Result<io::Result<Option<String>>, IntakeError> {
-        let marker = match hot.marker() {
-            Ok(marker) => marker,
+    ) -> Result<io::Result<Enabled>, IntakeError> {
+        let (marker, directory) = match hot.marker().and_then(|marker| Ok((marker, hot.directory()?))) {
+            Ok(found) => found,
             Err(error) => return Ok(Err(error)),
         };
+        let before = match &marker {
+            Some(marker) => shared.store.folder_of(marker)?,
+            None => None,
+        };
+        let path = folder.path.display().to_string();
+        let identity = before.as_ref().map(|before| {
+            let recorded_path = at_recorded_path(before, &path, directory.as_deref());
+            identity(Met {
+                recorded: before.directory.as_deref(),
+                found: directory.as_deref(),
+                recorded_path,
+            })
+        });
+        // Under our eyes nothing came into it while it was away.
         let came_back = self.trouble.is_some() && before.is_some();
-        let ours = before.as_ref().filter(|before| marker.as_ref() == Some(&before.id));
-        if let Some(before) = ours.filter(|_| !came_back) {
+        let ours = before.filter(|_| identity != Some(Identity::Copy));
+        if let Some(before) = ours.as_ref().filter(|_| identity == Some(Identity::Known) && !came_back) {
             self.since = before.since;
-            return Ok(Ok(Some(before.id.clone())));
+            if (&before.name, &before.path, &before.directory) != (&folder.name, &path, &directory) {
+                let name = folder.name.clone();
+                let known = KnownFolder { name, path, directory, ..before.clone() };
+                self.know(shared, known, &before.name).await?;
+            }
+            is_no_copy(shared, folder).await?;
+            return Ok(Ok(Enabled::Ours(Some(before.id.clone()))));
         }
-        // New to us, back, or worked on with other records: what is there now was not dropped under our
-        // eyes. Under a new marker whoever worked here before sees the same.
+        // New to us, back, put back, copied, or worked on with other records: what is there now was not dropped
+        // under our eyes. Under a new marker whoever worked here before sees the same.
         let new = || shared.new_ulid().map(|id| id.to_string()).unwrap_or_default();
-        let ours = ours.map(|before| before.id.clone());
-        let id = ours.clone().unwrap_or_else(new);
+        let id = ours.as_ref().map_or_else(new, |before| before.id.clone());
         let since = match hot.mark(&id) {
             Ok(since) => since,
             Err(error) => return Ok(Err(error)),
         };
-        let path = folder.path.display().to_string();
-        shared.store.know_folder(&folder.name, KnownFolder { path, id, since, trouble: None }).await?;
+        let had = ours.as_ref().map_or_else(|| folder.name.clone(), |before| before.name.clone());
+        let is_others = marker.is_some() && identity.is_none();
+        let name = folder.name.clone();
+        self.know(shared, KnownFolder { name, path, id: id.clone(), directory, since, trouble: None }, &had)
+            .await?;
         self.since = since;
-        self.known = if came_back { self.settling.names().cloned().collect() } else { HashSet::new() };
-        if before.is_some() && ours.is_none() {
+        let seen = came_back && identity == Some(Identity::Known);
+        self.known = if seen { self.settling.names().cloned().collect() } else { HashSet::new() };
+        if is_others {
             journal::folder_of_others(&folder.name);
         }
         journal::folder_enabled(&folder.name, came_back);
-        Ok(Ok(ours))
+        if identity == Some(Identity::Copy) {
+            let alarm = Alarm::Copied(folder.name.clone());
+            journal::folder_copied(&folder.name);
+            let why =
+                "what lies in it is held; letters stay those of the folder it was copied from".to_owned();
+            shared.store.raise(alarm, why, shared.clock.now()).await?;
+            shared.owed.notify_one();
+            return Ok(Ok(Enabled::Copied));
+        }
+        is_no_copy(shared, folder).await?;
+        Ok(Ok(Enabled::Ours(ours.map(|_| id))))
+    }
+
+    /// The folder as it is from now on; it had a name before.
+    async fn know(&self, shared: &Shared, known: KnownFolder, had: &str) -> Result<(), IntakeError> {
+        let name = known.name.clone();
+        shared.store.know_folder(known).await?;
+        if name != had {
+            journal::folder_renamed(had, &name);
+        }
+        shared.registry.renamed(shared.store.renamed_folders()?);
+        shared.owed.notify_one();
+        Ok(())
     }
 
     /// Remembers what is wrong with the folder, and tells it once.
@@ -145,6 +194,44 @@ impl Watched {
         self.trouble.clone_from(&trouble);
         Ok(shared.store.folder_trouble(&folder.name, trouble).await?)
     }
+}
+
+/// Ends the alarm that an earlier opening may have raised.
+async fn is_no_copy(shared: &Shared, folder: &Folder) -> Result<(), IntakeError> {
+    let alarm = Alarm::Copied(folder.name.clone());
+    if shared.store.alarms()?.iter().any(|raised| raised.alarm == alarm) {
+        shared.store.calm(alarm, shared.clock.now()).await?;
+    }
+    Ok(())
+}
+
+/// Whose the claims of a folder are that was opened.
+enum Enabled {
+    /// Ours; the marker under which these records, and no others, have worked here until now.
+    Ours(Option<String>),
+    /// Those of the folder it was copied from.
+    Copied,
+}
+
+/// What there is at the path that was recorded of a folder whose marker lies in another directory, or in this one.
+fn at_recorded_path(before: &KnownFolder, path: &str, directory: Option<&str>) -> RecordedPath {
+    if before.path == path {
+        return RecordedPath::This;
+    }
+    match marker_at(Path::new(&before.path)) {
+        // Its path leads to this very directory.
+        Ok(Some((marker, there))) if marker == before.id && Some(there.as_str()) != directory => {
+            RecordedPath::Marked
+        }
+        Ok(_) | Err(_) => RecordedPath::Gone,
+    }
+}
+
+/// A claim that was copied gets a name of its own, and is held.
+fn made_anew(shared: &Shared, hot: &Hot, dir: &str) -> io::Result<String> {
+    let Some(ulid) = shared.new_ulid() else { return Err(io::Error::other("no name can be drawn")) };
+    let held = format!("{ulid}{WAS_THERE}");
+    hot.rename_claim(dir, &held).map(|()| held)
 }
 
 /// Whatever may not be ours is held.

@@ -157,7 +157,7 @@ impl Outbox {
     async fn forget_folders(&self) -> Result<(), RecordError> {
         for raised in self.store.alarms()? {
             let is_over = match &raised.alarm {
-                Alarm::Away(folder) => self.registry.get(folder).is_none(),
+                Alarm::Away(folder) | Alarm::Copied(folder) => self.registry.get(folder).is_none(),
                 Alarm::Book(folder) => {
                     self.registry.get(folder).is_none_or(|known| known.folder.book.is_none())
                 }

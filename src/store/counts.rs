@@ -73,7 +73,8 @@ impl Batch<'_> {
 /// Letters and sheets of a folder since then, that count for its limits.
 pub(super) fn sent_since(db: &Connection, source: &str, since: Time) -> rusqlite::Result<(u32, u32)> {
     let sql = "SELECT count(*), coalesce(sum(sheets), 0) FROM letter INDEXED BY letter_counted
-               WHERE source = ?1 AND admitted_at >= ?2 AND state NOT IN ('held', 'withdrawn', 'cancelled')";
+               WHERE source IN (SELECT ?1 UNION SELECT old FROM renamed WHERE name = ?1)
+               AND admitted_at >= ?2 AND state NOT IN ('held', 'withdrawn', 'cancelled')";
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     db.prepare_cached(sql)?.query_row(params![source, millis(since)], row)
 }

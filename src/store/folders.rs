@@ -1,6 +1,8 @@
 //! The folders that were enabled: since when drops in them are new, and what is wrong with them.
 
-use rusqlite::{OptionalExtension as _, params};
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::moves::RecordError;
 use super::{Store, StoreError};
@@ -8,30 +10,78 @@ use super::{Store, StoreError};
 /// A folder as it was enabled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownFolder {
+    /// As the configuration called it then.
+    pub name: String,
     pub path: String,
+    /// Its marker's text.
     pub id: String,
+    /// What tells its directory from another, where that lasts.
+    pub directory: Option<String>,
     /// What its filesystem says is not younger was there before; in nanoseconds.
     pub since: i64,
     /// What was wrong with it when that was told last.
     pub trouble: Option<String>,
 }
 
+const COLUMNS: &str = "name, path, id, directory, since, trouble";
+
+fn known(row: &rusqlite::Row<'_>) -> rusqlite::Result<KnownFolder> {
+    Ok(KnownFolder {
+        name: row.get(0)?,
+        path: row.get(1)?,
+        id: row.get(2)?,
+        directory: row.get(3)?,
+        since: row.get(4)?,
+        trouble: row.get(5)?,
+    })
+}
+
 impl Store {
-    pub fn known_folder(&self, name: &str) -> Result<Option<KnownFolder>, StoreError> {
-        let sql = "SELECT path, id, since, trouble FROM folder WHERE name = ?1";
-        let row = |row: &rusqlite::Row<'_>| {
-            let (path, id, since, trouble) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-            Ok(KnownFolder { path, id, since, trouble })
-        };
-        Ok(self.reader().prepare_cached(sql)?.query_row([name], row).optional()?)
+    fn known(&self, column: &str, value: &str) -> Result<Option<KnownFolder>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM folder WHERE {column} = ?1");
+        Ok(self.reader().prepare_cached(&sql)?.query_row([value], known).optional()?)
     }
 
-    pub async fn know_folder(&self, name: &str, known: KnownFolder) -> Result<(), RecordError> {
-        let name = name.to_owned();
+    pub fn known_folder(&self, name: &str) -> Result<Option<KnownFolder>, StoreError> {
+        self.known("name", name)
+    }
+
+    pub fn folder_at(&self, path: &str) -> Result<Option<KnownFolder>, StoreError> {
+        self.known("path", path)
+    }
+
+    pub fn folder_of(&self, marker: &str) -> Result<Option<KnownFolder>, StoreError> {
+        self.known("id", marker)
+    }
+
+    /// The names that folders had, and those they have now.
+    pub fn renamed_folders(&self) -> Result<BTreeMap<String, String>, StoreError> {
+        let db = self.reader();
+        let mut statement = db.prepare_cached("SELECT old, name FROM renamed")?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// A folder as it is from now on, and everything that was under its old name. What another folder has under
+    /// this name, is under that one's marker until it comes back.
+    pub async fn know_folder(&self, folder: KnownFolder) -> Result<(), RecordError> {
         self.write(move |batch| {
-            let sql = "INSERT INTO folder (name, path, id, since) VALUES (?1, ?2, ?3, ?4)
-                       ON CONFLICT (name) DO UPDATE SET path = ?2, id = ?3, since = ?4";
-            let values = params![name, known.path, known.id, known.since];
+            let KnownFolder { name, path, id, directory, since, trouble: _ } = &folder;
+            let one = |sql: &str, key: &str| -> rusqlite::Result<Option<String>> {
+                batch.db.prepare_cached(sql)?.query_row([key], |row| row.get(0)).optional()
+            };
+            let under_it = one("SELECT id FROM folder WHERE name = ?1", name)?;
+            if let Some(other) = under_it.filter(|other| other != id) {
+                rename(batch.db, name, &other)?;
+            }
+            let before = one("SELECT name FROM folder WHERE id = ?1", id)?;
+            if let Some(old) = before.filter(|old| old != name) {
+                rename(batch.db, &old, name)?;
+            }
+            batch.db.prepare_cached("DELETE FROM renamed WHERE old = ?1")?.execute([name])?;
+            let sql = "INSERT INTO folder (name, path, id, directory, since) VALUES (?1, ?2, ?3, ?4, ?5)
+                       ON CONFLICT (name) DO UPDATE SET path = ?2, id = ?3, directory = ?4, since = ?5";
+            let values = params![name, path, id, directory, since];
             Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
         })
         .await
@@ -62,4 +112,25 @@ impl Store {
         })
         .await
     }
+}
+
+/// Everything that is under a folder's name is under another.
+fn rename(db: &Connection, old: &str, new: &str) -> rusqlite::Result<()> {
+    for sql in [
+        // What is owed there may have waited for a folder of the old name.
+        "UPDATE original SET folder = ?2, due_at = CASE WHEN due_at IS NOT NULL THEN 0 END WHERE folder = ?1",
+        "UPDATE folder SET name = ?2 WHERE name = ?1",
+        "UPDATE OR REPLACE meta SET key = 'book ' || ?2 WHERE key = 'book ' || ?1",
+        "UPDATE renamed SET name = ?2 WHERE name = ?1",
+        "INSERT INTO renamed VALUES (?1, ?2) ON CONFLICT (old) DO UPDATE SET name = ?2",
+    ] {
+        db.prepare_cached(sql)?.execute(params![old, new])?;
+    }
+    Ok(())
+}
+
+/// The name by which a folder goes at present.
+pub(super) fn present_name(db: &Connection, name: &str) -> rusqlite::Result<String> {
+    let sql = "SELECT coalesce((SELECT name FROM renamed WHERE old = ?1), ?1)";
+    db.prepare_cached(sql)?.query_row([name], |row| row.get(0))
 }

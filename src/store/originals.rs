@@ -5,6 +5,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::folders::present_name;
 use super::moves::RecordError;
 use super::news::{self, DropNotice};
 use super::{Store, StoreError, millis, signed, time};
@@ -164,6 +165,7 @@ impl Store {
             };
             let undecided = serde_json::to_string(&undecided)?;
             let Origin { folder, name, owner } = &origin;
+            let folder = present_name(batch.db, folder)?;
             let values = params![ulid.as_str(), folder, name, undecided, millis(at), owner, millis(due)];
             let changed = batch.db.prepare_cached(sql)?.execute(values)?;
             if let Some(notice) = notice.filter(|_| changed > 0) {
@@ -277,6 +279,7 @@ pub(super) fn insert(
                VALUES (?1, ?2, ?3, ?4, ?5, 'claim', CASE WHEN ?7 THEN NULL ELSE ?5 END, ?6)
                ON CONFLICT (ulid) DO UPDATE SET letter = ?4, undecided = NULL, due_at = ?5, changes = changes + 1";
     let Origin { folder, name, owner } = origin;
+    let folder = present_name(db, folder)?;
     let values = params![ulid, folder, name, signed(letter.0), millis(at), owner, rests];
     db.prepare_cached(sql)?.execute(values).map(drop)
 }

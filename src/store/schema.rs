@@ -240,10 +240,18 @@ const COUNTED: &str = "
 
     PRAGMA user_version = 7;
 ";
-pub(super) const VERSION: i64 = 7;
+
+/// A folder is its marker and its directory; its name may change, and what was under the old one goes along.
+const RENAMED: &str = "
+    ALTER TABLE folder ADD COLUMN directory TEXT;
+    CREATE TABLE renamed (old TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+    PRAGMA user_version = 8;
+";
+pub(super) const VERSION: i64 = 8;
 
 /// One step for each version; each ends by setting the next.
-const STEPS: [&str; 7] = [TABLES, ORIGINALS, LOOKED_UP, TOLD, STRUCK, FOLLOWED, COUNTED];
+const STEPS: [&str; 8] = [TABLES, ORIGINALS, LOOKED_UP, TOLD, STRUCK, FOLLOWED, COUNTED, RENAMED];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open(path)?;

@@ -89,6 +89,10 @@ fn alarm_en(alarm: &Alarm) -> (String, &'static str) {
             format!("Drops in the folder {folder} wait for its address book"),
             "Save the address book once and leave it unchanged; the drops then go on by themselves.",
         ),
+        Alarm::Copied(folder) => (
+            format!("The folder {folder} is a copy of another one"),
+            "What lay in it is held, so that nothing is posted twice. Letters are approved and cancelled in the folder they were dropped into.",
+        ),
         Alarm::Configuration => (
             "The new configuration is not used".to_owned(),
             "The old one stays in force. `mailchute check` shows every mistake with its place.",
@@ -159,6 +163,10 @@ fn alarm_ja(alarm: &Alarm) -> (String, &'static str) {
         Alarm::Book(folder) => (
             format!("フォルダー「{folder}」のファイルがアドレス帳の保存完了を待っています"),
             "アドレス帳を保存して閉じてください。変更がなくなれば自動で処理を再開します。",
+        ),
+        Alarm::Copied(folder) => (
+            format!("フォルダー「{folder}」は別のフォルダーのコピーです"),
+            "二重に郵送しないよう、中にあったファイルは保留にしました。承認と取消は、元のフォルダーで行ってください。",
         ),
         Alarm::Configuration => (
             "新しい設定は使われていません".to_owned(),

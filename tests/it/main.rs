@@ -43,6 +43,7 @@ mod folders {
     mod not_files;
     mod people;
     mod reload;
+    mod renamed;
     mod settled;
     mod together;
 }

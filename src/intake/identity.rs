@@ -1,0 +1,80 @@
+//! Which folder a directory is, by its marker and by itself; its name is only shown. Pure.
+
+/// A directory that has the marker of a folder we know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Met<'a> {
+    /// The directory that was recorded of the folder, and this one, where they can be told from others.
+    pub recorded: Option<&'a str>,
+    pub found: Option<&'a str>,
+    pub recorded_path: RecordedPath,
+}
+
+/// What there is at the path that was recorded of the folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordedPath {
+    /// It is the path of this directory.
+    This,
+    /// Another directory with the same marker.
+    Marked,
+    /// No such directory, or one with another marker or none.
+    Gone,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Identity {
+    /// It is that folder, whatever it is called now.
+    Known,
+    /// The folder was moved into another directory, or put back: it is that folder, and what lies in it was there.
+    Refilled,
+    /// A copy of the folder: a folder of its own, with nothing in it that is ours.
+    Copy,
+}
+
+pub fn identity(met: Met<'_>) -> Identity {
+    let is_same = match (met.recorded, met.found) {
+        (Some(recorded), Some(found)) => Some(recorded == found),
+        (None, _) | (_, None) => None,
+    };
+    match (met.recorded_path, is_same) {
+        (RecordedPath::This, Some(true) | None)
+        // The directory itself was moved; what has its marker at the old path is a copy.
+        | (RecordedPath::Marked | RecordedPath::Gone, Some(true)) => Identity::Known,
+        (RecordedPath::This | RecordedPath::Gone, Some(false)) | (RecordedPath::Gone, None) => {
+            Identity::Refilled
+        }
+        (RecordedPath::Marked, Some(false) | None) => Identity::Copy,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_its_marker_and_its_directory() {
+        use Identity::{Copy, Known, Refilled};
+        use RecordedPath::{Gone, Marked, This};
+        let rows = [
+            // recorded and found directory, what is at the recorded path, what it is
+            (Some("1"), Some("1"), This, Known),
+            (Some("1"), Some("2"), This, Refilled),
+            (None, Some("2"), This, Known),
+            (Some("1"), None, This, Known),
+            (None, None, This, Known),
+            (Some("1"), Some("1"), Gone, Known),
+            (Some("1"), Some("2"), Gone, Refilled),
+            (None, Some("2"), Gone, Refilled),
+            (Some("1"), None, Gone, Refilled),
+            (None, None, Gone, Refilled),
+            (Some("1"), Some("1"), Marked, Known),
+            (Some("1"), Some("2"), Marked, Copy),
+            (None, Some("2"), Marked, Copy),
+            (Some("1"), None, Marked, Copy),
+            (None, None, Marked, Copy),
+        ];
+        for (recorded, found, recorded_path, expected) in rows {
+            let met = Met { recorded, found, recorded_path };
+            assert_eq!(identity(met), expected, "{met:?}");
+        }
+    }
+}
