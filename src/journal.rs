@@ -5,7 +5,8 @@ mod folders;
 
 pub use configuration::{configuration_unsettled, not_reloaded, reloaded, restart_needed};
 pub use folders::{
-    folder_away, folder_back, folder_copied, folder_enabled, folder_of_others, folder_renamed,
+    folder_away, folder_back, folder_copied, folder_enabled, folder_left_out, folder_of_others,
+    folder_renamed,
 };
 
 use crate::clock::Time;

@@ -43,6 +43,7 @@ impl Build<'_, yaml::Folder> {
         Some(Folder {
             file: file.to_owned(),
             path: real(&beside.join(&written.path)),
+            accept: written.accept,
             mode: written.watch.mode,
             settle: written.watch.settle.map(|length| length.0),
             poll: written.watch.poll.map(|length| length.0),

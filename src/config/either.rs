@@ -1,4 +1,4 @@
-//! What may be written in more than one way: a sender, a receiver.
+//! What may be written in more than one way: a sender, a receiver, yes and no.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
+use super::folder::Accept;
 use super::yaml::AddressFile;
 
 /// A name, or an address.
@@ -105,6 +106,44 @@ impl<'de> Visitor<'de> for ReceiverVisitor {
 impl<'de> Deserialize<'de> for Receiver {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(ReceiverVisitor)
+    }
+}
+
+struct AcceptVisitor;
+
+impl Visitor<'_> for AcceptVisitor {
+    type Value = Accept;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`yes` or `no`")
+    }
+
+    fn visit_bool<E: Error>(self, accepts: bool) -> Result<Accept, E> {
+        Ok(if accepts { Accept::Yes } else { Accept::No })
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<Accept, E> {
+        match word {
+            "yes" => Ok(Accept::Yes),
+            "no" => Ok(Accept::No),
+            _other => Err(E::custom(format!("`{word}` says neither\nwrite `yes` or `no`"))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Accept {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(AcceptVisitor)
+    }
+}
+
+impl JsonSchema for Accept {
+    fn schema_name() -> Cow<'static, str> {
+        "Accept".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({"enum": ["yes", "no", true, false]})
     }
 }
 

@@ -51,6 +51,15 @@ pub enum FirstStart {
     Take,
 }
 
+/// Whether drops are taken in: written `yes` and `no`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Accept {
+    #[default]
+    Yes,
+    /// It is being given up: what people say of its letters is heard, and they go on.
+    No,
+}
+
 #[derive(Debug)]
 pub struct Folder {
     /// The name of its rules file, which is the folder's name everywhere.
@@ -58,6 +67,7 @@ pub struct Folder {
     /// Its rules file.
     pub file: PathBuf,
     pub path: PathBuf,
+    pub accept: Accept,
     pub mode: WatchMode,
     /// If not given, by the kind of its filesystem.
     pub settle: Option<Duration>,

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 use chrono_tz::Tz;
 pub use email::{Digest, Email, Login, Smtp, Start, Transport};
-pub use folder::{Book, FirstStart, Folder, Keep, LetterKind, Notify, WatchMode};
+pub use folder::{Accept, Book, FirstStart, Folder, Keep, LetterKind, Notify, WatchMode};
 pub use main_file::{Account, read_address, read_receiver};
 pub use on_disk::FilesOnDisk;
 pub use problem::{Problem, Weight};

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::either::{Receiver, Sender};
-use super::folder::{FirstStart, LetterKind, WatchMode};
+use super::folder::{Accept, FirstStart, LetterKind, WatchMode};
 use super::words::{Burst, Days, Hours, Length, Pages, Size};
 use super::words_people::{Email, Release};
 use super::yaml::AddressFile;
@@ -20,6 +20,9 @@ use crate::letter::{Color, Duplex, Print, Shipping, Staple};
 pub(super) struct Folder {
     /// The hot folder. Relative to this file.
     pub path: PathBuf,
+    /// `no`: nothing is taken in any more; what was goes on, and can be approved and cancelled.
+    #[serde(default)]
+    pub accept: Accept,
     /// The account that pays; the only one if not given.
     pub account: Option<String>,
     #[serde(default)]

@@ -72,7 +72,7 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
         config.letters_at_once,
     );
     let bells = Bells { owed: dispatch.owed(), ..Bells::default() };
-    let reloading = reload::Reloading::of(&config, reload);
+    let reloading = reload::Reloading::of(&config, reload, &store);
     let waking = reload::times(&config, &bells);
     let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
     registry.decided_by(std::mem::take(&mut config.on_disk));
@@ -171,6 +171,7 @@ async fn open(config: &Config, clock: &Clock, after_restore: bool) -> anyhow::Re
     journal::recovered(&report);
     intake::no_other_records(&store, &config.folders).await?;
     journal::started(env!("CARGO_PKG_VERSION"), &config.state);
+    intake::hold_left_out(&store, &config.folders, clock.now()).await?;
     for (account, letters) in store.going_on()? {
         if !config.accounts.iter().any(|known| known.name == account) {
             journal::account_missing(&account, letters);

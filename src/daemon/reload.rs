@@ -10,10 +10,11 @@ use tokio::time::{Instant, sleep};
 
 use crate::config::{Config, ConfigError, FilesOnDisk, Problem};
 use crate::hot::Registry;
-use crate::intake::Bells;
+use crate::intake::{Bells, left_out};
 use crate::journal;
 use crate::owed::Outbox;
 use crate::schedule::{Schedule, Waking};
+use crate::store::Store;
 use crate::systemd::Manager;
 
 /// A saved file is put in force when it has been unchanged for this long: half of it may be there before.
@@ -26,6 +27,7 @@ const ALARM_AFTER: Duration = Duration::from_secs(15);
 #[derive(Debug)]
 pub(super) struct Reloading {
     file: PathBuf,
+    store: Arc<Store>,
     asked: Arc<Notify>,
     /// Hints that a file was saved end with it.
     _watcher: Option<RecommendedWatcher>,
@@ -35,7 +37,7 @@ pub(super) struct Reloading {
 }
 
 impl Reloading {
-    pub(super) fn of(config: &Config, asked: Arc<Notify>) -> Self {
+    pub(super) fn of(config: &Config, asked: Arc<Notify>, store: &Arc<Store>) -> Self {
         let saved = Arc::new(Notify::new());
         let tell = Arc::clone(&saved);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
@@ -52,7 +54,8 @@ impl Reloading {
             }
             watcher
         });
-        Self { file: config.file.clone(), asked, _watcher: watcher, saved, fixed: config.fixed() }
+        let (file, store) = (config.file.clone(), Arc::clone(store));
+        Self { file, store, asked, _watcher: watcher, saved, fixed: config.fixed() }
     }
 
     pub(super) async fn run(
@@ -142,6 +145,14 @@ impl Reloading {
     ) -> Result<Vec<Waking>, Vec<String>> {
         match read {
             Ok(mut config) => {
+                let present = registry.all();
+                let present: Vec<&str> = present.iter().map(|known| known.folder.name.as_str()).collect();
+                let left_out = left_out(&self.store, &present, &config.folders);
+                let left_out = left_out.unwrap_or_else(|error| vec![error.to_string()]);
+                if !left_out.is_empty() {
+                    journal::not_reloaded(&left_out);
+                    return Err(left_out);
+                }
                 if config.fixed() != self.fixed {
                     journal::restart_needed();
                 }

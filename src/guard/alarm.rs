@@ -20,6 +20,8 @@ pub enum Alarm {
     Book(String),
     /// A folder is a copy of another, so what lies in it is held.
     Copied(String),
+    /// A folder with unfinished letters was not in the configuration at a start.
+    LeftOut(String),
     /// A configuration that was saved can't be used.
     Configuration,
     /// The state's disk is nearly full.
@@ -54,7 +56,9 @@ impl Alarm {
             Self::Away(_) => TimeDelta::minutes(1),
             Self::Book(_) => TimeDelta::minutes(5),
             // Who raises it has waited.
-            Self::Silent(_) | Self::Copied(_) | Self::Configuration | Self::Disk => TimeDelta::zero(),
+            Self::Silent(_) | Self::Copied(_) | Self::LeftOut(_) | Self::Configuration | Self::Disk => {
+                TimeDelta::zero()
+            }
         }
     }
 
@@ -62,7 +66,7 @@ impl Alarm {
     fn calm(&self) -> TimeDelta {
         match self {
             Self::Away(_) | Self::Silent(_) | Self::Disk => TimeDelta::minutes(5),
-            Self::Configuration | Self::Book(_) | Self::Copied(_) => TimeDelta::zero(),
+            Self::Configuration | Self::Book(_) | Self::Copied(_) | Self::LeftOut(_) => TimeDelta::zero(),
         }
     }
 }
@@ -87,6 +91,7 @@ impl fmt::Display for Alarm {
             Self::Away(folder) => write!(f, "folder {folder}"),
             Self::Book(folder) => write!(f, "book {folder}"),
             Self::Copied(folder) => write!(f, "copy {folder}"),
+            Self::LeftOut(folder) => write!(f, "left-out {folder}"),
             Self::Configuration => f.write_str("configuration"),
             Self::Disk => f.write_str("disk"),
         }
@@ -103,6 +108,7 @@ impl FromStr for Alarm {
             "folder" => Ok(Self::Away(name.to_owned())),
             "book" => Ok(Self::Book(name.to_owned())),
             "copy" => Ok(Self::Copied(name.to_owned())),
+            "left-out" => Ok(Self::LeftOut(name.to_owned())),
             "configuration" => Ok(Self::Configuration),
             "disk" => Ok(Self::Disk),
             _other => Err(()),

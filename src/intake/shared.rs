@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use tokio::sync::Notify;
 
 use super::Bells;
@@ -37,6 +38,13 @@ pub(super) struct Shared {
 pub(super) fn settle_time(folder: &Folder, hot: &Hot) -> Duration {
     let usual = Duration::from_secs(if hot.is_remote() { 15 } else { 5 });
     folder.settle.unwrap_or(usual)
+}
+
+/// When to look again after at most so long: a little sooner, at a moment at which others are looked at too.
+pub(super) fn together(now: TimeDelta, wait: TimeDelta) -> TimeDelta {
+    let grid = (wait / 5).num_milliseconds().max(1);
+    let moment = (now + wait).num_milliseconds() / grid * grid;
+    TimeDelta::milliseconds(moment).max(now + wait / 2)
 }
 
 impl Shared {

@@ -12,10 +12,10 @@ use super::books::BookAlarm;
 use super::hints::Hints;
 use super::litter::is_litter;
 use super::settle::{Name, Settling, Stamp};
-use super::shared::{Shared, settle_time};
+use super::shared::{Shared, settle_time, together};
 use super::stamp::stamp_inside;
 use super::{IntakeError, epoch, hands};
-use crate::config::{FirstStart, Folder, LetterKind, WatchMode};
+use crate::config::{Accept, FirstStart, Folder, LetterKind, WatchMode};
 use crate::drop::{Kind, is_pdf, pdf_of, shown, sidecars_of};
 use crate::hot::{Away, Hot, Known, WAS_THERE, kind};
 use crate::spool::Ulid;
@@ -261,11 +261,12 @@ impl Watched {
         let look = self.settling.look(now, settle, listing, waits);
         self.stuck.retain(|name, _| self.settling.knows(name));
         self.was_there.retain(|(name, _)| self.settling.knows(name));
-        let finished: HashMap<Name, Stamp> = look.ready.iter().cloned().collect();
+        let ready = Some(look.ready).filter(|_| folder.accept == Accept::Yes).unwrap_or_default();
+        let finished: HashMap<Name, Stamp> = ready.iter().cloned().collect();
         let sticks = |name: &Name, stamp: &Stamp| {
             self.stuck.get(name).is_some_and(|(before, until)| before == stamp && now < *until)
         };
-        for (name, stamp) in look.ready {
+        for (name, stamp) in ready {
             if pdf_of(&name).is_some() || sticks(&name, &stamp) {
                 continue;
             }
@@ -287,13 +288,6 @@ impl Watched {
         }
         Ok(look.next.filter(|next| *next < now + FOREVER))
     }
-}
-
-/// When to look again after at most so long: a little sooner, at a moment at which others are looked at too.
-fn together(now: TimeDelta, wait: TimeDelta) -> TimeDelta {
-    let grid = (wait / 5).num_milliseconds().max(1);
-    let moment = (now + wait).num_milliseconds() / grid * grid;
-    TimeDelta::milliseconds(moment).max(now + wait / 2)
 }
 
 /// Longer than anything waits.

@@ -36,3 +36,8 @@ pub fn folder_copied(folder: &str) {
         "the folder is a copy of another one; what lies in it is held, and letters stay those of the other"
     );
 }
+
+/// The configuration leaves it out at a start.
+pub fn folder_left_out(folder: &str, path: &str, unfinished: &str) {
+    tracing::error!(folder, path, unfinished, "the folder is not in the configuration; its letters are held");
+}

@@ -232,6 +232,8 @@ pub enum Reason {
     /// Proved dead after it had been held for want of an answer.
     ProvedAfterDoubt,
     OtherAccount,
+    /// Its folder was not in the configuration at a start, so nobody could have called it back.
+    NoFolder,
     /// Our own state went back in time or can't be trusted.
     Restored,
 }
@@ -274,6 +276,7 @@ impl Reason {
             | Self::NotAsMeant(_)
             | Self::NeverPostable(_)
             | Self::TooManyIntents
+            | Self::NoFolder
             | Self::ProvedAfterDoubt => Certainty::NothingPosted,
             Self::PostedOtherwise(_) | Self::NoAnswer | Self::OtherAccount | Self::Restored => {
                 Certainty::Unknown

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::fact::{Abandonment, Certainty, Fact, GoneAnswer, Kept, Limit, Reason};
-use super::order::{Method, Shipping, ShippingOption};
+use super::order::Shipping;
 use super::outcome::AccountProblem;
 
 impl Fact {
@@ -135,6 +135,7 @@ impl fmt::Display for Reason {
             Self::OtherAccount => f.write_str(
                 "it was to be confirmed under another account; with that account's credentials it goes on",
             ),
+            Self::NoFolder => f.write_str("its folder is not in the configuration any more"),
             Self::Restored => f.write_str("mailchute's own records were lost or went back in time"),
         }
     }
@@ -151,19 +152,8 @@ pub fn largest_unit(seconds: u64) -> (u64, usize) {
 /// As a person writes it in a rule: `normal trackable`.
 impl fmt::Display for Shipping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.method {
-            Method::Normal => "normal",
-            Method::LetterpackLite => "letterpack-lite",
-            Method::LetterpackPlus => "letterpack-plus",
-        })?;
-        self.options.iter().try_for_each(|option| {
-            f.write_str(match option {
-                ShippingOption::Express => " express",
-                ShippingOption::Trackable => " trackable",
-                ShippingOption::SimpleRegistered => " simple-registered",
-                ShippingOption::NormalRegistered => " normal-registered",
-            })
-        })
+        f.write_str(self.method.word())?;
+        self.options.iter().try_for_each(|option| write!(f, " {}", option.word()))
     }
 }
 

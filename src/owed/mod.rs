@@ -161,6 +161,7 @@ impl Outbox {
                 Alarm::Book(folder) => {
                     self.registry.get(folder).is_none_or(|known| known.folder.book.is_none())
                 }
+                Alarm::LeftOut(folder) => self.registry.get(folder).is_some(),
                 Alarm::Silent(_) | Alarm::Configuration | Alarm::Disk => false,
             };
             if is_over {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::moves::RecordError;
-use super::{Store, StoreError};
+use super::{Store, StoreError, read};
+use crate::letter::Number;
 
 /// A folder as it was enabled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +53,28 @@ impl Store {
 
     pub fn folder_of(&self, marker: &str) -> Result<Option<KnownFolder>, StoreError> {
         self.known("id", marker)
+    }
+
+    /// Every folder that was ever enabled, and not given up.
+    pub fn known_folders(&self) -> Result<Vec<KnownFolder>, StoreError> {
+        let db = self.reader();
+        let mut statement = db.prepare_cached(&format!("SELECT {COLUMNS} FROM folder ORDER BY name"))?;
+        let rows = statement.query_map([], known)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// What is not finished of a folder: its letters, and how many drops that are no letters.
+    pub fn unfinished_of(&self, folder: &str) -> Result<(Vec<Number>, u64), StoreError> {
+        let db = self.reader();
+        let sql = "SELECT number FROM original JOIN letter ON letter.number = original.letter
+                   WHERE original.folder = ?1 AND letter.state IN
+                       ('admitted', 'created', 'uploaded', 'confirming', 'withdrawing', 'held')
+                   ORDER BY number";
+        let mut statement = db.prepare_cached(sql)?;
+        let letters = statement.query_map([folder], |row| read::number(row, 0))?;
+        let sql = "SELECT count(*) FROM original WHERE folder = ?1 AND letter IS NULL AND place IN ('claim', 'held')";
+        let drops = db.prepare_cached(sql)?.query_row([folder], |row| read::count(row, 0))?;
+        Ok((letters.collect::<Result<_, _>>()?, drops))
     }
 
     /// The names that folders had, and those they have now.

@@ -93,6 +93,10 @@ fn alarm_en(alarm: &Alarm) -> (String, &'static str) {
             format!("The folder {folder} is a copy of another one"),
             "What lay in it is held, so that nothing is posted twice. Letters are approved and cancelled in the folder they were dropped into.",
         ),
+        Alarm::LeftOut(folder) => (
+            format!("The folder {folder} is not in the configuration, and has unfinished letters"),
+            "They are held. Put its file back (with `accept: no`, if nothing more is to be taken in), or cancel them with `mailchute cancel`.",
+        ),
         Alarm::Configuration => (
             "The new configuration is not used".to_owned(),
             "The old one stays in force. `mailchute check` shows every mistake with its place.",
@@ -167,6 +171,10 @@ fn alarm_ja(alarm: &Alarm) -> (String, &'static str) {
         Alarm::Copied(folder) => (
             format!("フォルダー「{folder}」は別のフォルダーのコピーです"),
             "二重に郵送しないよう、中にあったファイルは保留にしました。承認と取消は、元のフォルダーで行ってください。",
+        ),
+        Alarm::LeftOut(folder) => (
+            format!("フォルダー「{folder}」が設定になく、終わっていない郵便があります"),
+            "その郵便は保留にしました。フォルダーの設定ファイルを戻すか（受付を止める場合は `accept: no`）、`mailchute cancel` で取り消してください。",
         ),
         Alarm::Configuration => (
             "新しい設定は使われていません".to_owned(),

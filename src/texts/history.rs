@@ -50,6 +50,7 @@ impl Language {
                 | Reason::NoAnswer
                 | Reason::ProvedAfterDoubt
                 | Reason::OtherAccount
+                | Reason::NoFolder
                 | Reason::Restored,
             ) => ja::reason_text(reason),
         }

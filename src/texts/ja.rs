@@ -260,9 +260,8 @@ pub(super) fn reason_text(reason: &Reason) -> String {
         Reason::PostedOtherwise(why) => format!("別の人が確定した内容が依頼と違います: {why}"),
         Reason::NeverPostable(why) => format!("郵送サービスがこのPDFを受け付けません: {why}"),
         Reason::TooManyIntents => "三回確定を試みましたが、受け付けられませんでした。".to_owned(),
-        Reason::NoAnswer => {
-            "郵送サービスから一日以上、確かな返事がありません。確認を続けています。".to_owned()
-        }
+        Reason::NoAnswer => "郵送サービスから一日以上、確かな返事がありません。確認中です。".to_owned(),
+        Reason::NoFolder => "このフォルダーは現在の設定にありません。".to_owned(),
         Reason::ProvedAfterDoubt => "長い間不明でしたが、郵送されていないことが確認できました。".to_owned(),
         Reason::OtherAccount => "別のアカウントで確定しようとしていた郵便です。".to_owned(),
         Reason::Restored => "mailchuteの記録が失われたか、古い状態に戻りました。".to_owned(),

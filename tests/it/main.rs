@@ -40,6 +40,7 @@ mod folders {
     mod edges;
     mod epoch;
     mod kill;
+    mod left_out;
     mod not_files;
     mod people;
     mod reload;

@@ -51,6 +51,26 @@ async fn a_saved_configuration_is_in_force_and_a_bad_one_is_kept_out() {
     std::fs::write(room.path("y3.pdf"), pdf(3)).unwrap();
     says(&told, "confirmed: it is posted");
 
+    // Without its file nobody could call back what is not finished.
+    std::fs::write(&rules, quick.replace("rules:", "release: approval\nrules:")).unwrap();
+    says(&told, "is in force");
+    std::fs::write(room.path("x4.pdf"), pdf(4)).unwrap();
+    says(&told, "held");
+    std::fs::rename(&rules, room.dir.path().join("aside")).unwrap();
+    let line = says(&told, "the old one stays in force");
+    assert!(line.contains("no folder is left"), "{line}");
+    std::fs::write(room.dir.path().join("folders/z.yaml"), quick.replace("../letters", "../state/../z"))
+        .unwrap();
+    std::fs::create_dir(room.dir.path().join("z")).unwrap();
+    let line = says(&told, "the old one stays in force");
+    assert!(
+        line.contains("the folder `letters` is left out, and not finished of it: letter(s) #3"),
+        "{line}"
+    );
+    std::fs::remove_file(room.dir.path().join("folders/z.yaml")).unwrap();
+    std::fs::rename(room.dir.path().join("aside"), &rules).unwrap();
+    says(&told, "is in force");
+
     let pid = daemon.id().to_string();
     let signal = |name: &str| {
         assert!(std::process::Command::new("kill").args([name, &pid]).status().unwrap().success());
