@@ -17,6 +17,9 @@ use crate::letter::Print;
 use crate::rules::{self, ReceiverFrom, Rule, Rules, When};
 use crate::texts::Names;
 
+/// A scanner or a slow copy may rest in the middle of a file.
+const INCOMPLETE: Duration = Duration::from_mins(2);
+
 impl Build<'_, yaml::Folder> {
     pub(super) fn folder(&mut self, file: &Path) -> Option<Folder> {
         let written = &self.written.value;
@@ -38,8 +41,7 @@ impl Build<'_, yaml::Folder> {
         self.repeated_names();
         self.settle_is_sane();
         self.approval_is_sane();
-        let limits = &written.limits;
-        let duplicates = &written.duplicates;
+        let (limits, duplicates) = (&written.limits, &written.duplicates);
         Some(Folder {
             file: file.to_owned(),
             path: real(&beside.join(&written.path)),
@@ -47,6 +49,7 @@ impl Build<'_, yaml::Folder> {
             mode: written.watch.mode,
             settle: written.watch.settle.map(|length| length.0),
             poll: written.watch.poll.map(|length| length.0),
+            incomplete: written.watch.incomplete.map_or(INCOMPLETE, |length| length.0),
             ignore,
             letter: written.letter,
             first_start: written.first_start,

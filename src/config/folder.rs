@@ -72,6 +72,8 @@ pub struct Folder {
     /// If not given, by the kind of its filesystem.
     pub settle: Option<Duration>,
     pub poll: Option<Duration>,
+    /// How long what may not be whole must have been still before it is judged.
+    pub incomplete: Duration,
     pub ignore: Vec<Arc<Regex>>,
     pub letter: LetterKind,
     pub first_start: FirstStart,

@@ -73,6 +73,8 @@ pub(super) struct Watch {
     pub mode: WatchMode,
     /// How long a drop must have been still: 5s, on a network share 15s.
     pub settle: Option<Length>,
+    /// How long what may not be whole is waited for before it is judged: 2m.
+    pub incomplete: Option<Length>,
     /// How often it is looked at without a hint: 1m, where hints can't be had 5s.
     pub poll: Option<Length>,
     /// Names to be left alone, besides the usual litter: `*.bak`.

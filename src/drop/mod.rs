@@ -4,6 +4,7 @@
 //! them to people.
 
 mod names;
+mod unheard;
 
 use std::cmp::Ordering;
 use std::iter::Peekable;
@@ -11,6 +12,7 @@ use std::str::Chars;
 
 pub use names::{INSIDE, is_pdf, numbered, pdf_of, showable, shown, sidecars_of, text_name};
 use serde::{Deserialize, Serialize};
+pub use unheard::{Receivers, Standing, Unheard};
 
 use crate::letter::Problem;
 
@@ -103,6 +105,8 @@ pub enum Refusal {
     NotPostable(Vec<Problem>),
     /// It was moved where things are approved or cancelled, and nothing waits under that name.
     NothingWaits,
+    /// The same, and a letter is known by it.
+    Wish(Unheard),
     /// A copy that was to approve a letter belongs to whoever dropped it.
     OwnApproval,
 }
@@ -130,6 +134,8 @@ impl Refusal {
             Self::OtherPages { .. } => "other pages than said",
             Self::NotPostable(_) => "not postable",
             Self::NothingWaits => "nothing waits for it",
+            Self::Wish(Unheard::Several { .. }) => "several letters may be meant",
+            Self::Wish(Unheard::Known { .. }) => "its letter can't be approved or cancelled so",
             Self::OwnApproval => "approved by its own sender",
         }
     }

@@ -11,7 +11,7 @@ use super::hands::{Failed, is_away, not_taken, shown_path};
 use super::shared::Shared;
 use crate::config::Folder;
 use crate::drop::Refusal;
-use crate::hot::{Content, Hot};
+use crate::hot::{Content, Hot, changed};
 use crate::journal;
 use crate::letter::{Command, LARGEST_DOCUMENT, Letter};
 use crate::spool::sha256_of;
@@ -31,8 +31,8 @@ pub(super) async fn copied(
     place: &str,
     name: &[u8],
 ) -> Result<Option<()>, Failed> {
-    let Content::Whole { bytes, .. } = hot.peek_in(place, name, LARGEST_DOCUMENT)? else { return Ok(None) };
-    let content = sha256_of(&bytes);
+    let Content::Whole { bytes, stat } = hot.peek_in(place, name, LARGEST_DOCUMENT)? else { return Ok(None) };
+    let (content, file) = (sha256_of(&bytes), format!("{} {}", stat.st_ino, changed(&stat)));
     for original in shared.store.originals_named(&folder.name, name)? {
         let Some(number) =
             original.letter.filter(|_| original.place == Place::Held && !is_away(hot, &original))
@@ -48,7 +48,7 @@ pub(super) async fn copied(
         if !is_anothers(&original, hot, place, name)? {
             return not_taken(shared, folder, hot, place, name, Refusal::OwnApproval).await.map(Some);
         }
-        shared.store.said_in_folder(number, Command::Release, shared.clock.now()).await?;
+        shared.store.said_in_folder(number, Command::Release, file, shared.clock.now()).await?;
         journal::said_in_folder(number, Command::Release.word());
         // The spool has these very bytes.
         hot.remove(&Path::new(place).join(shown_path(name)))?;

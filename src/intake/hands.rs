@@ -13,15 +13,15 @@ use chrono::TimeDelta;
 use super::IntakeError;
 use super::approval::{copied, is_anothers};
 use super::litter::is_litter;
+use super::meant::{Laid, Wish, lies_at, wish};
 use super::settle::Settling;
 use super::shared::Shared;
 use super::taken_back::{bring_along, take_back};
+use super::wish::Hand;
 use crate::config::Folder;
 use crate::drop::{Origin, Refusal, Undecided, Waiting, pdf_of};
-use crate::hot::{Content, Hot, WAS_THERE};
+use crate::hot::{Hot, WAS_THERE};
 use crate::journal;
-use crate::letter::{Command, LARGEST_DOCUMENT};
-use crate::spool::sha256_of;
 use crate::store::{Original, Place};
 
 /// A move is at once, a copy over a network is not.
@@ -34,12 +34,6 @@ pub(super) struct Hands {
     approve: Settling,
     cancel: Settling,
     next: Option<TimeDelta>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hand {
-    Approve,
-    Cancel,
 }
 
 impl Hands {
@@ -56,6 +50,7 @@ pub(super) async fn look(
     now: TimeDelta,
 ) -> Result<(), IntakeError> {
     hands.next = None;
+    let incomplete = TimeDelta::from_std(folder.incomplete).unwrap_or(TimeDelta::MAX);
     for hand in [Hand::Approve, Hand::Cancel] {
         let (place, settling) = match hand {
             Hand::Approve => (&folder.names.approve, &mut hands.approve),
@@ -75,8 +70,13 @@ pub(super) async fn look(
                 }
                 continue;
             }
-            match said(shared, folder, hot, hand, place, &name).await {
-                Ok(()) => settling.forget(&name),
+            // What has not the bytes of any letter may be being copied.
+            let until = settling.since(&name).unwrap_or(now) + incomplete;
+            let laid = Laid { hand, place, name: &name, is_finished: now >= until };
+            match said(shared, folder, hot, &laid).await {
+                Ok(true) => settling.forget(&name),
+                // It may be being written.
+                Ok(false) => hands.next = Some(hands.next.map_or(until, |next| next.min(until))),
                 Err(Failed::Io(error)) => journal::not_obeyed(&folder.name, &error),
                 Err(Failed::Intake(error)) => return Err(error),
             }
@@ -102,26 +102,64 @@ impl<E: Into<IntakeError>> From<E> for Failed {
     }
 }
 
+/// Says whether it is done with the file.
 async fn said(
     shared: &Arc<Shared>,
     folder: &Folder,
     hot: &Arc<Hot>,
-    hand: Hand,
-    place: &str,
-    name: &[u8],
-) -> Result<(), Failed> {
+    laid: &Laid<'_>,
+) -> Result<bool, Failed> {
+    let Laid { hand, place, name, .. } = *laid;
     if hand == Hand::Approve
         && folder.names.by_copy
-        && let Some(done) = copied(shared, folder, hot, place, name).await?
+        && let Some(()) = copied(shared, folder, hot, place, name).await?
     {
-        return Ok(done);
+        return Ok(true);
     }
-    let Some(original) = meant(shared, folder, hot, place, name)? else {
-        if is_left_over(shared, folder, hot, name)? {
-            return Ok(hot.remove(&std::path::Path::new(place).join(shown_path(name)))?);
+    let (wish, file) = wish(shared, folder, hot, laid)?;
+    match wish {
+        Wish::NotYet if is_left_over(shared, folder, hot, name)? => {
+            hot.remove(&std::path::Path::new(place).join(shown_path(name)))?;
         }
-        return not_taken(shared, folder, hot, place, name, Refusal::NothingWaits).await;
-    };
+        Wish::NotYet => return Ok(false),
+        Wish::Moved(original) => moved(shared, folder, hot, laid, original, file).await?,
+        Wish::Copied(original) => copy(shared, folder, hot, laid, original, file).await?,
+        Wish::Unheard(refusal) => not_taken(shared, folder, hot, place, name, refusal).await?,
+    }
+    Ok(true)
+}
+
+/// The file is a copy: the original is where it was, and the copy goes away once what it says is durable.
+async fn copy(
+    shared: &Arc<Shared>,
+    folder: &Folder,
+    hot: &Arc<Hot>,
+    laid: &Laid<'_>,
+    original: Original,
+    file: String,
+) -> Result<(), Failed> {
+    if let Some(letter) = original.letter {
+        let command = laid.hand.command();
+        shared.store.said_in_folder(letter, command, file, shared.clock.now()).await?;
+        journal::said_in_folder(letter, command.word());
+        shared.taken.notify_one();
+    } else if let Some((shelf, name)) = lies_at(&original) {
+        let there = Laid { place: &shelf, name: &name, ..*laid };
+        moved(shared, folder, hot, &there, original, file).await?;
+    }
+    Ok(hot.remove(&std::path::Path::new(laid.place).join(shown_path(laid.name)))?)
+}
+
+/// The original itself lies there.
+async fn moved(
+    shared: &Arc<Shared>,
+    folder: &Folder,
+    hot: &Arc<Hot>,
+    laid: &Laid<'_>,
+    original: Original,
+    file: String,
+) -> Result<(), Failed> {
+    let Laid { hand, place, name, .. } = *laid;
     let now = shared.clock.now();
     match (original.letter, hand) {
         // Moved, it is still whose it was: nobody can tell who approved it.
@@ -130,11 +168,8 @@ async fn said(
             shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
         }
         (Some(letter), hand) => {
-            let command = match hand {
-                Hand::Approve => Command::Release,
-                Hand::Cancel => Command::Cancel,
-            };
-            shared.store.said_in_folder(letter, command, now).await?;
+            let command = hand.command();
+            shared.store.said_in_folder(letter, command, file, now).await?;
             journal::said_in_folder(letter, command.word());
             take_back(shared, hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now + BACK)).await?;
@@ -181,36 +216,6 @@ pub(super) fn is_away(hot: &Hot, original: &Original) -> bool {
 pub(super) fn shown_path(path: &[u8]) -> std::path::PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     std::ffi::OsStr::from_bytes(path).into()
-}
-
-/// The original that was moved here: of this name, no more where it lay, and of these very bytes.
-fn meant(
-    shared: &Arc<Shared>,
-    folder: &Folder,
-    hot: &Hot,
-    place: &str,
-    name: &[u8],
-) -> Result<Option<Original>, Failed> {
-    let named = shared.store.originals_named(&folder.name, name)?;
-    let content = match hot.peek_in(place, name, LARGEST_DOCUMENT) {
-        Ok(Content::Whole { bytes, .. }) => Some(sha256_of(&bytes)),
-        Ok(_) => None,
-        Err(error) => return Err(error.into()),
-    };
-    for original in named.into_iter().filter(|original| is_away(hot, original)) {
-        let Some(number) = original.letter else { return Ok(Some(original)) };
-        let Some(letter) = shared.store.letter(number)? else { continue };
-        let same = match (letter.order.documents.as_slice(), &content) {
-            ([only], Some(content)) => only.sha256 == *content,
-            // A subfolder is known by its name.
-            (_, None) => true,
-            (_, Some(_)) => false,
-        };
-        if same {
-            return Ok(Some(original));
-        }
-    }
-    Ok(None)
 }
 
 /// Whether it is only the text that lay beside an original which was moved.

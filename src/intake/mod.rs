@@ -15,6 +15,7 @@ mod hints;
 mod identity;
 mod left;
 mod litter;
+mod meant;
 mod open;
 mod settle;
 mod shared;
@@ -23,6 +24,7 @@ mod stamp;
 mod take;
 mod taken_back;
 mod watched;
+mod wish;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;

@@ -1,16 +1,17 @@
 //! What lies beside an original: its text, and what else was claimed with it.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::config::Folder;
-use crate::drop::{showable, shown, sidecars_of, text_name};
+use crate::drop::{Receivers, Refusal, Undecided, Unheard, showable, shown, sidecars_of, text_name};
 use crate::hot::Hot;
 use crate::letter::Letter;
 use crate::spool::sha256_of;
-use crate::store::Original;
+use crate::store::{Original, Store, StoreError};
 use crate::texts::{Noted, Times, note};
 
 /// What lay beside it on the shelf where it was, or was found: its text goes away, its sidecar along. It may
@@ -36,14 +37,32 @@ fn text_of(path: &Path) -> PathBuf {
     path.with_file_name(OsStr::from_bytes(&text))
 }
 
+/// A drop that is no letter, with whom the letters go to of which its text speaks.
+pub(super) fn with_receivers<'a>(
+    store: &Store,
+    undecided: Option<&'a Undecided>,
+) -> Result<Option<Cow<'a, Undecided>>, StoreError> {
+    let Some(Undecided::Refused(Refusal::Wish(Unheard::Several { letters, .. }))) = undecided else {
+        return Ok(undecided.map(Cow::Borrowed));
+    };
+    let mut receivers = Receivers::default();
+    for number in letters {
+        let letter = store.letter(*number)?;
+        receivers.0.push(letter.map(|letter| letter.order.receiver.address.name.clone()).unwrap_or_default());
+    }
+    let unheard = Unheard::Several { letters: letters.clone(), receivers };
+    Ok(Some(Cow::Owned(Undecided::Refused(Refusal::Wish(unheard)))))
+}
+
 /// What is said of an original in the text beside it.
 pub(super) fn text_for(
     original: &Original,
     folder: &Folder,
     letter: Option<&Letter>,
+    undecided: Option<&Undecided>,
     times: Times,
 ) -> String {
-    let about = match (letter, &original.undecided) {
+    let about = match (letter, undecided) {
         (Some(letter), _) => Noted::Letter(letter),
         (None, Some(undecided)) => Noted::Drop(undecided),
         (None, None) => return String::new(),

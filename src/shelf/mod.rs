@@ -28,7 +28,7 @@ use crate::store::{Dated, Original, Place, RecordError, Store};
 use crate::texts::Times;
 
 pub use audit::{Looked, audit};
-use beside::{complete, leave_shelf, text_for};
+use beside::{complete, leave_shelf, text_for, with_receivers};
 use find::{find, in_hand, on_a_shelf};
 use together::TOGETHER;
 
@@ -227,7 +227,8 @@ impl Put<'_> {
             Some(letter) if letter.order.sealed_pdf => self.store.is_sealed_as_sent(letter.number)?,
             Some(_) | None => None,
         };
-        let place = match (&letter, &original.undecided) {
+        let undecided = with_receivers(self.store, original.undecided.as_ref())?;
+        let place = match (&letter, &undecided) {
             (Some(letter), _) => place::of_letter(letter),
             (None, Some(undecided)) => place::of_drop(undecided),
             (None, None) => return Ok(Err(io::Error::other("its letter has no facts"))),
@@ -245,7 +246,7 @@ impl Put<'_> {
             (None, here) => Plan::OutOfSight(here),
             (Some(_), None) => Plan::Gone,
             (Some(dir), Some(here)) => {
-                let text = text_for(original, folder, letter.as_ref(), times);
+                let text = text_for(original, folder, letter.as_ref(), undecided.as_deref(), times);
                 Plan::Lay(Lay { place, here, dir, text })
             }
         }))

@@ -27,6 +27,7 @@ mod recovery;
 mod relocate;
 mod report;
 mod rows;
+mod said;
 mod schedule;
 mod schema;
 mod search;

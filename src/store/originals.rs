@@ -11,7 +11,7 @@ use super::news::{self, DropNotice};
 use super::{Store, StoreError, millis, signed, time};
 use crate::clock::Time;
 use crate::drop::{Origin, Undecided, Waiting};
-use crate::letter::{Command, Letter, Number};
+use crate::letter::{Letter, Number};
 use crate::spool::Ulid;
 
 /// Where an original lies.
@@ -184,25 +184,6 @@ impl Store {
                        WHERE ulid = ?1 AND letter IS NULL";
             let accepted = serde_json::to_string(&Undecided::Accepted { doubts })?;
             Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), accepted]).map(drop)?)
-        })
-        .await
-    }
-
-    /// A person moved an original to say something; it is claimed, and what was said is ordered.
-    pub async fn said_in_folder(
-        &self,
-        letter: Number,
-        command: Command,
-        at: Time,
-    ) -> Result<(), RecordError> {
-        self.write(move |batch| {
-            let open = "SELECT 1 FROM orders WHERE letter = ?1 AND command = ?2 AND done_at IS NULL";
-            if batch.db.prepare_cached(open)?.exists(params![signed(letter.0), command.word()])? {
-                return Ok(());
-            }
-            let sql = "INSERT INTO orders (letter, command, asked_at) VALUES (?1, ?2, ?3)";
-            let values = params![signed(letter.0), command.word(), millis(at)];
-            Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
         })
         .await
     }

@@ -241,10 +241,12 @@ const COUNTED: &str = "
     PRAGMA user_version = 7;
 ";
 
-/// A folder is its marker and its directory; its name may change, and what was under the old one goes along.
+/// A folder is its marker and its directory; its name may change, and what was under the old one goes along. A
+/// file by which somebody said something of a letter is heard once.
 const RENAMED: &str = "
     ALTER TABLE folder ADD COLUMN directory TEXT;
     CREATE TABLE renamed (old TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE heard (letter INTEGER NOT NULL, file TEXT NOT NULL, PRIMARY KEY (letter, file)) STRICT, WITHOUT ROWID;
 
     PRAGMA user_version = 8;
 ";

@@ -74,6 +74,7 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             "Whoever dropped a letter can't approve it.",
             "Somebody else must copy it from the folder where it is held. The letter goes on waiting there.",
         ),
+        Refusal::Wish(unheard) => super::wish::en(unheard),
         Refusal::NothingWaits => {
             Said::new("Nothing waits under this name.", "To post it, put it into the folder itself.")
         }

@@ -90,6 +90,7 @@ impl Language {
                 | Refusal::SidecarUnwanted { .. }
                 | Refusal::OtherPages { .. }
                 | Refusal::NothingWaits
+                | Refusal::Wish(_)
                 | Refusal::OwnApproval,
             ) => self.refusal(refusal).cause,
         }

@@ -84,6 +84,7 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             "入れた本人は承認できません。",
             "別の人が、保留中のフォルダーからコピーしてください。郵便はそのまま承認を待っています。",
         ),
+        Refusal::Wish(unheard) => super::wish::ja(unheard),
         Refusal::NothingWaits => Said::new(
             "この名前で待っている郵便はありません。",
             "郵送する場合は、フォルダーに直接入れてください。",

@@ -40,6 +40,8 @@ const INVARIANTS: &[(&str, &[&str])] = &[
         "settled::a_book_that_changes_while_a_drop_is_read_does_not_decide_over_it"]),
     ("I22", &["renamed::who_says_something_in_a_folder_whose_file_was_renamed_is_heard",
         "renamed::a_copy_of_a_folder_is_a_folder_of_its_own_in_which_everything_is_held",
+        "wishes::a_copy_says_what_a_move_says_and_is_taken_away",
+        "wishes::who_says_something_that_can_not_be_done_is_told_of_the_letter_and_never_to_send_it_again",
         "left_out::a_configuration_that_leaves_out_a_folder_with_unfinished_letters_is_refused"]),
     // A start after the disk became another device takes root: tests/moved-disk.
     ("I23", &["copied::a_copy_of_the_records_is_refused_beside_them_and_after_them",

@@ -61,6 +61,7 @@ mod people {
     mod past;
     mod scripts;
     mod server;
+    mod wishes;
 }
 
 mod posting {

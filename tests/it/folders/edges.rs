@@ -20,6 +20,7 @@ async fn a_text_that_was_dropped_is_kept_beside_its_own_text() {
     // A stranger's text among the approved is handed back, not thrown away.
     std::fs::write(room.path("Approve/mine.txt"), b"more of them").unwrap();
     room.settled().await;
+    room.pass(120).await;
     assert_eq!(std::fs::read(room.path("Rejected/mine.txt")).unwrap(), b"more of them");
 }
 
@@ -73,6 +74,7 @@ async fn a_hand_says_nothing_about_a_letter_of_the_same_name_or_with_other_bytes
     std::fs::remove_file(room.path("Held/x.pdf")).unwrap();
     std::fs::write(room.path("Approve/x.pdf"), pdf(9)).unwrap();
     room.settled().await;
+    room.pass(120).await;
     assert_eq!(room.row_states(), ["held"], "the old bytes are not posted");
     assert!(room.tree().contains(&"Rejected/x.pdf".to_owned()), "{:?}", room.tree());
     room.check().await;

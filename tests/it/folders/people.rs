@@ -94,6 +94,8 @@ async fn what_nobody_waits_for_is_handed_back() {
     let mut room = Mailroom::open().await;
     std::fs::write(room.path("Approve/new.pdf"), pdf(1)).unwrap();
     room.settled().await;
+    assert_eq!(room.tree(), ["Approve/new.pdf"], "it may be being written");
+    room.pass(120).await;
     assert_eq!(room.why("new.pdf"), "nothing waits for it");
     assert_eq!(room.tree(), ["Rejected/new.pdf", "Rejected/new.txt"]);
     assert!(room.desk().letters(None, None, 10).unwrap().is_empty());

@@ -17,6 +17,8 @@ pub const FOLDERS: [&str; 2] = ["letters", "approved"];
 #[derive(Debug, Default)]
 pub struct Office {
     pub lies: BTreeMap<String, i64>,
+    /// How many copies were laid where people approve and cancel: each is heard and taken away, or handed back.
+    pub copies: BTreeMap<String, i64>,
     pub drops: usize,
     last: Vec<u8>,
     /// Files that somebody is still writing: the path, what is there, and what is to come.
@@ -119,6 +121,11 @@ impl Office {
         let name = path.file_name().unwrap();
         match to {
             Some(to) if folder.join(to).join(name).exists() => return None,
+            Some(to @ ("Approve" | "Cancel")) if from != "." && dice.percent(30) => {
+                std::fs::copy(path, folder.join(to).join(name)).unwrap();
+                *self.copies.entry(sha256_of(&std::fs::read(path).unwrap())).or_default() += 1;
+                return Some(format!("a copy of {} from {from} to {to}", name.display()));
+            }
             Some(to) => std::fs::rename(path, folder.join(to).join(name)).unwrap(),
             None => {
                 self.count(&std::fs::read(path).unwrap(), -1);

@@ -1,0 +1,128 @@
+//! What is known of a file that a person laid where letters are approved or cancelled.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::hands::{Failed, shown_path};
+use super::shared::Shared;
+use super::wish::{Candidate, Hand, Meant, meant};
+use crate::config::Folder;
+use crate::drop::{Receivers, Refusal, Standing, Undecided, Unheard};
+use crate::hot::{Content, Hot, changed};
+use crate::letter::{LARGEST_DOCUMENT, Letter};
+use crate::spool::sha256_of;
+use crate::store::{Original, Place};
+
+/// Which original is meant.
+pub(super) enum Wish {
+    Moved(Original),
+    /// The file is a copy of it; which file it is.
+    Copied(Original),
+    Unheard(Refusal),
+    NotYet,
+}
+
+/// The file that says something: where it lies, and whether it has been unchanged long enough to be judged by what
+/// it lacks.
+pub(super) struct Laid<'a> {
+    pub hand: Hand,
+    pub place: &'a str,
+    pub name: &'a [u8],
+    pub is_finished: bool,
+}
+
+/// Which original is meant by a file, and what tells this file from a later one.
+pub(super) fn wish(
+    shared: &Arc<Shared>,
+    folder: &Folder,
+    hot: &Hot,
+    laid: &Laid<'_>,
+) -> Result<(Wish, String), Failed> {
+    let (bytes, file) = match hot.peek_in(laid.place, laid.name, LARGEST_DOCUMENT)? {
+        Content::Whole { bytes, stat } => (Some(bytes), format!("{} {}", stat.st_ino, changed(&stat))),
+        Content::Changing => return Ok((Wish::NotYet, String::new())),
+        Content::TooLarge(_) | Content::NotAFile(_) | Content::Linked | Content::NoRight => {
+            (None, String::new())
+        }
+    };
+    let content = bytes.as_deref().map(sha256_of);
+    let mut known = shared.store.originals_named(&folder.name, laid.name)?;
+    if let Some(content) = &content {
+        known.extend(shared.store.originals_of(&folder.name, content)?);
+    }
+    known.sort_by(|one, other| other.ulid.cmp(&one.ulid));
+    known.dedup_by(|one, other| one.ulid == other.ulid);
+    let mut candidates = Vec::new();
+    let mut letters = Vec::new();
+    for original in &known {
+        let letter = match original.letter {
+            Some(number) => shared.store.letter(number)?,
+            None => None,
+        };
+        let away = !lies_elsewhere(hot, original)?;
+        let has_bytes = match (&letter, &content) {
+            // A subfolder is known by its name.
+            (Some(_), None) => away,
+            (Some(letter), Some(content)) => has_these(letter, content),
+            (None, _) => away || bytes.as_deref().is_some_and(|bytes| lies_there(hot, original, bytes)),
+        };
+        let has_name = original.origin.name == laid.name || is_shelved_as(original, laid.name);
+        let standing = letter.as_ref().map(Standing::of);
+        candidates.push(Candidate { has_name, has_bytes, is_away: away, standing });
+        letters.push(letter);
+    }
+    let copies_count = !(laid.hand == Hand::Approve && folder.names.by_copy);
+    let meant = meant(&candidates, laid.hand, copies_count, laid.is_finished);
+    let number = |index: usize| letters[index].as_ref().map(|letter| letter.number);
+    let wish = match meant {
+        Meant::Moved(index) => Wish::Moved(known.swap_remove(index)),
+        Meant::Copied(index) => Wish::Copied(known.swap_remove(index)),
+        Meant::Several(indices) => Wish::Unheard(Refusal::Wish(Unheard::Several {
+            letters: indices.into_iter().filter_map(number).collect(),
+            receivers: Receivers::default(),
+        })),
+        Meant::Known(index) => Wish::Unheard(match (number(index), candidates[index].standing) {
+            (Some(letter), Some(standing)) => {
+                Refusal::Wish(Unheard::Known { letter, standing, same: candidates[index].has_bytes })
+            }
+            (None, _) | (_, None) => Refusal::NothingWaits,
+        }),
+        Meant::NotYet => Wish::NotYet,
+        Meant::Nothing => Wish::Unheard(Refusal::NothingWaits),
+    };
+    Ok((wish, file))
+}
+
+/// Whether the original is on its shelf or in its claim, so that another file is a copy of it. Records that were
+/// made anew may not know where it lies: then this may be it, and a copy would be taken away for good.
+fn lies_elsewhere(hot: &Hot, original: &Original) -> io::Result<bool> {
+    if hot.find_claimed(original.ulid.as_str(), &original.origin.name)?.is_some() {
+        return Ok(true);
+    }
+    original.shelved.as_deref().map_or(Ok(false), |path| hot.is_there(&shown_path(path)))
+}
+
+fn has_these(letter: &Letter, content: &str) -> bool {
+    matches!(letter.order.documents.as_slice(), [only] if only.sha256 == content)
+}
+
+fn is_shelved_as(original: &Original, name: &[u8]) -> bool {
+    let shelved = original.shelved.as_deref().map(shown_path);
+    shelved.is_some_and(|path| path.file_name().is_some_and(|shelved| shelved.as_encoded_bytes() == name))
+}
+
+/// Whether these are the bytes of a drop that waits on its shelf.
+fn lies_there(hot: &Hot, original: &Original, bytes: &[u8]) -> bool {
+    let waits = matches!(original.undecided, Some(Undecided::Waits(_))) && original.place == Place::Held;
+    let Some(path) = original.shelved.as_deref().map(shown_path).filter(|_| waits) else { return false };
+    let same = |content: &Content| matches!(content, Content::Whole { bytes: there, .. } if there == bytes);
+    hot.holds(&path, LARGEST_DOCUMENT, &same).unwrap_or(false)
+}
+
+/// The shelf and the name under which an original lies.
+pub(super) fn lies_at(original: &Original) -> Option<(String, Vec<u8>)> {
+    let path = shown_path(original.shelved.as_deref()?);
+    let name = path.file_name()?.as_encoded_bytes().to_vec();
+    Some((path.parent().unwrap_or(Path::new("")).to_str()?.to_owned(), name))
+}

@@ -1,0 +1,136 @@
+//! Which letter is meant by a file that a person laid where letters are approved or cancelled. Pure.
+
+use crate::drop::Standing;
+use crate::letter::Command;
+
+/// What a person asks by laying a file there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hand {
+    Approve,
+    Cancel,
+}
+
+impl Hand {
+    pub(super) fn command(self) -> Command {
+        match self {
+            Self::Approve => Command::Release,
+            Self::Cancel => Command::Cancel,
+        }
+    }
+}
+
+/// A letter, or a drop that waits, that has the file's name or its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub has_name: bool,
+    pub has_bytes: bool,
+    /// Its original is no more where we put it.
+    pub is_away: bool,
+    /// `None`: it is a drop that waits, and no letter yet.
+    pub standing: Option<Standing>,
+}
+
+/// Which one is meant, by its place among the candidates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Meant {
+    /// Its original itself was moved here.
+    Moved(usize),
+    /// This is a copy of it.
+    Copied(usize),
+    Several(Vec<usize>),
+    /// It is known, and can't be approved or cancelled by this.
+    Known(usize),
+    /// It may be being written.
+    NotYet,
+    Nothing,
+}
+
+/// Candidates come newest first. `is_finished`: it has been unchanged long enough to be judged by what it lacks.
+pub(super) fn meant(candidates: &[Candidate], hand: Hand, copies_count: bool, is_finished: bool) -> Meant {
+    let moved = |one: &Candidate| one.has_name && one.has_bytes && one.is_away;
+    if let Some(index) = candidates.iter().position(moved) {
+        return Meant::Moved(index);
+    }
+    let is_open =
+        |one: &Candidate| one.has_name && one.has_bytes && copies_count && can_be_said(hand, one.standing);
+    let open: Vec<usize> =
+        candidates.iter().enumerate().filter(|(_, one)| is_open(one)).map(|(index, _)| index).collect();
+    match open.as_slice() {
+        [] => {}
+        [one] => return Meant::Copied(*one),
+        _several => return Meant::Several(open),
+    }
+    let known = |wanted: fn(&Candidate) -> bool| {
+        candidates.iter().position(|one| one.standing.is_some() && wanted(one)).map(Meant::Known)
+    };
+    let by_bytes = known(|one| one.has_name && one.has_bytes).or_else(|| known(|one| one.has_bytes));
+    match by_bytes {
+        Some(known) => known,
+        None if !is_finished => Meant::NotYet,
+        None => known(|one| one.has_name).unwrap_or(Meant::Nothing),
+    }
+}
+
+fn can_be_said(hand: Hand, standing: Option<Standing>) -> bool {
+    match (hand, standing) {
+        (_, None | Some(Standing::Waits)) | (Hand::Cancel, Some(Standing::OnItsWay | Standing::Posted)) => {
+            true
+        }
+        (Hand::Approve, Some(Standing::OnItsWay | Standing::Posted))
+        | (_, Some(Standing::Shipped | Standing::NotPosted | Standing::Closed)) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which of name, bytes and away it has, and how it stands.
+    type Known = (&'static str, Option<Standing>);
+
+    fn one(letters: &str, standing: Option<Standing>) -> Candidate {
+        let has = |letter| letters.contains(letter);
+        Candidate { has_name: has('n'), has_bytes: has('b'), is_away: has('a'), standing }
+    }
+
+    #[test]
+    fn a_copy_is_as_good_as_a_move_and_what_is_not_sure_is_not_done() {
+        use Hand::{Approve, Cancel};
+        use Standing::{Closed, NotPosted, OnItsWay, Posted, Shipped, Waits};
+        let rows: [(&[Known], Hand, Meant); 22] = [
+            (&[], Cancel, Meant::Nothing),
+            (&[("nba", Some(Waits))], Approve, Meant::Moved(0)),
+            (&[("nba", Some(Shipped))], Cancel, Meant::Moved(0)),
+            (&[("nba", None)], Approve, Meant::Moved(0)),
+            (&[("nb", Some(Waits)), ("nba", Some(Waits))], Cancel, Meant::Moved(1)),
+            (&[("nb", Some(Waits))], Approve, Meant::Copied(0)),
+            (&[("nb", None)], Cancel, Meant::Copied(0)),
+            (&[("nb", Some(OnItsWay))], Cancel, Meant::Copied(0)),
+            (&[("nb", Some(Posted))], Cancel, Meant::Copied(0)),
+            (&[("nb", Some(OnItsWay))], Approve, Meant::Known(0)),
+            (&[("nb", Some(Posted))], Approve, Meant::Known(0)),
+            (&[("nb", Some(Shipped))], Cancel, Meant::Known(0)),
+            (&[("nb", Some(NotPosted))], Approve, Meant::Known(0)),
+            (&[("nb", Some(Closed))], Cancel, Meant::Known(0)),
+            (&[("nb", Some(Waits)), ("nb", Some(Waits))], Cancel, Meant::Several(vec![0, 1])),
+            (&[("nb", Some(Posted)), ("nb", Some(Waits))], Approve, Meant::Copied(1)),
+            (&[("b", Some(Waits))], Approve, Meant::Known(0)),
+            (&[("n", Some(Posted)), ("b", Some(Waits))], Cancel, Meant::Known(1)),
+            (&[("na", Some(Waits))], Cancel, Meant::Known(0)),
+            (&[("n", Some(Posted))], Cancel, Meant::Known(0)),
+            (&[("n", None)], Approve, Meant::Nothing),
+            (&[("na", None)], Cancel, Meant::Nothing),
+        ];
+        for (letters, hand, expected) in rows {
+            let candidates: Vec<Candidate> =
+                letters.iter().map(|(letters, standing)| one(letters, *standing)).collect();
+            assert_eq!(meant(&candidates, hand, true, true), expected, "{letters:?} {hand:?}");
+            // While it may be being written, only whole bytes say something.
+            let by_bytes = candidates.iter().any(|one| one.has_bytes);
+            let early = if by_bytes { expected } else { Meant::NotYet };
+            assert_eq!(meant(&candidates, hand, true, false), early, "{letters:?} {hand:?}");
+        }
+        // With four eyes, whose copy it is decides, and not here.
+        assert_eq!(meant(&[one("nb", Some(Waits))], Approve, false, true), Meant::Known(0));
+    }
+}

@@ -1,0 +1,51 @@
+//! What people say of letters by moving or copying files.
+
+use rusqlite::params;
+
+use super::moves::RecordError;
+use super::originals::{COLUMNS, original};
+use super::{Original, Store, StoreError, millis, signed};
+use crate::clock::Time;
+use crate::letter::{Command, Number};
+
+impl Store {
+    /// A person moved or copied a file to say something of a letter: it is ordered. `file` tells this file from
+    /// any later one: one that can't be taken away says nothing twice. Empty if nothing tells it.
+    pub async fn said_in_folder(
+        &self,
+        letter: Number,
+        command: Command,
+        file: String,
+        at: Time,
+    ) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            if !file.is_empty() {
+                let sql = "INSERT INTO heard VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+                let values = params![signed(letter.0), format!("{} {file}", command.word())];
+                if batch.db.prepare_cached(sql)?.execute(values)? == 0 {
+                    return Ok(());
+                }
+            }
+            let open = "SELECT 1 FROM orders WHERE letter = ?1 AND command = ?2 AND done_at IS NULL";
+            if batch.db.prepare_cached(open)?.exists(params![signed(letter.0), command.word()])? {
+                return Ok(());
+            }
+            let sql = "INSERT INTO orders (letter, command, asked_at) VALUES (?1, ?2, ?3)";
+            let values = params![signed(letter.0), command.word(), millis(at)];
+            Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
+        })
+        .await
+    }
+
+    /// The originals of a folder's letters whose first document has these bytes.
+    pub fn originals_of(&self, folder: &str, sha256: &str) -> Result<Vec<Original>, StoreError> {
+        let db = self.reader();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM original WHERE folder = ?1 AND letter IN
+                 (SELECT letter FROM document WHERE sha256 = ?2 AND n = 0)"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
+        let found = statement.query_map(params![folder, sha256], original)?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+}

@@ -1,0 +1,96 @@
+//! Why a file says nothing where letters are approved or cancelled, though a letter is known by it.
+
+use super::Said;
+use crate::drop::{Standing, Unheard};
+
+pub(super) fn en(unheard: &Unheard) -> Said {
+    match unheard {
+        Unheard::Several { letters, receivers } => {
+            let receivers = receivers.0.iter().map(String::as_str).chain(std::iter::repeat("?"));
+            let listed: Vec<String> = letters
+                .iter()
+                .zip(receivers)
+                .map(|(letter, receiver)| format!("{letter} to {receiver}"))
+                .collect();
+            Said::new(
+                format!("Several letters have this name and these contents: {}.", listed.join("; ")),
+                "Nothing was done. MOVE the one that is meant from where it is held.",
+            )
+        }
+        Unheard::Known { letter, standing, same } => {
+            let is = match standing {
+                Standing::Waits => "waits for a person",
+                Standing::OnItsWay => "is on its way and will be posted",
+                Standing::Posted => "is posted",
+                Standing::Shipped => "is posted and has shipped",
+                Standing::NotPosted => "was cancelled; nothing was posted",
+                Standing::Closed => "was closed; it may have been posted",
+            };
+            let cause = if *same {
+                format!("This is letter {letter}, which {is}.")
+            } else {
+                format!("Letter {letter} has this name and other contents; it {is}.")
+            };
+            Said::new(cause, en_remedy(*standing))
+        }
+    }
+}
+
+fn en_remedy(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Waits => {
+            "Nothing was done. Move the file of the letter itself from where it is held; do not send it again."
+        }
+        Standing::OnItsWay | Standing::Posted | Standing::Shipped => {
+            "Nothing was done. Do not send it again."
+        }
+        Standing::NotPosted => "Nothing was done.",
+        Standing::Closed => "Nothing was done. Do not send it again; ask whoever looks after mailchute.",
+    }
+}
+
+pub(super) fn ja(unheard: &Unheard) -> Said {
+    match unheard {
+        Unheard::Several { letters, receivers } => {
+            let receivers = receivers.0.iter().map(String::as_str).chain(std::iter::repeat("？"));
+            let listed: Vec<String> = letters
+                .iter()
+                .zip(receivers)
+                .map(|(letter, receiver)| format!("{letter}（{receiver}）"))
+                .collect();
+            Said::new(
+                format!("同じ名前・同じ内容の郵便が複数あります: {}", listed.join("、")),
+                "何も行っていません。保留の場所から、該当するファイルを移動してください。",
+            )
+        }
+        Unheard::Known { letter, standing, same } => {
+            let is = match standing {
+                Standing::Waits => "担当者の操作を待っています",
+                Standing::OnItsWay => "郵送の手続き中です",
+                Standing::Posted => "郵送の手続きが済んでいます",
+                Standing::Shipped => "発送済みです",
+                Standing::NotPosted => "取り消されており、郵送されていません",
+                Standing::Closed => "終了していますが、郵送された可能性があります",
+            };
+            let cause = if *same {
+                format!("これは郵便{letter}です。{is}。")
+            } else {
+                format!("同じ名前で内容の違う郵便{letter}があります。{is}。")
+            };
+            Said::new(cause, ja_remedy(*standing))
+        }
+    }
+}
+
+fn ja_remedy(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Waits => {
+            "何も行っていません。保留の場所にある郵便そのもののファイルを移動してください。もう一度送らないでください。"
+        }
+        Standing::OnItsWay | Standing::Posted | Standing::Shipped => {
+            "何も行っていません。もう一度送らないでください。"
+        }
+        Standing::NotPosted => "何も行っていません。",
+        Standing::Closed => "何も行っていません。もう一度送らず、管理者にお尋ねください。",
+    }
+}

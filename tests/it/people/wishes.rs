@@ -1,0 +1,158 @@
+//! What people say by moving and by copying files, and what they are told if it can't be done.
+
+use mailchute::letter::{Command, Number};
+use mailchute::store::Store;
+
+use crate::mailroom::{Mailroom, RULES};
+use crate::service::pdf;
+
+fn approval() -> String {
+    RULES.replace("rules:", "release: approval\nrules:")
+}
+
+async fn copies(room: &mut Mailroom, from: &str, to: &str) {
+    std::fs::copy(room.path(from), room.path(to)).unwrap();
+    for _ in 0..2 {
+        room.settled().await;
+    }
+}
+
+#[tokio::test]
+async fn a_copy_says_what_a_move_says_and_is_taken_away() {
+    let mut room = Mailroom::with(&approval()).await;
+    for n in 1..=2 {
+        room.drop(&format!("x{n}.pdf"), n);
+    }
+    room.settled().await;
+    copies(&mut room, "Held/x1.pdf", "Approve/x1.pdf").await;
+    copies(&mut room, "Held/x2.pdf", "Cancel/x2.pdf").await;
+    assert_eq!(room.row_states(), ["confirmed", "withdrawn"]);
+    let sent = room.sent();
+    let expected =
+        ["Cancelled/x2.pdf", "Cancelled/x2.txt", &format!("{sent}/x1.pdf"), &format!("{sent}/x1.txt")];
+    assert_eq!(room.tree(), expected);
+    // What was sent is called back by a copy as well.
+    copies(&mut room, &format!("{sent}/x1.pdf"), "Cancel/x1.pdf").await;
+    assert_eq!(room.row_states(), ["cancelled", "withdrawn"]);
+    assert!(!room.path("Cancel/x1.pdf").exists() && room.path("Cancelled/x1.pdf").exists());
+    // And so is what waits before it is a letter.
+    room.stop();
+    room.drop("x3.pdf", 3);
+    room.drop("x4.pdf", 4);
+    let marker = room.path(".mailchute/folder");
+    let id = std::fs::read_to_string(&marker).unwrap();
+    std::fs::remove_file(&marker).unwrap();
+    assert!(!id.is_empty());
+    room.start();
+    for _ in 0..2 {
+        room.settled().await;
+    }
+    assert_eq!(room.why("x3.pdf"), "it was there before");
+    copies(&mut room, "Held/x3.pdf", "Approve/x3.pdf").await;
+    copies(&mut room, "Held/x4.pdf", "Cancel/x4.pdf").await;
+    assert_eq!(room.row_states(), ["cancelled", "withdrawn", "held"]);
+    assert!(room.path("Cancelled/x4.pdf").exists() && !room.path("Cancel/x4.pdf").exists());
+    room.check().await;
+}
+
+#[tokio::test]
+async fn a_copy_that_fits_two_open_letters_does_nothing_and_lists_both_by_number_and_receiver() {
+    let rules = approval().replace("rules:", "duplicates: {action: allow}\nrules:");
+    let mut room = Mailroom::with(&rules).await;
+    for _ in 0..2 {
+        room.drop("x.pdf", 1);
+        room.settled().await;
+    }
+    assert_eq!(room.row_states(), ["held", "held"]);
+    copies(&mut room, "Held/x.pdf", "Approve/x.pdf").await;
+    assert_eq!(room.row_states(), ["held", "held"]);
+    let note = room.note("Rejected/x.txt");
+    assert!(note.contains("#2 to 山田 太郎; #1 to 山田 太郎"), "{note}");
+    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    let sql = "SELECT undecided FROM original WHERE undecided LIKE '%several%'";
+    let kept: String = db.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(kept, r#"{"refused":{"wish":{"several":{"letters":[2,1]}}}}"#, "without receivers");
+    // The one that is moved is meant.
+    std::fs::rename(room.path("Held/x.pdf"), room.path("Approve/x.pdf")).unwrap();
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed", "held"]);
+    room.check().await;
+}
+
+#[tokio::test]
+async fn who_says_something_that_can_not_be_done_is_told_of_the_letter_and_never_to_send_it_again() {
+    let mut room = Mailroom::with(&approval()).await;
+    room.drop("x1.pdf", 1);
+    room.drop("x2.pdf", 2);
+    room.settled().await;
+    // Under another name it may be anything: the text says which letter it is.
+    copies(&mut room, "Held/x1.pdf", "Approve/x1 - Copy.pdf").await;
+    let note = room.note("Rejected/x1 - Copy.txt");
+    assert!(note.contains("This is letter #1, which waits for a person.") && note.contains("do not send it"));
+    assert_eq!(room.row_states(), ["held", "held"]);
+    copies(&mut room, "Held/x1.pdf", "Approve/x1.pdf").await;
+    assert_eq!(room.row_states(), ["confirmed", "held"]);
+    // Posted already.
+    let sent = room.sent();
+    copies(&mut room, &format!("{sent}/x1.pdf"), "Approve/x1.pdf").await;
+    let note = room.note("Rejected/x1.txt");
+    assert!(
+        note.contains("This is letter #1, which is posted.") && note.contains("Do not send it again"),
+        "{note}"
+    );
+    // Altered by whoever looked at it, and moved: nothing is done for two minutes, in which it may be written.
+    std::fs::remove_file(room.path("Held/x2.pdf")).unwrap();
+    std::fs::write(room.path("Cancel/x2.pdf"), pdf(9)).unwrap();
+    room.pass(60).await;
+    assert!(room.path("Cancel/x2.pdf").exists());
+    for _ in 0..2 {
+        room.pass(70).await;
+    }
+    let note = room.note("Rejected/x2.txt");
+    assert!(note.contains("Letter #2 has this name and other contents; it waits for a person."), "{note}");
+    assert!(!note.contains("put it into the folder"), "{note}");
+    // And what nobody knows may be posted.
+    std::fs::write(room.path("Cancel/unknown.pdf"), pdf(8)).unwrap();
+    for _ in 0..3 {
+        room.pass(70).await;
+    }
+    assert!(room.note("Rejected/unknown.txt").contains("Nothing waits under this name."));
+    assert_eq!(room.row_states(), ["confirmed", "held"]);
+    room.check().await;
+}
+
+#[tokio::test]
+async fn a_copy_that_is_being_written_is_waited_for_and_one_that_can_not_be_removed_speaks_once() {
+    let mut room = Mailroom::with(&approval()).await;
+    room.drop("x.pdf", 3);
+    room.settled().await;
+    let whole = std::fs::read(room.path("Held/x.pdf")).unwrap();
+    std::fs::write(room.path("Cancel/x.pdf"), &whole[..whole.len() / 2]).unwrap();
+    for _ in 0..3 {
+        room.pass(30).await;
+    }
+    assert!(room.path("Cancel/x.pdf").exists(), "{:?}", room.tree());
+    assert_eq!(room.row_states(), ["held"]);
+    std::fs::write(room.path("Cancel/x.pdf"), &whole).unwrap();
+    room.settled().await;
+    assert_eq!(room.row_states(), ["withdrawn"]);
+
+    // One that can't be removed is there at every look: it is heard once, whatever became of what it said.
+    room.stop();
+    let (store, _) = Store::open(&room.dir.path().join("state"), room.clock.now(), false).unwrap();
+    let orders = || {
+        let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+        db.query_row("SELECT count(*) FROM orders", [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let before = orders();
+    let says = async |file: &str| {
+        store.said_in_folder(Number(1), Command::Release, file.to_owned(), room.clock.now()).await.unwrap();
+        let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+        db.execute("UPDATE orders SET done_at = 1", []).unwrap();
+    };
+    says("7 8").await;
+    says("7 8").await;
+    assert_eq!(orders(), before + 1);
+    says("7 9").await;
+    assert_eq!(orders(), before + 2, "laid there once more it says it once more");
+}
