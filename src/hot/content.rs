@@ -4,11 +4,15 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
 
 use rustix::fs::{self, AtFlags, Mode, OFlags, ResolveFlags, Stat};
 
 use super::{Hot, c, changed, kind, modified, open_dir};
 use crate::drop::Kind;
+
+/// So much is read to tell how a file begins and ends.
+const PART: u64 = 1024;
 
 /// What reading a drop's file came to.
 #[derive(Debug)]
@@ -38,6 +42,19 @@ impl Hot {
     /// Reads a file in a subfolder of the folder.
     pub fn peek_in(&self, subfolder: &str, name: &[u8], largest: u64) -> io::Result<Content> {
         whole(&open_dir(&self.dir, subfolder.as_bytes())?, name, largest)
+    }
+
+    /// The beginning and the end of a file where it was dropped.
+    pub fn ends(&self, name: &[u8]) -> io::Result<(Vec<u8>, Vec<u8>)> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = File::from(beneath(&self.dir, name, flags)?);
+        let size = file.metadata()?.len();
+        let part = |from: u64| {
+            let mut part = vec![0; usize::try_from((size - from).min(PART)).unwrap_or_default()];
+            file.read_exact_at(&mut part, from)?;
+            io::Result::Ok(part)
+        };
+        Ok((part(0)?, part(size.saturating_sub(PART))?))
     }
 
     /// Reads a file where it was dropped; what is decided by that is decided again once it is claimed.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::books::BookNow;
 use super::claims::{Known as KnownClaim, Next, Record, next};
 use super::documents::Opened;
+use super::settle::Stamp;
 use super::shared::Shared;
 use super::sidecar::Brought;
 use super::take::Still;
@@ -38,6 +39,8 @@ pub(super) enum Done {
     Later(Duration, u64),
     /// It needs a sidecar and has none; nothing was claimed.
     Lacks(Vec<u8>),
+    /// It begins as a PDF and has no end yet; nothing was claimed.
+    HasNoEnd(Vec<u8>, Stamp),
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -23,6 +23,7 @@ mod sidecar;
 mod stamp;
 mod take;
 mod taken_back;
+mod waiting;
 mod watched;
 mod wish;
 
@@ -218,7 +219,14 @@ impl Intake {
         let now = self.shared.clock.steady();
         match (done, work) {
             (Ok(Done::Decided | Done::Nothing), _) => watched.epoch.advanced(now),
-            (Ok(Done::Lacks(drop)), _) => watched.lacks(drop, now),
+            (Ok(Done::Lacks(drop)), _) => {
+                watched.waiting.lacks(drop);
+                watched.look_again(now);
+            }
+            (Ok(Done::HasNoEnd(drop, stamp)), _) => {
+                watched.waiting.has_no_end(drop, stamp);
+                watched.look_again(now);
+            }
             (Ok(Done::RulesUnsettled), _) => watched.look_again(now + UNSETTLED),
             (Ok(Done::BookUnsettled), _) => {
                 watched.book.drop_waits();

@@ -109,6 +109,11 @@ impl Settling {
         self.seen.get(name).map(|sighting| sighting.since)
     }
 
+    /// What a name looked like when it was seen last.
+    pub fn looks(&self, name: &[u8]) -> Option<&Stamp> {
+        self.seen.get(name).map(|sighting| &sighting.stamp)
+    }
+
     pub fn knows(&self, name: &[u8]) -> bool {
         self.seen.contains_key(name)
     }

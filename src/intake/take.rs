@@ -11,6 +11,7 @@ use super::watched::Work;
 use crate::config::LetterKind;
 use crate::drop::Kind;
 use crate::hot::{Seen, kind};
+use crate::pdf::is_pdf_without_end;
 
 /// What a claim looked like when it was found to be finished.
 pub(super) enum Still<'a> {
@@ -24,7 +25,13 @@ impl Claim {
     /// Claims what is to be claimed, and decides it.
     pub(super) async fn take(mut self, work: &Work) -> Result<Done, TakeError> {
         match work {
-            Work::Drop { parts, peek, .. } => {
+            Work::Drop { parts, peek, may_grow, .. } => {
+                // Who writes it finds it under its name as long as it is left there.
+                if let Some((name, stamp)) = parts.last().filter(|_| *may_grow)
+                    && self.has_no_end(name)
+                {
+                    return Ok(Done::HasNoEnd(name.clone(), stamp.clone()));
+                }
                 if let Some((name, _)) = parts.last().filter(|_| *peek) {
                     match self.needs_sidecar(name).await {
                         Ok(true) => return Ok(Done::Lacks(name.clone())),
@@ -54,6 +61,12 @@ impl Claim {
             }
             Work::Claimed(..) => self.later(),
         }
+    }
+
+    /// What can't be read says nothing here.
+    fn has_no_end(&self, name: &[u8]) -> bool {
+        let ends = self.hot.ends(name);
+        ends.is_ok_and(|(head, tail)| is_pdf_without_end(&head, &tail))
     }
 
     /// Says whether there was still something to claim.

@@ -14,6 +14,7 @@ use super::litter::is_litter;
 use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, settle_time, together};
 use super::stamp::stamp_inside;
+use super::waiting::{FOREVER, Waiting};
 use super::{IntakeError, epoch, hands};
 use crate::config::{Accept, FirstStart, Folder, LetterKind, WatchMode};
 use crate::drop::{Kind, is_pdf, pdf_of, shown, sidecars_of};
@@ -39,6 +40,8 @@ pub(super) enum Work {
         was_there: bool,
         /// It has no sidecar and may need one: that is looked at before it is claimed.
         peek: bool,
+        /// Without an end it is left to its writer for a while.
+        may_grow: bool,
     },
     /// Claimed already; what it looked like when it was seen last.
     Claimed(String, Option<u64>),
@@ -55,8 +58,7 @@ pub(super) struct Watched {
     next_look: Option<TimeDelta>,
     last_look: Option<TimeDelta>,
     is_hinted: bool,
-    /// Drops that need a sidecar and have none yet.
-    lacking: HashSet<Name>,
+    pub(super) waiting: Waiting,
     /// What its filesystem says is not younger than this was there before, unless it is known.
     pub(super) since: i64,
     pub(super) known: HashSet<Name>,
@@ -104,12 +106,6 @@ impl Watched {
 
     pub(super) fn look_again(&mut self, at: TimeDelta) {
         self.next_look = Some(self.next_look.map_or(at, |next| next.min(at)));
-    }
-
-    /// A drop needs a sidecar: it stays where it is, for a while.
-    pub(super) fn lacks(&mut self, name: Name, now: TimeDelta) {
-        self.lacking.insert(name);
-        self.next_look = Some(now);
     }
 
     /// A drop can't be moved; says whether that is news.
@@ -247,16 +243,7 @@ impl Watched {
             listing.push((seen.name, stamp));
         }
         let settle = settle_time(folder, hot);
-        let patience = TimeDelta::from_std(folder.sidecar_within).unwrap_or(TimeDelta::MAX);
-        let waits = |name: &[u8], settling: &Settling| {
-            if let Some(pdf) = pdf_of(name) {
-                // A sidecar goes with its PDF, whenever that comes.
-                return Some(if settling.knows(pdf) { TimeDelta::zero() } else { FOREVER });
-            }
-            let lacks =
-                self.lacking.contains(name) && !sidecars_of(name).any(|sidecar| settling.knows(&sidecar));
-            lacks.then_some(patience)
-        };
+        let waits = |name: &[u8], settling: &Settling| self.waiting.extra(folder, name, settling);
         let now = shared.clock.steady();
         let look = self.settling.look(now, settle, listing, waits);
         self.stuck.retain(|name, _| self.settling.knows(name));
@@ -276,19 +263,14 @@ impl Watched {
             let was_there = folder.first_start == FirstStart::Hold
                 && self.was_there.contains(&(name.clone(), stamp.inode));
             self.settling.forget(&name);
-            let peek = !self.lacking.remove(&name)
-                && parts.is_empty()
-                && !was_there
-                && folder.letter == LetterKind::File
-                && stamp.kind.is_none()
-                && is_pdf(&name)
-                && folder.rules.may_need_sidecar(&shown(&name));
+            let (lacked, had_no_end) = self.waiting.over(&name, &stamp);
+            let is_document =
+                !was_there && folder.letter == LetterKind::File && stamp.kind.is_none() && is_pdf(&name);
+            let peek =
+                is_document && !lacked && parts.is_empty() && folder.rules.may_need_sidecar(&shown(&name));
             parts.push((name, stamp));
-            self.ready.push_back(Work::Drop { parts, was_there, peek });
+            self.ready.push_back(Work::Drop { parts, was_there, peek, may_grow: is_document && !had_no_end });
         }
         Ok(look.next.filter(|next| *next < now + FOREVER))
     }
 }
-
-/// Longer than anything waits.
-const FOREVER: TimeDelta = TimeDelta::days(36_500);

@@ -12,6 +12,8 @@ use lopdf::{Document, LoadOptions, Object};
 use super::Answer;
 use crate::drop::Doubt;
 
+const BEGIN: &[u8] = b"%PDF-";
+
 /// The block of file systems, and the unit in which copies over a network are written.
 const BLOCK: usize = 4096;
 const LARGEST_STREAM: usize = 32 * 1024 * 1024;
@@ -27,7 +29,7 @@ pub fn judge(bytes: &[u8]) -> Answer {
 
 fn count_pages(bytes: &[u8]) -> Result<(u32, Option<Doubt>), Doubt> {
     if !ends_as_a_pdf_does(bytes) {
-        return Err(if bytes.starts_with(b"%PDF-") { Doubt::Torn } else { Doubt::Unreadable });
+        return Err(if bytes.starts_with(BEGIN) { Doubt::Torn } else { Doubt::Unreadable });
     }
     let options = LoadOptions { max_decompressed_size: Some(LARGEST_STREAM), ..LoadOptions::default() };
     let pdf = Document::load_mem_with_options(bytes, options).map_err(|_| Doubt::Unreadable)?;
@@ -96,6 +98,11 @@ fn has_hole(bytes: &[u8]) -> bool {
 
 fn ends_as_a_pdf_does(bytes: &[u8]) -> bool {
     bytes.trim_ascii_end().ends_with(b"%%EOF")
+}
+
+/// Whether what begins so and ends so is a PDF that has no end yet.
+pub fn is_pdf_without_end(head: &[u8], tail: &[u8]) -> bool {
+    head.starts_with(BEGIN) && !ends_as_a_pdf_does(tail)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use alive::Alive;
 pub use child::answer;
-pub use judge::judge;
+pub use judge::{is_pdf_without_end, judge};
 
 use crate::drop::Doubt;
 

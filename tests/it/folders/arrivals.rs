@@ -126,6 +126,10 @@ async fn torn_copies_are_rejected_with_a_word_and_never_posted() {
         std::fs::write(room.path(".x.pdf.wmBdI3"), bytes).unwrap();
         std::fs::rename(room.path(".x.pdf.wmBdI3"), room.path("x.pdf")).unwrap();
         room.settled().await;
+        room.pass(100).await;
+        assert_eq!(room.tree(), ["x.pdf"], "{how}: its writer may rest");
+        room.pass(30).await;
+        room.pass(1).await;
         assert_eq!(
             (room.state("x.pdf").as_str(), room.why("x.pdf").as_str()),
             ("rejected", "a PDF in doubt"),
@@ -142,12 +146,32 @@ async fn torn_copies_are_rejected_with_a_word_and_never_posted() {
 }
 
 #[tokio::test]
-async fn one_that_is_written_to_while_it_is_claimed_is_not_taken_early() {
-    // A writer with an open handle goes on after the rename.
+async fn a_scanner_that_rests_between_its_pages_is_waited_for() {
+    let mut room = Mailroom::open().await;
+    let whole = pdf(4);
+    let mut file = File::create(room.path("x.pdf")).unwrap();
+    for part in whole.chunks(whole.len() / 4 + 1) {
+        assert_eq!(room.state("x.pdf"), "not taken", "{:?}", room.tree());
+        file.write_all(part).unwrap();
+        for _ in 0..3 {
+            room.settled().await;
+        }
+    }
+    drop(file);
+    assert_eq!(room.row_states(), ["confirmed"]);
+    let letter = room.desk().letter(mailchute::letter::Number(1)).unwrap().unwrap();
+    assert_eq!(letter.order.documents[0].pages, 4);
+    room.check().await;
+}
+
+#[tokio::test]
+async fn one_that_is_written_to_after_it_was_handed_back_is_whole_when_it_is_put_back() {
     let mut room = Mailroom::open().await;
     let whole = pdf(2);
     let mut file = File::create(room.path("x.pdf")).unwrap();
     file.write_all(&whole[..100]).unwrap();
+    room.settled().await;
+    room.pass(120).await;
     room.settled().await;
     // It was torn, so it was rejected; the rest comes through the handle and changes nothing.
     file.write_all(&whole[100..]).unwrap();

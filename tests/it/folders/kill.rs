@@ -38,8 +38,9 @@ fn is_in_folder(hot: &Path, name: &str) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_daemon_killed_anywhere_between_drop_and_shelf_makes_each_drop_one_letter() {
     let kills: usize = std::env::var("MAILCHUTE_KILLS").map_or(110, |kills| kills.parse().unwrap());
-    let rules =
-        RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}").replace("path:", "first_start: take\npath:");
+    let rules = RULES
+        .replace("{poll: 1s}", "{settle: 100ms, incomplete: 200ms, poll: 1s}")
+        .replace("path:", "first_start: take\npath:");
     let room = Mailroom::closed(&rules).await;
     let hot = room.hot();
     let mut alive = start(&room);

@@ -31,7 +31,7 @@ const ADDRESS: &str =
 /// An office where nothing was dropped yet, in memory if there is a place for that.
 async fn empty(first: &str) -> Mailroom {
     let quick = RULES
-        .replace("{poll: 1s}", "{settle: 100ms, poll: 1s}")
+        .replace("{poll: 1s}", "{settle: 100ms, incomplete: 200ms, poll: 1s}")
         .replace("path:", &format!("first_start: {first}\npath:"));
     let memory = PathBuf::from("/dev/shm");
     let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
