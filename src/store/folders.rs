@@ -90,16 +90,18 @@ impl Store {
     pub async fn know_folder(&self, folder: KnownFolder) -> Result<(), RecordError> {
         self.write(move |batch| {
             let KnownFolder { name, path, id, directory, since, trouble: _ } = &folder;
-            let one = |sql: &str, key: &str| -> rusqlite::Result<Option<String>> {
-                batch.db.prepare_cached(sql)?.query_row([key], |row| row.get(0)).optional()
+            let known_by = |column: &str, value: &str| {
+                let sql = format!("SELECT {COLUMNS} FROM folder WHERE {column} = ?1");
+                batch.db.prepare_cached(&sql)?.query_row([value], known).optional()
             };
-            let under_it = one("SELECT id FROM folder WHERE name = ?1", name)?;
-            if let Some(other) = under_it.filter(|other| other != id) {
-                rename(batch.db, name, &other)?;
+            let before = known_by("id", id)?.filter(|before| before.name != *name);
+            let under_it = known_by("name", name)?.filter(|other| other.id != *id);
+            // At the same path with a new marker it is the same folder: its corner was emptied.
+            if let Some(other) = under_it.filter(|other| before.is_some() || other.path != *path) {
+                rename(batch.db, name, &other.id)?;
             }
-            let before = one("SELECT name FROM folder WHERE id = ?1", id)?;
-            if let Some(old) = before.filter(|old| old != name) {
-                rename(batch.db, &old, name)?;
+            if let Some(before) = before {
+                rename(batch.db, &before.name, name)?;
             }
             batch.db.prepare_cached("DELETE FROM renamed WHERE old = ?1")?.execute([name])?;
             let sql = "INSERT INTO folder (name, path, id, directory, since) VALUES (?1, ?2, ?3, ?4, ?5)

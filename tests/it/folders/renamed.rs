@@ -193,6 +193,23 @@ async fn two_folders_that_change_their_names_keep_their_letters_apart() {
 }
 
 #[tokio::test]
+async fn a_folder_whose_corner_was_emptied_on_purpose_still_hears_what_is_said_of_its_letters() {
+    let mut room = Mailroom::with(&approval()).await;
+    room.drop("x1.pdf", 1);
+    room.drop("x2.pdf", 2);
+    room.settled().await;
+    room.stop();
+    std::fs::remove_dir_all(room.path(".mailchute")).unwrap();
+    std::fs::create_dir(room.path(".mailchute")).unwrap();
+    room.start();
+    room.settled().await;
+    says(&mut room, "Held/x1.pdf", "Cancel/x1.pdf").await;
+    says(&mut room, "Held/x2.pdf", "Approve/x2.pdf").await;
+    assert_eq!(room.row_states(), ["withdrawn", "confirmed"]);
+    room.check().await;
+}
+
+#[tokio::test]
 async fn what_lies_in_a_folder_that_was_put_back_is_held_and_who_says_something_there_is_heard() {
     let mut room = Mailroom::with(&approval()).await;
     room.drop("x1.pdf", 1);
