@@ -49,6 +49,10 @@ pub enum Doubt {
     /// Its table of contents had to be guessed.
     Repaired,
     Encrypted,
+    /// It is encrypted, and can be read without a password.
+    Restricted,
+    /// It is whole, and something without meaning follows its end.
+    Padded,
     /// No pages, or not as many as it says.
     Pages,
     /// A whole block of the disk is zeros in it: usually a copy that was interrupted.

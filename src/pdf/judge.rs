@@ -28,16 +28,23 @@ pub fn judge(bytes: &[u8]) -> Answer {
 }
 
 fn count_pages(bytes: &[u8]) -> Result<(u32, Option<Doubt>), Doubt> {
-    if !ends_as_a_pdf_does(bytes) {
+    let whole = without_padding(bytes);
+    if !ends_as_a_pdf_does(whole) {
         return Err(if bytes.starts_with(BEGIN) { Doubt::Torn } else { Doubt::Unreadable });
     }
     let options = LoadOptions { max_decompressed_size: Some(LARGEST_STREAM), ..LoadOptions::default() };
-    let pdf = Document::load_mem_with_options(bytes, options).map_err(|_| Doubt::Unreadable)?;
-    if pdf.is_encrypted() || pdf.was_encrypted() {
+    let pdf = Document::load_mem_with_options(whole, options).map_err(|_| Doubt::Unreadable)?;
+    if pdf.is_encrypted() || pdf.trailer.has(b"Encrypt") {
         return Err(Doubt::Encrypted);
     }
-    let repaired = pdf.xref_recovery.is_some().then_some(Doubt::Repaired);
-    let in_doubt = has_hole(bytes).then_some(Doubt::Hole).or(repaired);
+    // In the order in which they are told: what may be lost comes first.
+    let doubts = [
+        (has_hole(whole), Doubt::Hole),
+        (pdf.xref_recovery.is_some(), Doubt::Repaired),
+        (pdf.was_encrypted(), Doubt::Restricted),
+        (whole.len() < bytes.trim_ascii_end().len(), Doubt::Padded),
+    ];
+    let in_doubt = doubts.into_iter().find_map(|(is_so, doubt)| is_so.then_some(doubt));
     if !object_streams_agree(&pdf) {
         return Err(Doubt::Unreadable);
     }
@@ -50,13 +57,16 @@ fn count_pages(bytes: &[u8]) -> Result<(u32, Option<Doubt>), Doubt> {
         let root = pdf.get_dictionary(catalog.get(b"Pages")?.as_reference()?)?;
         root.get(b"Count")?.as_i64()
     });
-    let agreed = said.is_ok_and(|said| said == i64::from(walked));
-    match (walked, in_doubt) {
-        (0, _) => Err(Doubt::Pages),
-        (walked, None) if agreed => Ok((walked, None)),
-        (walked, None) => Ok((walked, Some(Doubt::Pages))),
-        (walked, in_doubt) => Ok((walked, in_doubt)),
-    }
+    // What two of them count differently, nobody can stand behind: it is not offered to a person either.
+    let agreed = walked > 0 && said.is_ok_and(|said| said == i64::from(walked));
+    if agreed { Ok((walked, in_doubt)) } else { Err(Doubt::Pages) }
+}
+
+/// Some programs fill up the last block, and old ones end a file with a mark of its own.
+fn without_padding(bytes: &[u8]) -> &[u8] {
+    let is_padding = |byte: &u8| matches!(byte, 0 | 0x1a | 0xff) || byte.is_ascii_whitespace();
+    let end = bytes.iter().rposition(|byte| !is_padding(byte)).map_or(0, |last| last + 1);
+    bytes.get(..end).unwrap_or_default()
 }
 
 /// Whether each object that lies in a stream of objects lies where the table of contents says. Programs
@@ -102,11 +112,13 @@ fn ends_as_a_pdf_does(bytes: &[u8]) -> bool {
 
 /// Whether what begins so and ends so is a PDF that has no end yet.
 pub fn is_pdf_without_end(head: &[u8], tail: &[u8]) -> bool {
-    head.starts_with(BEGIN) && !ends_as_a_pdf_does(tail)
+    head.starts_with(BEGIN) && !ends_as_a_pdf_does(without_padding(tail))
 }
 
 #[cfg(test)]
 mod tests {
+    use lopdf::{EncryptionState, EncryptionVersion, Permissions};
+
     use super::*;
 
     const PDF: &[u8] = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
@@ -128,9 +140,9 @@ mod tests {
         for doubtful in [with("Kids[3 0 R]", "Kids[9 0 R]"), with("Kids[3 0 R]", "Kids[2 0 R]")] {
             assert_eq!(judge(&doubtful), Answer::Doubt(Doubt::Pages));
         }
-        // What can be counted, a person may take as it is.
+        // What two count differently, nobody is asked to take.
         let other = with("Kids[3 0 R]/Count 1", "Kids[3 0 R]/Count 7");
-        assert_eq!(judge(&other), Answer::Doubtful { pages: 1, doubt: Doubt::Pages });
+        assert_eq!(judge(&other), Answer::Doubt(Doubt::Pages));
         let repaired = with("startxref\n164", "startxref\n163");
         assert_eq!(judge(&repaired), Answer::Doubtful { pages: 1, doubt: Doubt::Repaired });
     }
@@ -153,6 +165,40 @@ mod tests {
         assert_eq!(judge(&filled(block.clone())), Answer::Doubtful { pages: 1, doubt: Doubt::Hole });
         assert_eq!(judge(&filled(block.start + 1..block.end + 1)), Answer::Pages(1), "not aligned");
         assert_eq!(judge(&filled(block.start..block.end - 1)), Answer::Pages(1), "not whole");
+    }
+
+    #[test]
+    fn what_is_encrypted_and_needs_no_password_is_told_from_what_does() {
+        for (password, expected) in [
+            ("", Answer::Doubtful { pages: 1, doubt: Doubt::Restricted }),
+            ("secret", Answer::Doubt(Doubt::Encrypted)),
+        ] {
+            let mut pdf = Document::load_mem(PDF).unwrap();
+            let id = || Object::string_literal("0123456789abcdef");
+            pdf.trailer.set("ID", vec![id(), id()]);
+            let version = EncryptionVersion::V1 {
+                document: &pdf,
+                owner_password: "owner",
+                user_password: password,
+                permissions: Permissions::empty(),
+            };
+            let state = EncryptionState::try_from(version).unwrap();
+            pdf.encrypt(&state).unwrap();
+            let mut bytes = Vec::new();
+            pdf.save_to(&mut bytes).unwrap();
+            assert_eq!(judge(&bytes), expected, "{password}");
+        }
+    }
+
+    #[test]
+    fn padding_behind_the_end_is_in_doubt_and_not_torn() {
+        for padding in [&[0; 500][..], &[0x1a], &[0xff; 4000], b"\n\x1a", b"\0\r\n \0"] {
+            let padded = [PDF, padding].concat();
+            assert_eq!(judge(&padded), Answer::Doubtful { pages: 1, doubt: Doubt::Padded }, "{padding:?}");
+        }
+        assert_eq!(judge(&[PDF, b" \r\n"].concat()), Answer::Pages(1), "white space is no padding");
+        assert_eq!(judge(&[PDF, b"x"].concat()), Answer::Doubt(Doubt::Torn));
+        assert_eq!(judge(&[0; 5000]), Answer::Doubt(Doubt::Unreadable));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! English.
 
 use super::{Names, Said, doubts};
-use crate::drop::{Doubt, Kind, Refusal, Waiting};
+use crate::drop::{Kind, Refusal, Waiting};
 use crate::letter::{Certainty, Reason};
 
 #[expect(clippy::too_many_lines, reason = "a table, one text for each")]
@@ -23,7 +23,7 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             "Save it with smaller pictures, or make two letters of it.",
         ),
         Refusal::NotPdf => Said::new("It is no PDF.", "Save it as a PDF and put that into the folder."),
-        Refusal::Pdf(doubt) => pdf(*doubt),
+        Refusal::Pdf(doubt) => super::pdf::en(*doubt),
         Refusal::NotInSubfolder => Said::new(
             "In this folder a letter is a subfolder with its PDFs in it.",
             "Make a subfolder, put the PDFs into it, and move it here.",
@@ -91,32 +91,6 @@ fn thing(kind: Kind) -> &'static str {
     }
 }
 
-fn pdf(doubt: Doubt) -> Said {
-    match doubt {
-        Doubt::Unreadable => {
-            Said::new("It is no PDF, or a damaged one.", "Make it anew with the program it comes from.")
-        }
-        Doubt::Torn => Said::new("It was not copied to its end.", "Copy it into the folder once more."),
-        Doubt::Repaired => Said::new(
-            "The PDF is damaged or incomplete.",
-            "Copy it once more, or make it anew with the program it comes from.",
-        ),
-        Doubt::Hole => Said::new(
-            "Part of the file is empty: a block of it holds only zeros, as a broken copy leaves it.",
-            "Copy it into the folder once more, and compare the pages with the original.",
-        ),
-        Doubt::Encrypted => Said::new("It is protected by a password.", "Save it without one."),
-        Doubt::Pages => Said::new(
-            "How many pages it has is not certain.",
-            "Make it anew with the program it comes from, for instance by printing into a PDF.",
-        ),
-        Doubt::TooMuch => Said::new(
-            "It takes more memory or time to read than any letter does.",
-            "Make it anew, for instance by printing into a PDF.",
-        ),
-    }
-}
-
 pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
     let Names { approve, cancel, .. } = names;
     let again = format!("move it into `{approve}`. To give it up, move it into `{cancel}`.");
@@ -131,7 +105,11 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
         ),
         Waiting::Doubt(doubtful) => Said::new(
             doubts(doubtful, |doubtful| {
-                format!("{} It would be posted with {} page(s).", pdf(doubtful.doubt).cause, doubtful.pages)
+                format!(
+                    "{} It would be posted with {} page(s).",
+                    super::pdf::en(doubtful.doubt).cause,
+                    doubtful.pages
+                )
             }),
             format!(
                 "Look whether every page is there and as it should be. If so, {again} Better: make it anew."

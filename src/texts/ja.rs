@@ -2,7 +2,7 @@
 
 use super::{Names, Said, doubts};
 use crate::address::{Field, Mistake, Wrong};
-use crate::drop::{Doubt, Kind, Refusal, Waiting};
+use crate::drop::{Kind, Refusal, Waiting};
 use crate::letter::{
     Certainty, DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Limit, PAGES_PER_DOCUMENT, Problem, Reason,
     SHEETS_PER_LETTER, largest_unit,
@@ -35,7 +35,7 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
         Refusal::NotPdf => {
             Said::new("PDFファイルではありません。", "PDFとして保存し、フォルダーに入れてください。")
         }
-        Refusal::Pdf(doubt) => pdf(*doubt),
+        Refusal::Pdf(doubt) => super::pdf::ja(*doubt),
         Refusal::NotInSubfolder => Said::new(
             "このフォルダーでは、サブフォルダー一つが一通の郵便になります。",
             "サブフォルダーを作ってPDFを入れ、そのサブフォルダーをここに移してください。",
@@ -158,35 +158,6 @@ fn thing(kind: Kind) -> &'static str {
     }
 }
 
-fn pdf(doubt: Doubt) -> Said {
-    match doubt {
-        Doubt::Unreadable => {
-            Said::new("PDFとして読み取れないか、壊れています。", "作成元のソフトでPDFを作り直してください。")
-        }
-        Doubt::Torn => {
-            Said::new("最後までコピーされていません。", "もう一度フォルダーにコピーしてください。")
-        }
-        Doubt::Repaired => Said::new(
-            "PDFが壊れているか、途中で切れています。",
-            "もう一度コピーするか、作成元のソフトで作り直してください。",
-        ),
-        Doubt::Hole => Said::new(
-            "ファイルの一部が空(ゼロ)になっています。コピーが途中で中断された可能性があります。",
-            "もう一度フォルダーにコピーし、元のファイルと内容を見比べてください。",
-        ),
-        Doubt::Encrypted => {
-            Said::new("パスワードで保護されています。", "パスワードを外して保存し直してください。")
-        }
-        Doubt::Pages => {
-            Said::new("ページ数を確実に数えられません。", "「PDFとして印刷」などでPDFを作り直してください。")
-        }
-        Doubt::TooMuch => Said::new(
-            "読み取りに時間やメモリーがかかりすぎます。",
-            "「PDFとして印刷」などでPDFを作り直してください。",
-        ),
-    }
-}
-
 pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
     let Names { approve, cancel, .. } = names;
     let again = format!("「{approve}」に移してください。取りやめる場合は「{cancel}」に移してください。");
@@ -201,7 +172,11 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
         ),
         Waiting::Doubt(doubtful) => Said::new(
             doubts(doubtful, |doubtful| {
-                format!("{}このまま郵送すると{}ページになります。", pdf(doubtful.doubt).cause, doubtful.pages)
+                format!(
+                    "{}このまま郵送すると{}ページになります。",
+                    super::pdf::ja(doubtful.doubt).cause,
+                    doubtful.pages
+                )
             }),
             format!(
                 "すべてのページが正しく表示されるか確認してください。問題がなければ{again}作り直すとより確実です。"

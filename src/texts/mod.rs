@@ -7,6 +7,7 @@ mod en;
 mod history;
 mod ja;
 mod note;
+mod pdf;
 mod wish;
 
 use schemars::JsonSchema;
