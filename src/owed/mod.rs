@@ -161,7 +161,10 @@ impl Outbox {
                 Alarm::Book(folder) => {
                     self.registry.get(folder).is_none_or(|known| known.folder.book.is_none())
                 }
-                Alarm::LeftOut(folder) => self.registry.get(folder).is_some(),
+                Alarm::LeftOut(folder) => {
+                    let (letters, drops) = self.store.unfinished_of(folder)?;
+                    self.registry.get(folder).is_some() || (letters.is_empty() && drops == 0)
+                }
                 Alarm::Silent(_) | Alarm::Configuration | Alarm::Disk => false,
             };
             if is_over {

@@ -78,6 +78,11 @@ impl Home {
         self.ledger().join("place")
     }
 
+    /// There while records are being moved here.
+    pub(super) fn being_filled(&self) -> PathBuf {
+        self.dir.join("being-filled")
+    }
+
     /// Where commands knock so that the daemon looks at once.
     pub fn bell(&self) -> PathBuf {
         self.dir.join("bell")

@@ -89,6 +89,11 @@ pub enum StoreError {
     )]
     Moved { from: PathBuf, to: PathBuf },
     #[error(
+        "moving the records into {dir} was interrupted; with the old `state` in mailchute.yaml run \
+         `mailchute move {dir}` once more", dir = .0.display()
+    )]
+    BeingFilled(PathBuf),
+    #[error(
         "{0} can't take the records: it is not empty, or lies within them; name an empty directory elsewhere"
     )]
     NoRoom(PathBuf),
@@ -125,6 +130,7 @@ impl StoreError {
             | Self::NetworkDisk(..)
             | Self::Copied { .. }
             | Self::Moved { .. }
+            | Self::BeingFilled(_)
             | Self::NoRoom(_)
             | Self::Nothing(_)
             | Self::Io(_)

@@ -168,6 +168,9 @@ fn open(home: &Home) -> Result<Connection, StoreError> {
 /// Refuses records that stand where they were not made, unless somebody says that they may go on.
 fn is_copied(home: &Home, standing: Standing, after_restore: bool) -> Result<bool, StoreError> {
     let dir = home.dir().to_owned();
+    if home.being_filled().exists() {
+        return Err(StoreError::BeingFilled(dir));
+    }
     match standing {
         Standing::Bound | Standing::Unbound => Ok(false),
         Standing::Copied(_) if after_restore => Ok(true),

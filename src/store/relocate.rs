@@ -19,10 +19,8 @@ use super::place::{self, Found, Standing};
 use super::{Desk, Home, StoreError, schema};
 use crate::spool::{Spool, own_like, private_directory, private_file, sync_directory};
 
-/// The new directory is being filled with the records of this name.
-const FILLING: &str = "being-filled";
 /// Made anew where the records stand.
-const LEFT: [&str; 6] = ["lock", "bell", "mailchute.db", "mailchute.db-wal", "mailchute.db-shm", FILLING];
+const LEFT: [&str; 5] = ["lock", "bell", "mailchute.db", "mailchute.db-wal", "mailchute.db-shm"];
 
 /// Moves the records; gives where they are now. `progress` is told of each file.
 pub fn relocate(from: &Path, to: &Path, progress: &dyn Fn(&Path)) -> Result<PathBuf, StoreError> {
@@ -61,7 +59,7 @@ pub fn relocate(from: &Path, to: &Path, progress: &dyn Fn(&Path)) -> Result<Path
     let binding = db.transaction()?;
     place::bind(&binding, &new)?;
     binding.commit()?;
-    fs::remove_file(new.dir().join(FILLING))?;
+    fs::remove_file(new.being_filled())?;
     sync_directory(new.dir())?;
     Ok(new.dir().to_owned())
 }
@@ -69,7 +67,7 @@ pub fn relocate(from: &Path, to: &Path, progress: &dyn Fn(&Path)) -> Result<Path
 /// Everything there is, durable before it returns. A copy says what it was copied from, so it posts nothing.
 fn fill(old: &Home, new: &Home, progress: &dyn Fn(&Path)) -> Result<(), StoreError> {
     let records = fs::read(old.name())?;
-    let marker = new.dir().join(FILLING);
+    let marker = new.being_filled();
     let there: Vec<_> = fs::read_dir(new.dir())?.collect::<io::Result<_>>()?;
     let is_ours = there.is_empty() || fs::read(&marker).is_ok_and(|theirs| theirs == records);
     if !is_ours || new.dir().starts_with(old.dir()) {

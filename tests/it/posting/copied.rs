@@ -157,6 +157,10 @@ async fn a_move_holds_nothing_loses_nothing_and_may_end_at_any_file() {
             assert!(
                 new.join("mailchute.db").exists().then(|| opened(&new, &office)).is_none_or(|it| it.is_err())
             );
+            if new.join("mailchute.db").exists() {
+                let error = Store::open(&new, office.clock.now(), true).unwrap_err();
+                assert!(matches!(error, StoreError::BeingFilled(_)), "{error}");
+            }
             let is_sealed = matches!(Desk::open(&old), Err(StoreError::Moved { .. }));
             was_sealed += usize::from(is_sealed);
             assert_eq!(opened(&old, &office).is_err(), is_sealed, "{n}");
