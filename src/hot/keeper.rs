@@ -1,4 +1,4 @@
-//! Whose records work on a folder: it stands in the folder's lock, for whoever finds that taken.
+//! The owner of a folder's lock. Its lock file names the records and the run that hold it.
 
 use std::fmt;
 use std::fs::File;
@@ -50,13 +50,13 @@ impl FromStr for Keeper {
     }
 }
 
-/// Into a lock that was got just now. If that fails, whoever comes next is told less, and is shut out as well.
+/// Writes the owner into a lock file. Without it another process is still refused, and cannot log who holds it.
 pub(super) fn write(lock: &mut File, keeper: &Keeper) -> io::Result<()> {
     lock.set_len(0)?;
     writeln!(lock, "{keeper}")
 }
 
-/// Who has the lock, if that can be told.
+/// Returns who holds the lock, if the file names it.
 pub(super) fn read(lock: impl Into<File>) -> Option<Keeper> {
     let mut text = String::new();
     lock.into().take(LONGEST).read_to_string(&mut text).ok()?;

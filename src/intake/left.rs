@@ -1,4 +1,4 @@
-//! Folders that a configuration leaves out though something of them is not finished: nobody could call it back.
+//! Folders that a configuration leaves out although they have unfinished letters, which nobody could cancel.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::journal;
 use crate::letter::{Letter, Moment, Number, Outcome, Realm, Reason, Retry, Start, State};
 use crate::store::{KnownFolder, Record, Store, StoreError};
 
-/// Of so many letters the numbers are said.
+/// Maximum number of letters whose numbers are listed.
 const NAMED: usize = 10;
 
-/// Why a configuration with these folders is not put in force in the place of one that is.
+/// Returns why a configuration with these folders is refused at a reload; empty if it may be used.
 pub fn left_out(store: &Store, present: &[&str], new: &[Folder]) -> Result<Vec<String>, StoreError> {
     if new.is_empty() && !present.is_empty() {
         return Ok(vec![
@@ -40,7 +40,7 @@ pub fn left_out(store: &Store, present: &[&str], new: &[Folder]) -> Result<Vec<S
     Ok(why)
 }
 
-/// At a start: what the configuration leaves out is held, and operators are told.
+/// At a start: holds the unfinished letters of folders that the configuration leaves out, and raises an alarm.
 pub async fn hold_left_out(store: &Store, folders: &[Folder], now: Time) -> Result<(), IntakeError> {
     for folder in store.known_folders()? {
         if is_among(&folder, folders) {

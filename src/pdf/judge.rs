@@ -37,9 +37,9 @@ fn count_pages(bytes: &[u8]) -> Result<(u32, Option<Doubt>), Doubt> {
     if pdf.is_encrypted() || pdf.trailer.has(b"Encrypt") {
         return Err(Doubt::Encrypted);
     }
-    // In the order in which they are told: what may be lost comes first.
+    // Only the first one is shown. A possible loss comes first.
     let doubts = [
-        (has_hole(whole), Doubt::Hole),
+        (has_hole(bytes), Doubt::Hole),
         (pdf.xref_recovery.is_some(), Doubt::Repaired),
         (pdf.was_encrypted(), Doubt::Restricted),
         (whole.len() < bytes.trim_ascii_end().len(), Doubt::Padded),
@@ -57,12 +57,12 @@ fn count_pages(bytes: &[u8]) -> Result<(u32, Option<Doubt>), Doubt> {
         let root = pdf.get_dictionary(catalog.get(b"Pages")?.as_reference()?)?;
         root.get(b"Count")?.as_i64()
     });
-    // What two of them count differently, nobody can stand behind: it is not offered to a person either.
+    // If the walked count and the stated count differ, nobody knows which is right: it is not offered for approval.
     let agreed = walked > 0 && said.is_ok_and(|said| said == i64::from(walked));
     if agreed { Ok((walked, in_doubt)) } else { Err(Doubt::Pages) }
 }
 
-/// Some programs fill up the last block, and old ones end a file with a mark of its own.
+/// The bytes without trailing NUL, 0x1A, 0xFF and white space, which some programs append.
 fn without_padding(bytes: &[u8]) -> &[u8] {
     let is_padding = |byte: &u8| matches!(byte, 0 | 0x1a | 0xff) || byte.is_ascii_whitespace();
     let end = bytes.iter().rposition(|byte| !is_padding(byte)).map_or(0, |last| last + 1);
@@ -196,6 +196,9 @@ mod tests {
             let padded = [PDF, padding].concat();
             assert_eq!(judge(&padded), Answer::Doubtful { pages: 1, doubt: Doubt::Padded }, "{padding:?}");
         }
+        // A whole block of zeros may be what a broken copy left of a later revision.
+        let hole = [PDF, &[0; 2 * BLOCK]].concat();
+        assert_eq!(judge(&hole), Answer::Doubtful { pages: 1, doubt: Doubt::Hole });
         assert_eq!(judge(&[PDF, b" \r\n"].concat()), Answer::Pages(1), "white space is no padding");
         assert_eq!(judge(&[PDF, b"x"].concat()), Answer::Doubt(Doubt::Torn));
         assert_eq!(judge(&[0; 5000]), Answer::Doubt(Doubt::Unreadable));

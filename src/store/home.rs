@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::StoreError;
-use super::place::{self, Found};
+use super::place::{self, Binding};
 use crate::clock::Time;
 use crate::disk::not_local;
 use crate::spool::private_directory;
@@ -44,11 +44,11 @@ impl Home {
         if home.database().exists() { home.not_moved() } else { Err(StoreError::Nothing(dir.to_owned())) }
     }
 
-    /// Refuses one whose records were moved elsewhere: what is told to it would be heard by nobody.
+    /// Refuses a directory whose records were moved elsewhere: no daemon would carry out a command given to it.
     fn not_moved(self) -> Result<Self, StoreError> {
         match place::beside(&self)? {
-            Found::Moved(to) => Err(StoreError::Moved { from: self.dir, to }),
-            Found::Nothing | Found::Here | Found::Elsewhere(_) => Ok(self),
+            Binding::Moved(to) => Err(StoreError::Moved { from: self.dir, to }),
+            Binding::Missing | Binding::Matches | Binding::Differs(_) => Ok(self),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Where records stand, so that they are told from a copy of them: only one set of records posts (I23).
+//! Binds the records to their place, so that a copy of them is refused: only one set of records posts (I23).
 //!
 //! A file beside the ledger says what it is itself (its inode, when it was made, on which file system, on which
 //! machine), and so does the database of its own file. A copy says what it was copied from. The one beside
@@ -13,17 +13,17 @@ use fs_err as fs;
 use rusqlite::{Connection, OptionalExtension as _};
 
 pub use file::Elsewhere;
-use file::{Place, moved, read};
+use file::{FileIdentity, moved, read};
 
 use super::{Home, StoreError};
 use crate::spool::{own_like, private_file, sync_directory};
 
 /// What is written down of a file, held against the file itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Found {
-    Nothing,
-    Here,
-    Elsewhere(Elsewhere),
+pub(super) enum Binding {
+    Missing,
+    Matches,
+    Differs(Elsewhere),
     /// The records were moved there for ever.
     Moved(PathBuf),
 }
@@ -39,40 +39,40 @@ pub(super) enum Standing {
 }
 
 /// `beside`: by the file beside the ledger.
-pub(super) fn standing(beside: Found, database: Found) -> Standing {
+pub(super) fn standing(beside: Binding, database: Binding) -> Standing {
     match (beside, database) {
-        (Found::Moved(to), _) | (_, Found::Moved(to)) => Standing::Moved(to),
+        (Binding::Moved(to), _) | (_, Binding::Moved(to)) => Standing::Moved(to),
         // A database of these records may have been put back alone: the ledger knows what it lacks.
         (
-            Found::Here,
-            Found::Nothing | Found::Here | Found::Elsewhere(Elsewhere::Copy | Elsewhere::Unreadable),
+            Binding::Matches,
+            Binding::Missing | Binding::Matches | Binding::Differs(Elsewhere::Copy | Elsewhere::Unreadable),
         )
         // The ledger is lost or damaged, and the database is not.
-        | (Found::Nothing | Found::Elsewhere(Elsewhere::Unreadable), Found::Here) => Standing::Bound,
-        (Found::Nothing, Found::Nothing) => Standing::Unbound,
-        (Found::Elsewhere(what), _) | (_, Found::Elsewhere(what)) => Standing::Copied(what),
+        | (Binding::Missing | Binding::Differs(Elsewhere::Unreadable), Binding::Matches) => Standing::Bound,
+        (Binding::Missing, Binding::Missing) => Standing::Unbound,
+        (Binding::Differs(what), _) | (_, Binding::Differs(what)) => Standing::Copied(what),
     }
 }
 
-fn held_against(text: &str, file: &Path) -> io::Result<Found> {
+fn held_against(text: &str, file: &Path) -> io::Result<Binding> {
     Ok(match read(text) {
-        None => Found::Elsewhere(Elsewhere::Unreadable),
-        Some(Err(to)) => Found::Moved(to),
-        Some(Ok(known)) => known.differs(&Place::of(file)?).map_or(Found::Here, Found::Elsewhere),
+        None => Binding::Differs(Elsewhere::Unreadable),
+        Some(Err(to)) => Binding::Moved(to),
+        Some(Ok(known)) => known.differs(&FileIdentity::of(file)?).map_or(Binding::Matches, Binding::Differs),
     })
 }
 
 /// What is said by the file beside the ledger.
-pub(super) fn beside(home: &Home) -> io::Result<Found> {
+pub(super) fn beside(home: &Home) -> io::Result<Binding> {
     match fs::read(home.place()) {
         Ok(bytes) => held_against(&String::from_utf8_lossy(&bytes), &home.place()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Binding::Missing),
         Err(error) => Err(error),
     }
 }
 
 /// What the database says of its own file.
-pub(super) fn database(db: &Connection, home: &Home) -> Result<Found, StoreError> {
+pub(super) fn database(db: &Connection, home: &Home) -> Result<Binding, StoreError> {
     let said = |key: &str| -> rusqlite::Result<Option<String>> {
         db.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
     };
@@ -81,19 +81,19 @@ pub(super) fn database(db: &Connection, home: &Home) -> Result<Found, StoreError
     }
     // Earlier versions wrote down the machine alone.
     let machine = said("machine")?.filter(|machine| !machine.is_empty());
-    let known = Place::on(machine);
-    let now = Place::of(&home.database())?;
-    Ok(known.differs(&now).map_or(Found::Nothing, Found::Elsewhere))
+    let known = FileIdentity::on(machine);
+    let now = FileIdentity::of(&home.database())?;
+    Ok(known.differs(&now).map_or(Binding::Missing, Binding::Differs))
 }
 
-/// These records stand here from now on. The file beside the ledger lasts before the database says it.
+/// Binds these records to this place. The file beside the ledger is durable before the database names it.
 pub(super) fn bind(db: &Connection, home: &Home) -> Result<(), StoreError> {
-    match write_beside(home, |new| Ok(Place::of(new)?.to_string())) {
+    match write_beside(home, |new| Ok(FileIdentity::of(new)?.to_string())) {
         // What stands there from an earlier start still holds.
         Err(error) if error.kind() == io::ErrorKind::StorageFull && home.place().exists() => {}
         written => written?,
     }
-    say(db, &Place::of(&home.database())?.to_string())
+    say(db, &FileIdentity::of(&home.database())?.to_string())
 }
 
 /// These records were moved, and never post from here again.
@@ -128,23 +128,23 @@ mod tests {
         use Elsewhere::{Copy, Disk, Machine, Unreadable};
         let to = || PathBuf::from("/new");
         let places = [
-            Found::Nothing,
-            Found::Here,
-            Found::Elsewhere(Machine),
-            Found::Elsewhere(Disk),
-            Found::Elsewhere(Copy),
-            Found::Elsewhere(Unreadable),
-            Found::Moved(to()),
+            Binding::Missing,
+            Binding::Matches,
+            Binding::Differs(Machine),
+            Binding::Differs(Disk),
+            Binding::Differs(Copy),
+            Binding::Differs(Unreadable),
+            Binding::Moved(to()),
         ];
         for beside in &places {
             for database in &places {
-                let is_there = |found: &Found| matches!(found, Found::Elsewhere(Machine | Disk));
+                let is_there = |found: &Binding| matches!(found, Binding::Differs(Machine | Disk));
                 let expected = match (beside, database) {
-                    (Found::Moved(_), _) | (_, Found::Moved(_)) => Standing::Moved(to()),
-                    (Found::Nothing, Found::Nothing) => Standing::Unbound,
-                    (Found::Here, found) if !is_there(found) => Standing::Bound,
-                    (Found::Nothing | Found::Elsewhere(Unreadable), Found::Here) => Standing::Bound,
-                    (Found::Elsewhere(what), _) | (_, Found::Elsewhere(what)) => Standing::Copied(*what),
+                    (Binding::Moved(_), _) | (_, Binding::Moved(_)) => Standing::Moved(to()),
+                    (Binding::Missing, Binding::Missing) => Standing::Unbound,
+                    (Binding::Matches, found) if !is_there(found) => Standing::Bound,
+                    (Binding::Missing | Binding::Differs(Unreadable), Binding::Matches) => Standing::Bound,
+                    (Binding::Differs(what), _) | (_, Binding::Differs(what)) => Standing::Copied(*what),
                     (found, _) => panic!("{found:?}"),
                 };
                 let found = standing(beside.clone(), database.clone());
@@ -158,13 +158,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (one, other) = (dir.path().join("one"), dir.path().join("other"));
         std::fs::write(&one, "x").unwrap();
-        let place = Place::of(&one).unwrap();
+        let place = FileIdentity::of(&one).unwrap();
         let text = place.to_string();
         assert_eq!(read(&text), Some(Ok(place.clone())));
-        assert_eq!(held_against(&text, &one).unwrap(), Found::Here);
+        assert_eq!(held_against(&text, &one).unwrap(), Binding::Matches);
         std::fs::copy(&one, &other).unwrap();
-        assert_eq!(held_against(&text, &other).unwrap(), Found::Elsewhere(Elsewhere::Copy));
+        assert_eq!(held_against(&text, &other).unwrap(), Binding::Differs(Elsewhere::Copy));
         std::fs::rename(&one, &other).unwrap();
-        assert_eq!(held_against(&text, &other).unwrap(), Found::Here);
+        assert_eq!(held_against(&text, &other).unwrap(), Binding::Matches);
     }
 }

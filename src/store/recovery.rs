@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use rusqlite::{Connection, params};
 
 use super::moves::{Admission, Batch, Record};
-use super::place::{self, Found, Standing};
+use super::place::{self, Binding, Standing};
 use super::{Home, StoreError, adopt, epoch, read, rows, schema, signed, wishes};
 use crate::clock::Time;
 use crate::guard::Terms;
@@ -48,7 +48,7 @@ pub(super) fn recover(
     after_restore: bool,
 ) -> Result<(Connection, Ledger, Report), StoreError> {
     // Before anything is changed. What the database says of itself counts when it is open.
-    is_copied(home, place::standing(place::beside(home)?, Found::Here), after_restore)?;
+    is_copied(home, place::standing(place::beside(home)?, Binding::Matches), after_restore)?;
     let aside = if home.is_rebuilding() {
         home.rebuild_again(now)?
     } else if home.database().exists() {

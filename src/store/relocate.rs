@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use rusqlite::TransactionBehavior;
 
-use super::place::{self, Found, Standing};
+use super::place::{self, Binding, Standing};
 use super::{Desk, Home, StoreError, schema};
 use crate::spool::{Spool, own_like, private_directory, private_file, sync_directory};
 
@@ -40,7 +40,7 @@ pub fn relocate(from: &Path, to: &Path, progress: &dyn Fn(&Path)) -> Result<Path
             return Err(StoreError::Moved { from: old.dir().to_owned(), to: known });
         }
         // It was ended after the seal: the new directory is whole, and to be bound.
-        Standing::Moved(_) if place::beside(&new)? == Found::Here => return Ok(new.dir().to_owned()),
+        Standing::Moved(_) if place::beside(&new)? == Binding::Matches => return Ok(new.dir().to_owned()),
         Standing::Moved(_) => {}
         Standing::Bound | Standing::Unbound | Standing::Copied(_) => {
             let sealing = db.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -9,8 +9,8 @@ use crate::clock::Time;
 use crate::letter::{Command, Number};
 
 impl Store {
-    /// A person moved or copied a file to say something of a letter: it is ordered. `file` tells this file from
-    /// any later one: one that can't be taken away says nothing twice. Empty if nothing tells it.
+    /// Records the command that a moved or copied file stands for. `file` identifies that file: a second call with
+    /// it does nothing, so a file that cannot be removed is obeyed once. Empty if the file has no identity.
     pub async fn said_in_folder(
         &self,
         letter: Number,

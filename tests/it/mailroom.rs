@@ -11,6 +11,7 @@ use chrono::TimeDelta;
 use mailchute::api::{Client, Patience};
 use mailchute::clock::{Clock, Pace, Time};
 use mailchute::config::Config;
+use mailchute::daemon::Run;
 use mailchute::dispatch::{Account, Dispatch};
 use mailchute::hot::Registry;
 use mailchute::intake::{Bells, Intake};
@@ -153,6 +154,17 @@ impl Mailroom {
 
     pub fn config(&self) -> Config {
         Config::read(&self.dir.path().join("mailchute.yaml")).unwrap()
+    }
+
+    /// What a daemon of the real program runs with.
+    pub fn run(&self) -> Run {
+        Run {
+            clock: self.clock.clone(),
+            after_restore: false,
+            inspector: Inspector::of(&self.counts_pages),
+            reload: Arc::default(),
+            manager: mailchute::systemd::Manager::default(),
+        }
     }
 
     pub fn start(&mut self) {

@@ -65,7 +65,7 @@ impl Letter {
             .trouble("the service does not know the mail; it is asked again once its time is over")
     }
 
-    /// Whether it was posted can't be told any more by asking: a person must find out.
+    /// The service's answers no longer prove whether it was posted, so an operator has to find out.
     fn gone_too_late(&self, open: &Open, moment: &Moment) -> Change {
         let mut change = self.ask_again(open, moment).trouble(
             "the service does not know the mail, and so long after its deadline that proves nothing",

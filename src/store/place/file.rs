@@ -13,7 +13,7 @@ use crate::disk::lasting_id;
 
 /// What of a file tells it from a copy. `None` and an empty machine: can't tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct FileIdentity {
     inode: Option<u64>,
     /// In nanoseconds.
     born: Option<u128>,
@@ -44,7 +44,7 @@ impl fmt::Display for Elsewhere {
     }
 }
 
-impl Place {
+impl FileIdentity {
     /// Of which nothing is known but the machine.
     pub(super) fn on(machine: Option<String>) -> Self {
         Self { machine, ..Self::default() }
@@ -82,7 +82,7 @@ impl Place {
 
 const MOVED: &str = "moved";
 
-impl fmt::Display for Place {
+impl fmt::Display for FileIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line =
             |key: &str, value: Option<String>| value.map_or(Ok(()), |value| writeln!(f, "{key} {value}"));
@@ -94,8 +94,8 @@ impl fmt::Display for Place {
 }
 
 /// What was written down; `None` if that can't be understood. A line that is missing can't tell.
-pub(super) fn read(text: &str) -> Option<Result<Place, PathBuf>> {
-    let mut place = Place::default();
+pub(super) fn read(text: &str) -> Option<Result<FileIdentity, PathBuf>> {
+    let mut place = FileIdentity::default();
     for line in text.lines() {
         let (key, value) = line.split_once(' ')?;
         match key {
@@ -109,7 +109,7 @@ pub(super) fn read(text: &str) -> Option<Result<Place, PathBuf>> {
             _ => return None,
         }
     }
-    (place != Place::default()).then_some(Ok(place))
+    (place != FileIdentity::default()).then_some(Ok(place))
 }
 
 pub(super) fn moved(to: &Path) -> String {
@@ -134,26 +134,26 @@ mod tests {
 
     #[test]
     fn what_one_side_can_not_tell_is_no_difference() {
-        let full = Place {
+        let full = FileIdentity {
             inode: Some(7),
             born: Some(8),
             disk: Some(9),
             machine: Some("0123456789abcdef0123456789abcdef".to_owned()),
         };
-        let alterations: [(Place, Elsewhere); 4] = [
-            (Place { inode: Some(1), ..full.clone() }, Elsewhere::Copy),
-            (Place { born: Some(1), ..full.clone() }, Elsewhere::Copy),
-            (Place { disk: Some(1), ..full.clone() }, Elsewhere::Disk),
-            (Place { machine: Some("x".to_owned()), ..full.clone() }, Elsewhere::Machine),
+        let alterations: [(FileIdentity, Elsewhere); 4] = [
+            (FileIdentity { inode: Some(1), ..full.clone() }, Elsewhere::Copy),
+            (FileIdentity { born: Some(1), ..full.clone() }, Elsewhere::Copy),
+            (FileIdentity { disk: Some(1), ..full.clone() }, Elsewhere::Disk),
+            (FileIdentity { machine: Some("x".to_owned()), ..full.clone() }, Elsewhere::Machine),
         ];
         for (altered, what) in &alterations {
             assert_eq!(full.differs(altered), Some(*what));
         }
         let unknown = [
-            Place { inode: None, ..full.clone() },
-            Place { born: None, ..full.clone() },
-            Place { disk: None, ..full.clone() },
-            Place { machine: None, ..full.clone() },
+            FileIdentity { inode: None, ..full.clone() },
+            FileIdentity { born: None, ..full.clone() },
+            FileIdentity { disk: None, ..full.clone() },
+            FileIdentity { machine: None, ..full.clone() },
         ];
         for less in &unknown {
             assert_eq!((full.differs(less), less.differs(&full)), (None, None));

@@ -1,14 +1,9 @@
 //! Records put back from a backup are recognised by the folders, which are further than they.
 
-use std::path::Path;
-use std::sync::Arc;
-
 use mailchute::config::Config;
-use mailchute::daemon::{self, Run};
+use mailchute::daemon;
 use mailchute::hot::{Hot, Keeper};
-use mailchute::pdf::Inspector;
 use mailchute::store::Store;
-use tokio::sync::Notify;
 
 use crate::files::{copy_tree, stands_here};
 use crate::mailroom::Mailroom;
@@ -56,14 +51,7 @@ async fn refused(room: &Mailroom) -> String {
 
 /// Why the daemon does not start. One that does is asked to end at once.
 async fn refused_with(room: &Mailroom, config: Config) -> String {
-    let run = Run {
-        clock: room.clock.clone(),
-        after_restore: false,
-        inspector: Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute"))),
-        reload: Arc::new(Notify::new()),
-        manager: mailchute::systemd::Manager::default(),
-    };
-    daemon::run(config, run, std::future::ready(())).await.unwrap_err().to_string()
+    daemon::run(config, room.run(), std::future::ready(())).await.unwrap_err().to_string()
 }
 
 #[tokio::test]

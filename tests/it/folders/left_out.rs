@@ -1,14 +1,9 @@
 //! A folder with unfinished letters is not taken out of force; one that is missing at a start has them held.
 
-use std::path::Path;
-use std::sync::Arc;
-
-use mailchute::daemon::{self, Run};
+use mailchute::daemon;
 use mailchute::intake::left_out;
 use mailchute::letter::Reason;
-use mailchute::pdf::Inspector;
 use mailchute::store::Store;
-use tokio::sync::Notify;
 
 use crate::mailroom::{Mailroom, RULES};
 
@@ -18,14 +13,7 @@ fn approval() -> String {
 
 /// A start that is asked to end at once.
 async fn starts(room: &Mailroom) {
-    let run = Run {
-        clock: room.clock.clone(),
-        after_restore: false,
-        inspector: Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute"))),
-        reload: Arc::new(Notify::new()),
-        manager: mailchute::systemd::Manager::default(),
-    };
-    daemon::run(room.config(), run, std::future::ready(())).await.unwrap();
+    daemon::run(room.config(), room.run(), std::future::ready(())).await.unwrap();
 }
 
 fn alarms(room: &Mailroom) -> Vec<(String, String)> {
