@@ -97,6 +97,10 @@ pub enum Refusal {
     SeveralSidecars {
         names: Vec<String>,
     },
+    /// It is a sidecar, and its PDF did not come.
+    SidecarAlone {
+        pdf: String,
+    },
     /// It came with a sidecar, but the rule that fits takes none.
     SidecarUnwanted {
         rule: String,
@@ -134,6 +138,7 @@ impl Refusal {
             Self::NoReceiver { .. } => "not in the address book",
             Self::Sidecar(_) => "a sidecar with mistakes",
             Self::SeveralSidecars { .. } => "several sidecars",
+            Self::SidecarAlone { .. } => "a sidecar without its PDF",
             Self::SidecarUnwanted { .. } => "a sidecar where none is wanted",
             Self::OtherPages { .. } => "other pages than said",
             Self::NotPostable(_) => "not postable",
@@ -151,6 +156,8 @@ impl Refusal {
 pub enum Waiting {
     /// Its sidecar did not come in time.
     Sidecar,
+    /// It came without a sidecar, and the sidecar of its name was handed back not long before.
+    SidecarHandedBack { sidecar: String },
     /// It lay there when the folder was first watched, or when the share came back.
     WasThere,
     /// The address book can't be used.
@@ -173,6 +180,7 @@ impl Waiting {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Sidecar => "no sidecar came",
+            Self::SidecarHandedBack { .. } => "its sidecar was handed back",
             Self::WasThere => "it was there before",
             Self::Book(_) => "the address book can't be used",
             Self::Doubt(_) => "a PDF in doubt",

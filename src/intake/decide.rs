@@ -99,8 +99,8 @@ impl Claim {
         };
         match (next(known), main, original) {
             (Next::Judge, Some(main), original) => {
-                let accepted = original.and_then(accepted).unwrap_or_default();
-                self.take_in(main, &held, &accepted, still).await
+                let accepted = original.and_then(accepted);
+                self.take_in(main, &held, accepted.as_deref(), still).await
             }
             (Next::Hold, Some(main), _) => {
                 self.record(self.origin(main), Undecided::Waits(Waiting::WasThere)).await
@@ -123,7 +123,7 @@ impl Claim {
         }
     }
 
-    fn origin(&self, main: &Seen) -> Origin {
+    pub(super) fn origin(&self, main: &Seen) -> Origin {
         let owner = Some(main.stat.st_uid);
         Origin { folder: self.folder.name.clone(), name: main.name.clone(), owner }
     }
@@ -136,13 +136,13 @@ impl Claim {
         &self,
         main: &Seen,
         held: &[Seen],
-        accepted: &[String],
+        accepted: Option<&[String]>,
         still: &Still<'_>,
     ) -> Result<Done, TakeError> {
         let origin = self.origin(main);
         let read_from = self.looks_of(held)?;
         let mut draft = self.shared.spool.begin(&self.ulid)?;
-        let opened = self.open(main, accepted, &mut draft).await;
+        let opened = self.open(main, accepted.unwrap_or_default(), &mut draft).await;
         let sidecar = self.sidecar(main, held);
         if !self.is_still(still, read_from)? {
             // A writer with an open handle went on: what was read may be half of it.
@@ -165,7 +165,12 @@ impl Claim {
                     draft.discard();
                     return self.later();
                 }
-                Ok(verdict)
+                // What a person has accepted is not held once more.
+                if accepted.is_some() {
+                    Ok(verdict)
+                } else {
+                    Ok(self.held_for_sidecar(&main.name, sidecar.as_deref(), verdict)?)
+                }
             }
         };
         if decided.is_ok() && !self.shared.registry.is_in_force(&self.folder) {
@@ -194,7 +199,7 @@ impl Claim {
         self.record(origin, undecided).await
     }
 
-    async fn record(&self, origin: Origin, undecided: Undecided) -> Result<Done, TakeError> {
+    pub(super) async fn record(&self, origin: Origin, undecided: Undecided) -> Result<Done, TakeError> {
         journal::not_taken(&self.folder.name, &self.ulid, &undecided);
         let at = self.shared.clock.now();
         self.shared.store.undecide(self.ulid.clone(), origin, undecided, at, at).await?;
@@ -203,7 +208,7 @@ impl Claim {
     }
 
     /// A crash came between a sidecar and its PDF, or after everything was put away.
-    fn nothing_in(&self, held: &[Seen]) -> Result<Done, TakeError> {
+    pub(super) fn nothing_in(&self, held: &[Seen]) -> Result<Done, TakeError> {
         for seen in held {
             self.hot.put_back(&self.dir, &seen.name)?;
         }

@@ -4,6 +4,7 @@
 //! claimed, copied, inspected and decided by a worker. One slow or bad drop keeps no other waiting. A
 //! folder that can't be worked on is away, visibly, and is tried again.
 
+mod alone;
 mod approval;
 mod books;
 mod claims;
@@ -238,6 +239,11 @@ impl Intake {
             (Err(TakeError::Record(error @ RecordError::Halted(_))), _) => return Err(error.into()),
             (Err(TakeError::NoRight), Work::Drop { mut parts, .. }) => {
                 if parts.pop().is_some_and(|(drop, stamp)| watched.sticks(drop, &stamp, now)) {
+                    journal::no_right_to_claim(&name);
+                }
+            }
+            (Err(TakeError::NoRight), Work::Sidecar((sidecar, stamp))) => {
+                if watched.sticks(sidecar, &stamp, now) {
                     journal::no_right_to_claim(&name);
                 }
             }

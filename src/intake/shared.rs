@@ -7,6 +7,7 @@ use chrono::TimeDelta;
 use tokio::sync::Notify;
 
 use super::Bells;
+use super::alone::Alone;
 use super::books::Books;
 use crate::clock::Clock;
 use crate::config::Folder;
@@ -26,6 +27,7 @@ pub(super) struct Shared {
     /// Claims that are to be decided anew.
     pub(super) again: Mutex<Vec<(String, String)>>,
     pub(super) books: Books,
+    pub(super) alone: Alone,
     /// The name that was given last.
     last_ulid: Mutex<Option<Ulid>>,
     /// An entry waits in the spool.
@@ -64,6 +66,7 @@ impl Shared {
             clock,
             again: Mutex::default(),
             books: Books::default(),
+            alone: Alone::default(),
             last_ulid: Mutex::default(),
             taken: Arc::clone(&bells.taken),
             owed: Arc::clone(&bells.owed),

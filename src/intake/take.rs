@@ -55,6 +55,7 @@ impl Claim {
                 }
                 self.decide(&Still::Settled(parts)).await
             }
+            Work::Sidecar(sidecar) => self.hand_back(sidecar).await,
             // What is not claimed under our eyes may still be written to.
             Work::Claimed(_, looks) if *looks == Some(self.looks()?) => {
                 self.decide(&Still::Looks(looks.unwrap_or_default())).await
@@ -70,7 +71,7 @@ impl Claim {
     }
 
     /// Says whether there was still something to claim.
-    fn claim(&self, names: &[&Name]) -> Result<bool, TakeError> {
+    pub(super) fn claim(&self, names: &[&Name]) -> Result<bool, TakeError> {
         match self.hot.claim(&self.dir, None, names) {
             Ok(()) => Ok(true),
             Err(error) => {

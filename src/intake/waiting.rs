@@ -1,6 +1,7 @@
 //! Which drops wait longer than it takes to settle, and for what.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use chrono::TimeDelta;
 
@@ -8,11 +9,10 @@ use super::settle::{Name, Settling, Stamp};
 use crate::config::Folder;
 use crate::drop::{pdf_of, sidecars_of};
 
-/// Longer than anything waits.
-pub(super) const FOREVER: TimeDelta = TimeDelta::days(36_500);
-
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
+    /// Sidecars without their PDF, and since when.
+    alone: HashMap<Name, TimeDelta>,
     /// They need a sidecar and have none yet.
     lacking: HashSet<Name>,
     /// They had no end when they looked like this: their writer may rest.
@@ -28,16 +28,32 @@ impl Waiting {
         self.endless.insert(name, stamp);
     }
 
+    /// Notes which sidecars of a folder lie there without their PDF.
+    pub(super) fn lie_alone(&mut self, listing: &[(Name, Stamp)], now: TimeDelta) {
+        let names: HashSet<&[u8]> = listing.iter().map(|(name, _)| name.as_slice()).collect();
+        let is_alone = |name: &[u8]| pdf_of(name).is_some_and(|pdf| !names.contains(pdf));
+        self.alone.retain(|name, _| names.contains(name.as_slice()) && is_alone(name));
+        for (name, _) in listing.iter().filter(|(name, _)| is_alone(name)) {
+            self.alone.entry(name.clone()).or_insert(now);
+        }
+    }
+
+    pub(super) fn is_alone(&self, sidecar: &[u8]) -> bool {
+        self.alone.contains_key(sidecar)
+    }
+
     /// How much longer than to settle.
     pub(super) fn extra(&self, folder: &Folder, name: &[u8], settling: &Settling) -> Option<TimeDelta> {
-        if let Some(pdf) = pdf_of(name) {
-            // A sidecar goes with its PDF, whenever that comes.
-            return Some(if settling.knows(pdf) { TimeDelta::zero() } else { FOREVER });
+        if pdf_of(name).is_some() {
+            // A sidecar goes with its PDF; that it lies there alone counts from when it does.
+            let alone = self.alone.get(name)?;
+            let before = settling.since(name).map_or(TimeDelta::zero(), |since| *alone - since);
+            return Some(before.max(TimeDelta::zero()) + time(folder.sidecar_within));
         }
         let lacks = self.lacking.contains(name) && !sidecars_of(name).any(|sidecar| settling.knows(&sidecar));
         let endless = self.endless.get(name).is_some_and(|stamp| settling.looks(name) == Some(stamp));
         let times = [lacks.then_some(folder.sidecar_within), endless.then_some(folder.incomplete)];
-        times.into_iter().flatten().map(|time| TimeDelta::from_std(time).unwrap_or(TimeDelta::MAX)).max()
+        times.into_iter().flatten().map(time).max()
     }
 
     /// It has waited: whether it was for a sidecar, and whether for its end.
@@ -45,4 +61,8 @@ impl Waiting {
         let had_no_end = self.endless.remove(name).is_some_and(|before| before == *stamp);
         (self.lacking.remove(name), had_no_end)
     }
+}
+
+fn time(configured: Duration) -> TimeDelta {
+    TimeDelta::from_std(configured).unwrap_or(TimeDelta::MAX)
 }

@@ -14,7 +14,7 @@ use super::litter::is_litter;
 use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, settle_time, together};
 use super::stamp::stamp_inside;
-use super::waiting::{FOREVER, Waiting};
+use super::waiting::Waiting;
 use super::{IntakeError, epoch, hands};
 use crate::config::{Accept, FirstStart, Folder, LetterKind, WatchMode};
 use crate::drop::{Kind, is_pdf, pdf_of, shown, sidecars_of};
@@ -43,6 +43,8 @@ pub(super) enum Work {
         /// Without an end it is left to its writer for a while.
         may_grow: bool,
     },
+    /// A sidecar whose PDF did not come: to be claimed and handed back.
+    Sidecar((Name, Stamp)),
     /// Claimed already; what it looked like when it was seen last.
     Claimed(String, Option<u64>),
 }
@@ -84,6 +86,10 @@ impl Work {
                 let ulid = shared.new_ulid()?;
                 let ending = if *was_there { WAS_THERE } else { "" };
                 Some((format!("{ulid}{ending}"), ulid))
+            }
+            Self::Sidecar(_) => {
+                let ulid = shared.new_ulid()?;
+                Some((ulid.to_string(), ulid))
             }
             Self::Claimed(dir, _) => Some((dir.clone(), dir.trim_end_matches(WAS_THERE).parse().ok()?)),
         }
@@ -243,6 +249,7 @@ impl Watched {
             listing.push((seen.name, stamp));
         }
         let settle = settle_time(folder, hot);
+        self.waiting.lie_alone(&listing, shared.clock.steady());
         let waits = |name: &[u8], settling: &Settling| self.waiting.extra(folder, name, settling);
         let now = shared.clock.steady();
         let look = self.settling.look(now, settle, listing, waits);
@@ -254,7 +261,14 @@ impl Watched {
             self.stuck.get(name).is_some_and(|(before, until)| before == stamp && now < *until)
         };
         for (name, stamp) in ready {
-            if pdf_of(&name).is_some() || sticks(&name, &stamp) {
+            if sticks(&name, &stamp) {
+                continue;
+            }
+            if pdf_of(&name).is_some() {
+                if self.waiting.is_alone(&name) {
+                    self.settling.forget(&name);
+                    self.ready.push_back(Work::Sidecar((name, stamp)));
+                }
                 continue;
             }
             let sidecars = sidecars_of(&name).filter(|sidecar| self.settling.knows(sidecar));
@@ -271,6 +285,6 @@ impl Watched {
             parts.push((name, stamp));
             self.ready.push_back(Work::Drop { parts, was_there, peek, may_grow: is_document && !had_no_end });
         }
-        Ok(look.next.filter(|next| *next < now + FOREVER))
+        Ok(look.next)
     }
 }

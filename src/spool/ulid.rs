@@ -26,6 +26,12 @@ impl Ulid {
         Ok(Self::of(chance.iter().fold(millis, |number, byte| (number << 8) | u128::from(*byte))))
     }
 
+    /// No name that is given from this moment on is less.
+    pub fn earliest(at: Time) -> Self {
+        let millis = u128::try_from(at.timestamp_millis()).unwrap_or_default() & 0xffff_ffff_ffff;
+        Self::of(millis << CHANCE)
+    }
+
     fn of(number: u128) -> Self {
         let digit = |place: usize| {
             let value = (number >> (5 * (LENGTH - 1 - place))) & 31;

@@ -1,4 +1,4 @@
-//! What people say of letters by moving or copying files.
+//! What people say by moving or copying files, and which sidecars were handed back to them.
 
 use rusqlite::params;
 
@@ -6,7 +6,9 @@ use super::moves::RecordError;
 use super::originals::{COLUMNS, original};
 use super::{Original, Store, StoreError, millis, signed};
 use crate::clock::Time;
+use crate::drop::{Refusal, Undecided};
 use crate::letter::{Command, Number};
+use crate::spool::Ulid;
 
 impl Store {
     /// Records the command that a moved or copied file stands for. `file` identifies that file: a second call with
@@ -35,6 +37,19 @@ impl Store {
             Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
         })
         .await
+    }
+
+    /// The sidecars that were handed back since then because their PDFs did not come.
+    pub fn sidecars_handed_back(&self, since: Time) -> Result<Vec<Original>, StoreError> {
+        let db = self.reader();
+        let sql = format!("SELECT {COLUMNS} FROM original WHERE ulid >= ?1 AND letter IS NULL");
+        let mut statement = db.prepare_cached(&sql)?;
+        let found = statement.query_map([Ulid::earliest(since).as_str()], original)?;
+        let all: Vec<Original> = found.collect::<Result<_, _>>()?;
+        let is_one = |original: &Original| {
+            matches!(original.undecided, Some(Undecided::Refused(Refusal::SidecarAlone { .. })))
+        };
+        Ok(all.into_iter().filter(is_one).collect())
     }
 
     /// The originals of a folder's letters whose first document has these bytes.

@@ -55,6 +55,13 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             format!("Several files with an address came with it: {}.", names.join(", ")),
             "Keep the one that is right, and move it and the PDF into the folder again.",
         ),
+        Refusal::SidecarAlone { pdf } => Said::new(
+            format!("Its PDF `{pdf}` did not come."),
+            format!(
+                "Put `{pdf}` and this file into the folder together. If `{pdf}` comes alone within 24 hours, it \
+                 is held."
+            ),
+        ),
         Refusal::SidecarUnwanted { rule } => Said::new(
             format!("An address lies beside it, but the rule \"{rule}\" has one of its own."),
             "Move it into the folder without the address, or have the rules changed.",
@@ -98,6 +105,13 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
         Waiting::Sidecar => Said::new(
             "It needs an address, and none came with it.",
             format!("Put the address beside it into the folder (NAME.pdf.yaml), then {again}"),
+        ),
+        Waiting::SidecarHandedBack { sidecar } => Said::new(
+            format!(
+                "It came without an address, and `{sidecar}` was handed back not long before because its PDF did \
+                 not come."
+            ),
+            format!("If that address is meant, put `{sidecar}` into the folder first. Then {again}"),
         ),
         Waiting::WasThere => Said::new(
             "It lay in the folder before the folder was watched, so nobody knows whether it is to be posted.",

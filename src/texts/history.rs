@@ -87,6 +87,7 @@ impl Language {
                 | Refusal::NoRule
                 | Refusal::NoReceiver { .. }
                 | Refusal::SeveralSidecars { .. }
+                | Refusal::SidecarAlone { .. }
                 | Refusal::SidecarUnwanted { .. }
                 | Refusal::OtherPages { .. }
                 | Refusal::NothingWaits

@@ -68,6 +68,12 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             format!("宛先ファイルが複数あります: {}", names.join("、")),
             "正しい宛先ファイルを1つだけ残し、PDFと一緒にもう一度フォルダーに入れてください。",
         ),
+        Refusal::SidecarAlone { pdf } => Said::new(
+            format!("対になるPDF「{pdf}」が届きませんでした。"),
+            format!(
+                "「{pdf}」とこの宛先ファイルを一緒にフォルダーに入れてください。24時間以内に「{pdf}」だけが入れられた場合は、保留にします。"
+            ),
+        ),
         Refusal::SidecarUnwanted { rule } => Said::new(
             format!("宛先ファイルが付いていますが、規則「{rule}」は別の宛先を使います。"),
             "宛先ファイルを付けずに入れるか、規則の変更を担当者に依頼してください。",
@@ -165,6 +171,12 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
         Waiting::Sidecar => Said::new(
             "宛先ファイルが届いていません。",
             format!("宛先ファイル（名前.pdf.yaml）をフォルダーに入れてから、このPDFを{again}"),
+        ),
+        Waiting::SidecarHandedBack { sidecar } => Said::new(
+            format!(
+                "宛先ファイルなしで入れられましたが、少し前に「{sidecar}」をPDFが届かないため差し戻しています。"
+            ),
+            format!("その宛先に送る場合は、先に「{sidecar}」をフォルダーに入れてください。その後、{again}"),
         ),
         Waiting::WasThere => Said::new(
             "監視を始める前からフォルダーにあったため、郵送してよいか分かりません。",

@@ -34,6 +34,7 @@ mod taking_in_check;
 mod tidy;
 
 mod folders {
+    mod alone;
     mod arrivals;
     mod audit;
     mod away;
