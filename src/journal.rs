@@ -3,7 +3,7 @@
 mod configuration;
 mod folders;
 
-pub use configuration::{configuration_unsettled, not_reloaded, reloaded, restart_needed};
+pub use configuration::{configuration_unsettled, looser, not_reloaded, reloaded, restart_needed};
 pub use folders::{
     folder_away, folder_back, folder_copied, folder_enabled, folder_left_out, folder_of_others,
     folder_renamed,
@@ -201,9 +201,10 @@ pub fn not_claimed(folder: &str, error: Cause<'_>) {
     tracing::error!(folder, error, "a drop can't be taken in; it is tried again");
 }
 
-pub fn no_right_to_claim(folder: &str) {
+pub fn no_right_to_claim(folder: &str, drop: &str) {
     tracing::error!(
         folder,
+        drop,
         "a drop can't be moved, so it is not posted: mailchute's user needs the right to write in the folder \
          and, if the drop is a directory, in that too; it is tried again from time to time"
     );

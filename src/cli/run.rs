@@ -28,6 +28,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let run = Run {
         clock: Clock::system(),
         after_restore: arguments.after_restore,
+        may_be_half_saved: true,
         inspector: Inspector::of_this_program()?,
         reload: stop.hung_up(),
         manager: Manager::of_this_process(),

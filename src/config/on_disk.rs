@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::main_file;
+use crate::clock::Time;
 
 /// Inode, size, and the times of modification and change; `None` if there is no such file.
 type Stamp = Option<(u64, u64, (i64, i64), (i64, i64))>;
@@ -29,6 +31,15 @@ impl FilesOnDisk {
             std::fs::read(path).ok().hash(&mut hasher);
         }
         Self { main: main.to_owned(), files, contents: hasher.finish() }
+    }
+
+    /// Whether one of them was written, or moved here, so short a time before. Its own time of change says so,
+    /// which nobody can set; one from the future counts as just now.
+    pub fn is_younger_than(&self, age: Duration, now: Time) -> bool {
+        let mut changes = self.files.values().flatten().filter_map(|(_, _, _, (seconds, nanos))| {
+            chrono::DateTime::from_timestamp(*seconds, u32::try_from(*nanos).ok()?)
+        });
+        changes.any(|changed| (now - changed).to_std().map_or(true, |ago| ago < age))
     }
 
     /// Whether the main file and this rules file still have the stamps they had. A file that the main file

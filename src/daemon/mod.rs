@@ -47,6 +47,9 @@ pub struct Run {
     pub clock: Clock,
     /// The records were put back from a backup.
     pub after_restore: bool,
+    /// The configuration may have been saved only half when it was read: its files must have been unchanged for a
+    /// while before drops are decided by it.
+    pub may_be_half_saved: bool,
     /// The program whose child counts pages.
     pub inspector: Inspector,
     /// Told when the configuration is to be read again.
@@ -56,7 +59,7 @@ pub struct Run {
 
 /// Runs until `stop` resolves.
 pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
-    let Run { clock, after_restore, inspector, reload, manager } = run;
+    let Run { clock, after_restore, may_be_half_saved, inspector, reload, manager } = run;
     let manager = Arc::new(manager);
     let meter = Meter::default();
     let accounts = accounts(&config, &clock, &meter)?;
@@ -74,8 +77,7 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let bells = Bells { owed: dispatch.owed(), ..Bells::default() };
     let reloading = reload::Reloading::of(&config, reload, &store);
     let waking = reload::times(&config, &bells);
-    let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
-    registry.decided_by(std::mem::take(&mut config.on_disk));
+    let registry = registry(&mut config, may_be_half_saved);
     let outbox = Arc::new(Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config));
     let clients = clients(&config, &clock, &meter)?;
     let keeper =
@@ -178,6 +180,18 @@ async fn open(config: &Config, clock: &Clock, after_restore: bool) -> anyhow::Re
         }
     }
     Ok(Arc::new(store))
+}
+
+/// The folders in force; drops wait if the files may not be finished.
+fn registry(config: &mut Config, may_be_half_saved: bool) -> Arc<Registry> {
+    let registry = Registry::new(std::mem::take(&mut config.folders));
+    let on_disk = std::mem::take(&mut config.on_disk);
+    if may_be_half_saved && on_disk.is_younger_than(reload::UNCHANGED, Clock::system().now()) {
+        registry.decided_by_unfinished();
+    } else {
+        registry.decided_by(on_disk);
+    }
+    Arc::new(registry)
 }
 
 /// Tells how things stand to whoever asks.

@@ -8,7 +8,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
-use crate::config::{Config, ConfigError, FilesOnDisk, Problem};
+use crate::config::{Config, ConfigError, FilesOnDisk, Folder, Problem, looser};
 use crate::hot::Registry;
 use crate::intake::{Bells, left_out};
 use crate::journal;
@@ -18,9 +18,11 @@ use crate::store::Store;
 use crate::systemd::Manager;
 
 /// A saved file is put in force when it has been unchanged for this long: half of it may be there before.
-const UNCHANGED: Duration = Duration::from_secs(3);
+pub(super) const UNCHANGED: Duration = Duration::from_secs(3);
 /// The same when a person asks for it.
 const ASKED: Duration = Duration::from_millis(300);
+/// What asks for less than before comes into force when it has been unchanged for this long.
+const LOOSER: Duration = Duration::from_secs(30);
 /// Operators hear of files that keep changing after this.
 const ALARM_AFTER: Duration = Duration::from_secs(15);
 
@@ -83,7 +85,7 @@ impl Reloading {
                 // Our own reading, or a state file beside them.
                 continue;
             }
-            let (on_disk, read) = self.read_settled(quiet, &outbox).await;
+            let (on_disk, read) = self.read_settled(quiet, &registry, &outbox).await;
             manager.reloading();
             let wrong = match self.put_in_force(read, &registry, &outbox, &bells) {
                 Ok(waking) => {
@@ -92,6 +94,7 @@ impl Reloading {
                 }
                 Err(mistakes) => Some(mistakes.join("\n")),
             };
+            registry.set_has_mistakes(wrong.is_some());
             registry.decided_by(on_disk);
             // What the store can't take now is said at the next change.
             drop(outbox.configuration(wrong).await);
@@ -102,10 +105,12 @@ impl Reloading {
     }
 
     /// Reads the configuration when its files have been unchanged for `quiet`, and takes only what they said
-    /// both before and after that.
+    /// both before and after that. What asks for less than before must be unchanged for longer, unless a person
+    /// asks for it.
     async fn read_settled(
         &self,
         mut quiet: Duration,
+        registry: &Registry,
         outbox: &Outbox,
     ) -> (FilesOnDisk, Result<Config, ConfigError>) {
         let alarm_at = Instant::now() + ALARM_AFTER;
@@ -123,11 +128,18 @@ impl Reloading {
             if now == before {
                 let read = Config::read(&self.file);
                 before = FilesOnDisk::look(&self.file);
-                if now == before {
+                let less = read.as_ref().map_or_else(|_| Vec::new(), |config| asks_less(registry, config));
+                if now == before && (quiet != UNCHANGED || less.is_empty()) {
                     return (now, read);
+                }
+                if now == before {
+                    journal::looser(&less, LOOSER);
+                    quiet = LOOSER.saturating_sub(UNCHANGED);
+                    continue;
                 }
             }
             before = now;
+            quiet = quiet.min(UNCHANGED);
             if Instant::now() > alarm_at && !std::mem::replace(&mut is_reported, true) {
                 journal::configuration_unsettled();
                 drop(outbox.configuration(Some("its files keep changing".to_owned())).await);
@@ -174,6 +186,17 @@ impl Reloading {
             }
         }
     }
+}
+
+/// In which of its folders a configuration asks for less than the one in force.
+fn asks_less(registry: &Registry, new: &Config) -> Vec<String> {
+    let present = registry.all();
+    let before = |folder: &Folder| {
+        let named = present.iter().find(|known| known.folder.name == folder.name);
+        named.or_else(|| present.iter().find(|known| known.folder.path == folder.path))
+    };
+    let less = |folder: &Folder| before(folder).map(|known| looser(&known.folder, folder));
+    new.folders.iter().filter_map(less).flatten().collect()
 }
 
 /// The times that come again: when the digest is due, and when letters wait to be posted together.

@@ -66,6 +66,7 @@ pub async fn run(
     let run = Run {
         clock: sandbox.clock(),
         after_restore: false,
+        may_be_half_saved: false,
         inspector: demo.inspector.clone(),
         reload: Arc::new(Notify::new()),
         manager: Manager::default(),

@@ -162,8 +162,21 @@ pub enum Waiting {
     WasThere,
     /// The address book can't be used.
     Book(String),
+    /// The files of the folder's rules kept changing for too long.
+    Rules,
     /// These PDFs can be counted, and may not be whole.
     Doubt(Vec<Doubtful>),
+}
+
+/// Why a drop still lies where it was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeldUp {
+    /// The files of the folder's rules are being changed.
+    Rules,
+    /// The folder's address book is being changed.
+    Book,
+    /// We have no right to move it.
+    Right,
 }
 
 /// A PDF that a person may take for what it seems to be.
@@ -183,6 +196,7 @@ impl Waiting {
             Self::SidecarHandedBack { .. } => "its sidecar was handed back",
             Self::WasThere => "it was there before",
             Self::Book(_) => "the address book can't be used",
+            Self::Rules => "the rules kept changing",
             Self::Doubt(_) => "a PDF in doubt",
         }
     }

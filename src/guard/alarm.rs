@@ -18,6 +18,8 @@ pub enum Alarm {
     Away(String),
     /// The address book of a folder keeps changing or is missing, so drops wait for it.
     Book(String),
+    /// Drops in a folder can't be moved for want of a right.
+    Stuck(String),
     /// A folder is a copy of another, so what lies in it is held.
     Copied(String),
     /// A folder with unfinished letters was not in the configuration at a start.
@@ -53,7 +55,7 @@ impl Alarm {
     /// How long it must last before it is told: a share that is mounted anew is away for a moment.
     fn patience(&self) -> TimeDelta {
         match self {
-            Self::Away(_) => TimeDelta::minutes(1),
+            Self::Away(_) | Self::Stuck(_) => TimeDelta::minutes(1),
             Self::Book(_) => TimeDelta::minutes(5),
             // Who raises it has waited.
             Self::Silent(_) | Self::Copied(_) | Self::LeftOut(_) | Self::Configuration | Self::Disk => {
@@ -66,7 +68,9 @@ impl Alarm {
     fn calm(&self) -> TimeDelta {
         match self {
             Self::Away(_) | Self::Silent(_) | Self::Disk => TimeDelta::minutes(5),
-            Self::Configuration | Self::Book(_) | Self::Copied(_) | Self::LeftOut(_) => TimeDelta::zero(),
+            Self::Configuration | Self::Book(_) | Self::Stuck(_) | Self::Copied(_) | Self::LeftOut(_) => {
+                TimeDelta::zero()
+            }
         }
     }
 }
@@ -90,6 +94,7 @@ impl fmt::Display for Alarm {
             Self::Silent(account) => write!(f, "account {account}"),
             Self::Away(folder) => write!(f, "folder {folder}"),
             Self::Book(folder) => write!(f, "book {folder}"),
+            Self::Stuck(folder) => write!(f, "stuck {folder}"),
             Self::Copied(folder) => write!(f, "copy {folder}"),
             Self::LeftOut(folder) => write!(f, "left-out {folder}"),
             Self::Configuration => f.write_str("configuration"),
@@ -107,6 +112,7 @@ impl FromStr for Alarm {
             "account" => Ok(Self::Silent(name.to_owned())),
             "folder" => Ok(Self::Away(name.to_owned())),
             "book" => Ok(Self::Book(name.to_owned())),
+            "stuck" => Ok(Self::Stuck(name.to_owned())),
             "copy" => Ok(Self::Copied(name.to_owned())),
             "left-out" => Ok(Self::LeftOut(name.to_owned())),
             "configuration" => Ok(Self::Configuration),
@@ -159,6 +165,7 @@ mod tests {
             Alarm::Silent("main".to_owned()),
             Alarm::Away("送付状 2".to_owned()),
             Alarm::Book("送付状 2".to_owned()),
+            Alarm::Stuck("送付状 2".to_owned()),
             Alarm::Configuration,
             Alarm::Disk,
         ];

@@ -1,6 +1,7 @@
 //! The folders of the configuration in force, with the handle of each that can be worked on.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::TimeDelta;
@@ -29,12 +30,24 @@ pub struct Looks {
     pub hears: bool,
 }
 
+/// The configuration's files as they were when it was decided what is in force.
+#[derive(Debug, Default)]
+enum DecidedBy {
+    /// Nobody said.
+    #[default]
+    Unknown,
+    /// They may be half of what they will be, so nothing is decided by them yet.
+    Unfinished,
+    Files(FilesOnDisk),
+}
+
 /// Shared by whoever works in folders; a reload replaces what is in it.
 #[derive(Debug, Default)]
 pub struct Registry {
     folders: Mutex<BTreeMap<String, Known>>,
-    /// The configuration's files as they were when it was decided what is in force; `None` if nobody said.
-    on_disk: Mutex<Option<FilesOnDisk>>,
+    decided_by: Mutex<DecidedBy>,
+    /// A saved change has mistakes, and is not in force.
+    has_mistakes: AtomicBool,
     changed: Notify,
     /// The names that folders had, and those they have now.
     renamed: Mutex<BTreeMap<String, String>>,
@@ -64,21 +77,41 @@ impl Registry {
 
     /// What is in force was decided by these files, or in spite of them if they have mistakes.
     pub fn decided_by(&self, on_disk: FilesOnDisk) {
-        *self.on_disk.lock().unwrap_or_else(PoisonError::into_inner) = Some(on_disk);
+        *self.decided_by.lock().unwrap_or_else(PoisonError::into_inner) = DecidedBy::Files(on_disk);
+    }
+
+    /// What is in force was read from files that may not be finished: drops wait until they are read again.
+    pub fn decided_by_unfinished(&self) {
+        *self.decided_by.lock().unwrap_or_else(PoisonError::into_inner) = DecidedBy::Unfinished;
+        self.changed.notify_one();
+    }
+
+    /// Whether a saved change of the configuration has mistakes, so that the one of before is in force.
+    pub fn has_mistakes(&self) -> bool {
+        self.has_mistakes.load(Ordering::Relaxed)
+    }
+
+    pub fn set_has_mistakes(&self, has_mistakes: bool) {
+        self.has_mistakes.store(has_mistakes, Ordering::Relaxed);
     }
 
     /// Whether the configuration's files are these.
     pub fn is_decided_by(&self, on_disk: &FilesOnDisk) -> bool {
-        self.on_disk.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(on_disk)
+        let decided_by = self.decided_by.lock().unwrap_or_else(PoisonError::into_inner);
+        matches!(&*decided_by, DecidedBy::Files(files) if files == on_disk)
     }
 
     /// Whether drops may be decided by this folder's rules: they are in force, and their files are as they
     /// were read. If they are not, whoever waits for [`Self::changed`] is woken.
     pub fn is_in_force(&self, folder: &Arc<Folder>) -> bool {
         let is_present = self.get(&folder.name).is_some_and(|known| Arc::ptr_eq(&known.folder, folder));
-        let on_disk = self.on_disk.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_unchanged = on_disk.as_ref().is_none_or(|on_disk| on_disk.is_unchanged(&folder.file));
-        drop(on_disk);
+        let decided_by = self.decided_by.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_unchanged = match &*decided_by {
+            DecidedBy::Unknown => true,
+            DecidedBy::Unfinished => false,
+            DecidedBy::Files(files) => files.is_unchanged(&folder.file),
+        };
+        drop(decided_by);
         if !is_unchanged {
             self.changed.notify_one();
         }

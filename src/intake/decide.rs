@@ -173,12 +173,15 @@ impl Claim {
                 }
             }
         };
-        if decided.is_ok() && !self.shared.registry.is_in_force(&self.folder) {
+        let is_in_force = self.shared.registry.is_in_force(&self.folder);
+        if decided.is_ok() && !is_in_force && !self.shared.rules_unsettled(&self.folder.name) {
             // Decided by rules that are about to change, or have changed meanwhile.
             draft.discard();
             return self.later();
         }
         let undecided = match decided {
+            // They have kept changing for so long that a person is asked.
+            Ok(_) if !is_in_force => Undecided::Waits(Waiting::Rules),
             Ok(Verdict::Send(mut order, _warnings)) => {
                 let now = self.shared.clock.now();
                 order.not_before = self.folder.waits_until(now);

@@ -17,6 +17,7 @@ pub(super) fn is_litter(folder: &Folder, name: &[u8]) -> bool {
         || whole.contains(&lower.as_str())
         || folder.names.all().contains(&text.as_str())
         // The shelves of before, if names or language were changed.
-        || [Language::En, Language::Ja].iter().any(|language| Names::usual(*language).all().contains(&text.as_str()))
+        || Language::ALL.iter().any(|language| Names::usual(*language).all().contains(&text.as_str()))
+        || Language::ALL.iter().any(|language| language.waits_name() == text)
         || folder.ignore.iter().any(|pattern| pattern.is_match(&text))
 }

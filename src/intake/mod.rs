@@ -12,6 +12,7 @@ mod decide;
 mod documents;
 mod epoch;
 mod hands;
+mod held_up;
 mod hints;
 mod identity;
 mod left;
@@ -27,6 +28,7 @@ mod taken_back;
 mod waiting;
 mod watched;
 mod wish;
+mod work;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
@@ -43,9 +45,11 @@ use hints::Hints;
 pub use left::{hold_left_out, left_out};
 pub use settle::{Look, Settling, Stamp};
 use shared::Shared;
-use watched::{Watched, Work};
+use watched::Watched;
+use work::Work;
 
 use crate::clock::{Clock, Time};
+use crate::drop::{HeldUp, shown};
 use crate::hot::Registry;
 use crate::journal;
 use crate::pdf::Inspector;
@@ -228,8 +232,12 @@ impl Intake {
                 watched.waiting.has_no_end(drop, stamp);
                 watched.look_again(now);
             }
-            (Ok(Done::RulesUnsettled), _) => watched.look_again(now + UNSETTLED),
-            (Ok(Done::BookUnsettled), _) => {
+            (Ok(Done::RulesUnsettled), work) => {
+                watched.is_held_up(&work, HeldUp::Rules, now);
+                watched.look_again(now + UNSETTLED);
+            }
+            (Ok(Done::BookUnsettled), work) => {
+                watched.is_held_up(&work, HeldUp::Book, now);
                 watched.book.drop_waits();
                 watched.look_again(now + UNSETTLED);
             }
@@ -237,15 +245,14 @@ impl Intake {
                 watched.resume(dir, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
             }
             (Err(TakeError::Record(error @ RecordError::Halted(_))), _) => return Err(error.into()),
-            (Err(TakeError::NoRight), Work::Drop { mut parts, .. }) => {
-                if parts.pop().is_some_and(|(drop, stamp)| watched.sticks(drop, &stamp, now)) {
-                    journal::no_right_to_claim(&name);
+            (Err(TakeError::NoRight), work @ (Work::Drop { .. } | Work::Sidecar(_))) => {
+                if let Some((drop, stamp)) = work.main()
+                    && watched.sticks(drop.clone(), stamp, now)
+                {
+                    journal::no_right_to_claim(&name, &shown(drop));
                 }
-            }
-            (Err(TakeError::NoRight), Work::Sidecar((sidecar, stamp))) => {
-                if watched.sticks(sidecar, &stamp, now) {
-                    journal::no_right_to_claim(&name);
-                }
+                watched.is_held_up(&work, HeldUp::Right, now);
+                watched.look_again(now);
             }
             (Err(error), _) => {
                 journal::not_claimed(&name, &error);

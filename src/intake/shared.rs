@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use super::Bells;
 use super::alone::Alone;
 use super::books::Books;
+use super::held_up::UnsettledRules;
 use crate::clock::Clock;
 use crate::config::Folder;
 use crate::hot::{Hot, Registry};
@@ -28,6 +29,7 @@ pub(super) struct Shared {
     pub(super) again: Mutex<Vec<(String, String)>>,
     pub(super) books: Books,
     pub(super) alone: Alone,
+    pub(super) unsettled_rules: Mutex<UnsettledRules>,
     /// The name that was given last.
     last_ulid: Mutex<Option<Ulid>>,
     /// An entry waits in the spool.
@@ -67,6 +69,7 @@ impl Shared {
             again: Mutex::default(),
             books: Books::default(),
             alone: Alone::default(),
+            unsettled_rules: Mutex::default(),
             last_ulid: Mutex::default(),
             taken: Arc::clone(&bells.taken),
             owed: Arc::clone(&bells.owed),

@@ -7,7 +7,7 @@ use super::decide::{Claim, Done, TakeError};
 use super::settle::{Name, Stamp};
 use super::shared::settle_time;
 use super::stamp::stamp_inside;
-use super::watched::Work;
+use super::work::Work;
 use crate::config::LetterKind;
 use crate::drop::Kind;
 use crate::hot::{Seen, kind};
@@ -46,7 +46,9 @@ impl Claim {
                 if needs_book && matches!(self.shared.book(&self.folder).await, BookNow::Unsettled) {
                     return Ok(Done::BookUnsettled);
                 }
-                if !self.shared.registry.is_in_force(&self.folder) {
+                if !self.shared.registry.is_in_force(&self.folder)
+                    && !self.shared.rules_unsettled(&self.folder.name)
+                {
                     return Ok(Done::RulesUnsettled);
                 }
                 let names: Vec<&Name> = parts.iter().map(|(name, _)| name).collect();

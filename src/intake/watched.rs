@@ -9,17 +9,18 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::books::BookAlarm;
+use super::held_up::HeldUp;
 use super::hints::Hints;
 use super::litter::is_litter;
 use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, settle_time, together};
 use super::stamp::stamp_inside;
 use super::waiting::Waiting;
+use super::work::Work;
 use super::{IntakeError, epoch, hands};
 use crate::config::{Accept, FirstStart, Folder, LetterKind, WatchMode};
-use crate::drop::{Kind, is_pdf, pdf_of, shown, sidecars_of};
-use crate::hot::{Away, Hot, Known, WAS_THERE, kind};
-use crate::spool::Ulid;
+use crate::drop::{self, Kind, is_pdf, pdf_of, shown, sidecars_of};
+use crate::hot::{Away, Hot, Known, kind};
 
 /// How soon after a look hints lead to another: a large copy gives thousands.
 const BREATH: TimeDelta = TimeDelta::milliseconds(100);
@@ -30,24 +31,6 @@ const SAFETY_LOOK: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_secs(5);
 /// Rights may be given to a directory above, which is not seen.
 const STUCK_WAITS: TimeDelta = TimeDelta::minutes(1);
-
-/// Something to be decided.
-#[derive(Debug)]
-pub(super) enum Work {
-    /// To be claimed: what goes together, each as it had settled; the PDF or subfolder is last.
-    Drop {
-        parts: Vec<(Name, Stamp)>,
-        was_there: bool,
-        /// It has no sidecar and may need one: that is looked at before it is claimed.
-        peek: bool,
-        /// Without an end it is left to its writer for a while.
-        may_grow: bool,
-    },
-    /// A sidecar whose PDF did not come: to be claimed and handed back.
-    Sidecar((Name, Stamp)),
-    /// Claimed already; what it looked like when it was seen last.
-    Claimed(String, Option<u64>),
-}
 
 #[derive(Debug, Default)]
 pub(super) struct Watched {
@@ -76,24 +59,7 @@ pub(super) struct Watched {
     pub(super) opened: bool,
     /// Whether drops wait for the folder's address book.
     pub(super) book: BookAlarm,
-}
-
-impl Work {
-    /// The claim's directory, and the ULID in its name.
-    pub(super) fn claim(&self, shared: &Shared) -> Option<(String, Ulid)> {
-        match self {
-            Self::Drop { was_there, .. } => {
-                let ulid = shared.new_ulid()?;
-                let ending = if *was_there { WAS_THERE } else { "" };
-                Some((format!("{ulid}{ending}"), ulid))
-            }
-            Self::Sidecar(_) => {
-                let ulid = shared.new_ulid()?;
-                Some((ulid.to_string(), ulid))
-            }
-            Self::Claimed(dir, _) => Some((dir.clone(), dir.trim_end_matches(WAS_THERE).parse().ok()?)),
-        }
-    }
+    held_up: HeldUp,
 }
 
 impl Watched {
@@ -112,6 +78,13 @@ impl Watched {
 
     pub(super) fn look_again(&mut self, at: TimeDelta) {
         self.next_look = Some(self.next_look.map_or(at, |next| next.min(at)));
+    }
+
+    /// A drop stays where it was dropped.
+    pub(super) fn is_held_up(&mut self, work: &Work, why: drop::HeldUp, now: TimeDelta) {
+        if let Some((name, _)) = work.main() {
+            self.held_up.note(name.clone(), why, now);
+        }
     }
 
     /// A drop can't be moved; says whether that is news.
@@ -167,6 +140,7 @@ impl Watched {
                     let furnished = hot.furnish(&[&folder.names.approve, &folder.names.cancel]);
                     let heard = furnished.is_ok() && self.watch(folder, &hot, hints);
                     hands::look(&mut self.hands, shared, folder, &hot, now).await?;
+                    self.held_up.look(shared, folder, &hot).await?;
                     self.epoch.compare(&shared.store, now)?;
                     let took = shared.clock.steady() - now;
                     shared.registry.looked(&folder.name, shared.clock.now(), took, heard);
@@ -249,6 +223,7 @@ impl Watched {
             listing.push((seen.name, stamp));
         }
         let settle = settle_time(folder, hot);
+        self.held_up.retain(&listing);
         self.waiting.lie_alone(&listing, shared.clock.steady());
         let waits = |name: &[u8], settling: &Settling| self.waiting.extra(folder, name, settling);
         let now = shared.clock.steady();

@@ -8,6 +8,7 @@ mod compose;
 mod digest;
 mod disk;
 mod mailer;
+mod over;
 mod route;
 mod smtp;
 
@@ -151,27 +152,6 @@ impl Outbox {
                 passed_on.await?;
             }
         }
-    }
-
-    /// Ends the alarms about folders and address books that are no longer configured.
-    async fn forget_folders(&self) -> Result<(), RecordError> {
-        for raised in self.store.alarms()? {
-            let is_over = match &raised.alarm {
-                Alarm::Away(folder) | Alarm::Copied(folder) => self.registry.get(folder).is_none(),
-                Alarm::Book(folder) => {
-                    self.registry.get(folder).is_none_or(|known| known.folder.book.is_none())
-                }
-                Alarm::LeftOut(folder) => {
-                    let (letters, drops) = self.store.unfinished_of(folder)?;
-                    self.registry.get(folder).is_some() || (letters.is_empty() && drops == 0)
-                }
-                Alarm::Silent(_) | Alarm::Configuration | Alarm::Disk => false,
-            };
-            if is_over {
-                self.store.calm(raised.alarm, self.clock.now()).await?;
-            }
-        }
-        Ok(())
     }
 
     async fn send(&self, email: &Email, tongue: Tongue) -> Result<Option<Time>, RecordError> {

@@ -246,7 +246,10 @@ impl Put<'_> {
             (None, here) => Plan::OutOfSight(here),
             (Some(_), None) => Plan::Gone,
             (Some(dir), Some(here)) => {
-                let text = text_for(original, folder, letter.as_ref(), undecided.as_deref(), times);
+                let mut text = text_for(original, folder, letter.as_ref(), undecided.as_deref(), times);
+                if self.registry.has_mistakes() {
+                    text.extend([folder.language.old_rules(), "\r\n"]);
+                }
                 Plan::Lay(Lay { place, here, dir, text })
             }
         }))

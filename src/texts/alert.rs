@@ -89,6 +89,10 @@ fn alarm_en(alarm: &Alarm) -> (String, &'static str) {
             format!("Drops in the folder {folder} wait for its address book"),
             "Save the address book once and leave it unchanged; the drops then go on by themselves.",
         ),
+        Alarm::Stuck(folder) => (
+            format!("Drops in the folder {folder} can't be moved"),
+            "They are not posted. Give mailchute's user the right to write in the folder and in the subfolders dropped there, or have them dropped as copies.",
+        ),
         Alarm::Copied(folder) => (
             format!("The folder {folder} is a copy of another one"),
             "What lay in it is held, so that nothing is posted twice. Letters are approved and cancelled in the folder they were dropped into.",
@@ -167,6 +171,10 @@ fn alarm_ja(alarm: &Alarm) -> (String, &'static str) {
         Alarm::Book(folder) => (
             format!("フォルダー「{folder}」のファイルがアドレス帳の保存完了を待っています"),
             "アドレス帳を保存して閉じてください。変更がなくなれば自動で処理を再開します。",
+        ),
+        Alarm::Stuck(folder) => (
+            format!("フォルダー「{folder}」のファイルを移動できません"),
+            "郵送されていません。mailchuteのユーザーに、フォルダーと入れられたサブフォルダーへの書き込み権を与えてください。",
         ),
         Alarm::Copied(folder) => (
             format!("フォルダー「{folder}」は別のフォルダーのコピーです"),

@@ -129,6 +129,10 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
                 "Look whether every page is there and as it should be. If so, {again} Better: make it anew."
             ),
         ),
+        Waiting::Rules => Said::new(
+            "The rules of this folder kept changing for ten minutes, so nobody knows what they say of it.",
+            format!("When they are saved and unchanged, {again}"),
+        ),
         Waiting::Book(why) => {
             Said::new(format!("The address book can't be used: {why}"), format!("When it is mended, {again}"))
         }

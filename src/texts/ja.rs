@@ -194,6 +194,10 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
                 "すべてのページが正しく表示されるか確認してください。問題がなければ{again}作り直すとより確実です。"
             ),
         ),
+        Waiting::Rules => Said::new(
+            "フォルダーの規則が10分間変更され続けていたため、どう扱うか分かりません。",
+            format!("規則の変更が終わってから、{again}"),
+        ),
         Waiting::Book(why) => {
             Said::new(format!("住所録を使えません: {why}"), format!("住所録が直ったら、このPDFを{again}"))
         }

@@ -8,6 +8,7 @@ mod history;
 mod ja;
 mod note;
 mod pdf;
+mod waits;
 mod wish;
 
 use schemars::JsonSchema;

@@ -161,6 +161,7 @@ impl Mailroom {
         Run {
             clock: self.clock.clone(),
             after_restore: false,
+            may_be_half_saved: false,
             inspector: Inspector::of(&self.counts_pages),
             reload: Arc::default(),
             manager: mailchute::systemd::Manager::default(),
@@ -252,6 +253,10 @@ impl Mailroom {
                 self.turn(which).await;
             }
         }
+    }
+
+    pub fn registry(&self) -> Arc<Registry> {
+        Arc::clone(&self.up.as_ref().unwrap().registry)
     }
 
     pub fn outbox(&self) -> &Outbox {

@@ -40,6 +40,7 @@ mod folders {
     mod away;
     mod edges;
     mod epoch;
+    mod held_up;
     mod kill;
     mod left_out;
     mod not_files;

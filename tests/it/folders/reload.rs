@@ -38,11 +38,21 @@ async fn a_saved_configuration_is_in_force_and_a_bad_one_is_kept_out() {
     let rules = room.dir.path().join("folders/letters.yaml");
     let (mut daemon, told) = start(&room);
     says(&told, "the folder is watched");
+    // It was saved just before the start, so it is read twice.
+    says(&told, "is in force");
     std::fs::write(&rules, quick.replace("pages: ..8", "pages: 8..1")).unwrap();
     let line = says(&told, "the old one stays in force");
     assert!(line.contains("letters.yaml:7:") && line.contains("is no number of pages"), "{line}");
     std::fs::write(room.path("x1.pdf"), pdf(1)).unwrap();
     says(&told, "confirmed: it is posted");
+    // Its text says by which rules.
+    let mut said = false;
+    let begun = std::time::Instant::now();
+    while !said && begun.elapsed() < Duration::from_secs(20) {
+        let text = std::fs::read_to_string(room.path(&format!("{}/x1.txt", room.sent()))).unwrap_or_default();
+        said = text.contains("not in force, because it has a mistake");
+    }
+    assert!(said);
 
     std::fs::write(&rules, quick.replace("'^x'", "'^y'")).unwrap();
     says(&told, "is in force");
@@ -70,6 +80,11 @@ async fn a_saved_configuration_is_in_force_and_a_bad_one_is_kept_out() {
     std::fs::remove_file(room.dir.path().join("folders/z.yaml")).unwrap();
     std::fs::rename(room.dir.path().join("aside"), &rules).unwrap();
     says(&told, "is in force");
+
+    // What asks for less is waited for longer, unless a person asks for it.
+    std::fs::write(&rules, &quick).unwrap();
+    let line = says(&told, "asks for less than before");
+    assert!(line.contains("letters: no approval"), "{line}");
 
     let pid = daemon.id().to_string();
     let signal = |name: &str| {

@@ -147,7 +147,7 @@ async fn while_a_rules_file_is_being_saved_its_drops_wait_where_they_were_droppe
         for _ in 0..3 {
             room.settled().await;
         }
-        assert_eq!(room.tree(), ["x.pdf"], "{file}");
+        assert_eq!(room.tree(), ["THESE FILES WAIT.txt", "x.pdf"], "{file}");
         // Now the whole file is in force, with an approval.
         std::fs::write(&path, &text).unwrap();
         let rules = room.dir.path().join("folders/letters.yaml");

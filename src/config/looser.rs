@@ -1,0 +1,140 @@
+//! What a new configuration no longer asks for: rules, limits, approvals, checks. Half of a rules file that is
+//! being saved looks like such a change, so it comes into force later than others. Pure.
+
+use super::folder::{Accept, FirstStart, Folder};
+use crate::rules::{Rule, When};
+
+/// What is looser in one folder than it was, in words for the journal.
+pub fn looser(old: &Folder, new: &Folder) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut note = |is_looser: bool, what: &str| {
+        if is_looser {
+            found.push(format!("{}: {what}", new.name));
+        }
+    };
+    let (was, is) = (&old.terms, &new.terms);
+    note(was.approval && !is.approval, "no approval");
+    note(was.posting.is_some() && is.posting.is_none(), "no posting times");
+    note(old.names.by_copy && !new.names.by_copy, "an approval by the owner counts");
+    note(is_less(was.duplicates, is.duplicates), "duplicates are looked for in a shorter time");
+    note(is_more(was.letters_per_day, is.letters_per_day), "more letters in a day");
+    note(is_more(was.sheets_per_day, is.sheets_per_day), "more sheets in a day");
+    note(is_denser(was.burst, is.burst), "more letters in a burst");
+    note(
+        (old.first_start, new.first_start) == (FirstStart::Hold, FirstStart::Take),
+        "what lay there is taken",
+    );
+    note((old.accept, new.accept) == (Accept::No, Accept::Yes), "drops are taken in");
+    let ignores =
+        |folder: &Folder, pattern: &str| folder.ignore.iter().any(|other| other.as_str() == pattern);
+    note(old.ignore.iter().any(|pattern| !ignores(new, pattern.as_str())), "a name is not ignored any more");
+    for rule in &old.rules.rules {
+        let what = match new.rules.rules.iter().find(|other| other.name == rule.name) {
+            None => "is gone",
+            Some(other) if asks_less(rule, other) => "has a condition less",
+            Some(_) => continue,
+        };
+        note(true, &format!("the rule \"{}\" {what}", rule.name));
+    }
+    found
+}
+
+fn asks_less(old: &Rule, new: &Rule) -> bool {
+    let conditions = |When { file_name, pages, size, weekday, time }: &When| {
+        [file_name.is_some(), pages.is_some(), size.is_some(), weekday.is_some(), time.is_some()]
+    };
+    conditions(&old.when).iter().zip(conditions(&new.when)).any(|(had, has)| *had && !has)
+}
+
+/// A limit that is gone or higher.
+fn is_more(old: Option<u32>, new: Option<u32>) -> bool {
+    old.is_some_and(|old| new.is_none_or(|new| new > old))
+}
+
+/// A time that is gone or shorter.
+fn is_less<T: PartialOrd>(old: Option<T>, new: Option<T>) -> bool {
+    old.is_some_and(|old| new.is_none_or(|new| new < old))
+}
+
+/// So many letters in so many seconds: more of them, or in less time.
+fn is_denser(old: Option<(u32, u64)>, new: Option<(u32, u64)>) -> bool {
+    old.is_some_and(|(letters, seconds)| new.is_none_or(|(more, within)| more > letters || within < seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    const FOLDER: &str = "path: ../in
+release: approval
+first_start: hold
+approval: {not_by_owner: true}
+limits: {letters_per_day: 10, sheets_per_day: 20, burst: 5 in 10m}
+duplicates: {within: 30d, action: hold}
+watch: {ignore: ['draft*', '*.bak']}
+sender: {postal_code: '1000001', state: 東京都, city: 千代田区, address1: 1-1, name: 社}
+rules:
+  - name: one
+    when: {file_name: '^a', pages: 1..2, size: ..1MB, weekday: [mon], time: '09:00..17:00'}
+    receiver: {postal_code: '0600001', state: 北海道, city: 札幌市, address1: 1-1, name: 佐藤}
+    shipping: {method: normal}
+  - name: two
+    receiver: sidecar
+    shipping: {method: normal}
+";
+    const MAIN: &str = "state: state
+accounts:
+  main: {base_url: 'http://127.0.0.1:1', auth_url: 'http://127.0.0.1:1', client_id: a, client_secret: {env: X}}
+";
+
+    fn folder(text: &str) -> Folder {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("folders")).unwrap();
+        std::fs::write(dir.path().join("folders/in.yaml"), text).unwrap();
+        let main = dir.path().join("mailchute.yaml");
+        std::fs::write(&main, MAIN).unwrap();
+        Config::read(&main).unwrap_or_else(|wrong| panic!("{wrong}")).folders.remove(0)
+    }
+
+    #[test]
+    fn whatever_asks_for_less_is_looser_and_the_way_back_is_not() {
+        let old = folder(FOLDER);
+        assert_eq!(looser(&old, &folder(FOLDER)), [""; 0]);
+        for (from, to) in [
+            ("release: approval\n", ""),
+            ("first_start: hold", "first_start: take"),
+            ("approval: {not_by_owner: true}\n", ""),
+            ("letters_per_day: 10, ", ""),
+            ("letters_per_day: 10", "letters_per_day: 11"),
+            ("sheets_per_day: 20, ", ""),
+            (", burst: 5 in 10m", ""),
+            ("burst: 5 in 10m", "burst: 50 in 10m"),
+            ("burst: 5 in 10m", "burst: 5 in 1m"),
+            ("{within: 30d, action: hold}", "{within: 3d, action: hold}"),
+            ("action: hold", "action: allow"),
+            ("'draft*', ", ""),
+            ("pages: 1..2, ", ""),
+            ("size: ..1MB, ", ""),
+            (", time: '09:00..17:00'", ""),
+            ("weekday: [mon], ", ""),
+            ("file_name: '^a', ", ""),
+            ("  - name: two\n    receiver: sidecar\n    shipping: {method: normal}\n", ""),
+            ("name: two", "name: three"),
+        ] {
+            let changed = FOLDER.replace(from, to);
+            assert_ne!(changed, FOLDER, "{from}");
+            let changed = if to.is_empty() && from.starts_with("release") {
+                changed.replace("approval: {not_by_owner: true}\n", "")
+            } else {
+                changed
+            };
+            let new = folder(&changed);
+            assert_ne!(looser(&old, &new), [""; 0], "{from} -> {to}");
+            // A renamed rule is gone either way.
+            if to != "name: three" {
+                assert_eq!(looser(&new, &old), [""; 0], "{to} -> {from}");
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Drops that lie where they were dropped and can't be taken in at present: a text in the folder says so.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use chrono::TimeDelta;
+
+use super::IntakeError;
+use super::settle::{Name, Stamp};
+use super::shared::Shared;
+use crate::config::Folder;
+use crate::drop::{HeldUp as Why, showable, shown};
+use crate::guard::Alarm;
+use crate::hot::Hot;
+use crate::texts::Language;
+
+/// So long the rules may keep changing before drops are held.
+const RULES_AT_MOST: TimeDelta = TimeDelta::minutes(10);
+/// Who was asked again within this is asked for the same reason.
+const SAME: TimeDelta = TimeDelta::seconds(30);
+
+/// How long nothing is said: most of it ends by itself.
+fn silence(why: Why) -> TimeDelta {
+    match why {
+        Why::Rules => TimeDelta::seconds(15),
+        Why::Book => TimeDelta::minutes(5),
+        Why::Right => TimeDelta::zero(),
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct HeldUp {
+    /// Since when, and when it was noted last.
+    drops: BTreeMap<Name, (Why, TimeDelta, TimeDelta)>,
+    /// What stands in the folder, once that is known.
+    written: Option<String>,
+    /// Whether the alarm about a missing right is raised, once that is known.
+    is_raised: Option<bool>,
+}
+
+impl HeldUp {
+    pub(super) fn note(&mut self, name: Name, why: Why, now: TimeDelta) {
+        let noted = self.drops.entry(name).or_insert((why, now, now));
+        let since = if noted.0 == why { noted.1 } else { now };
+        *noted = (why, since, now);
+    }
+
+    /// Forgets what does not lie in the folder any more.
+    pub(super) fn retain(&mut self, listing: &[(Name, Stamp)]) {
+        let names: HashSet<&Name> = listing.iter().map(|(name, _)| name).collect();
+        self.drops.retain(|name, _| names.contains(name));
+    }
+
+    /// Shows what is held up, and takes back what is not any more.
+    pub(super) async fn look(
+        &mut self,
+        shared: &Shared,
+        folder: &Folder,
+        hot: &Hot,
+    ) -> Result<(), IntakeError> {
+        let now = shared.clock.steady();
+        // What went on is not met again.
+        let is_met = |why: Why, last: TimeDelta| why == Why::Right || now - last < SAME;
+        self.drops.retain(|_, (why, _, last)| is_met(*why, *last));
+        let visible = self.drops.iter().filter(|(_, (why, since, _))| now - *since >= silence(*why));
+        let visible: Vec<_> = visible.map(|(name, (why, _, _))| (showable(&shown(name)), *why)).collect();
+        let text = if visible.is_empty() { String::new() } else { folder.language.waits(&visible) };
+        if self.written.as_ref() != Some(&text) {
+            for language in Language::ALL {
+                let path = Path::new(language.waits_name());
+                // Where it can't be written, the alarm is left.
+                drop(if language == folder.language && !text.is_empty() {
+                    hot.write_text(path, &text)
+                } else {
+                    hot.remove(path)
+                });
+            }
+            self.written = Some(text);
+        }
+        let stuck: Vec<String> =
+            visible.into_iter().filter(|(_, why)| *why == Why::Right).map(|(name, _)| name).collect();
+        self.alarm(shared, folder, &stuck).await
+    }
+
+    async fn alarm(&mut self, shared: &Shared, folder: &Folder, stuck: &[String]) -> Result<(), IntakeError> {
+        let alarm = Alarm::Stuck(folder.name.clone());
+        let was_raised = match self.is_raised {
+            Some(was_raised) => was_raised,
+            // An earlier run may have raised it.
+            None => shared.store.alarms()?.iter().any(|raised| raised.alarm == alarm),
+        };
+        let is_raised = !stuck.is_empty();
+        if is_raised && !was_raised {
+            shared.store.raise(alarm, stuck.join(", "), shared.clock.now()).await?;
+        } else if was_raised && !is_raised {
+            shared.store.calm(alarm, shared.clock.now()).await?;
+        }
+        self.is_raised = Some(is_raised);
+        Ok(())
+    }
+}
+
+/// Since when drops of each folder have met rules that are being changed, and when they did so last.
+pub(super) type UnsettledRules = HashMap<String, (TimeDelta, TimeDelta)>;
+
+impl Shared {
+    /// A drop met rules that are being changed; says whether they have been for too long.
+    pub(super) fn rules_unsettled(&self, folder: &str) -> bool {
+        let now = self.clock.steady();
+        let mut unsettled = self.unsettled_rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (since, last) = unsettled.get(folder).copied().unwrap_or((now, now));
+        let since = if now - last < SAME { since } else { now };
+        unsettled.insert(folder.to_owned(), (since, now));
+        now - since >= RULES_AT_MOST
+    }
+}
