@@ -1,18 +1,19 @@
 //! `mailchute inspect`: what the PDF child sees.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fs_err as fs;
 use serde_json::json;
 
 use super::table;
-use crate::drop::{Doubt, Refusal};
-use crate::letter::LARGEST_DOCUMENT;
-use crate::pdf::Inspector;
+use crate::drop::{Doubtful, Refusal, Waiting};
+use crate::letter::{LARGEST_DOCUMENT, PAGES_PER_DOCUMENT, Problem};
+use crate::pdf::{Answer, Inspector};
 use crate::spool::sha256_of;
-use crate::texts::Language;
+use crate::texts::{Language, Names};
 
-/// Show how many pages PDFs have, as the daemon counts them, or why they would be refused
+/// Show how many pages PDFs have, as the daemon counts them, or why they would be held or rejected
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[arg(value_name = "FILE", required = true)]
@@ -24,7 +25,13 @@ pub(super) struct Arguments {
 
 /// What became of one file.
 enum Seen {
-    Pages { pages: u32, size: u64, sha256: String },
+    Pages {
+        pages: u32,
+        size: u64,
+        sha256: String,
+    },
+    /// Held until a person has looked at it.
+    Held(Doubtful),
     Refused(Refusal),
     Error(String),
 }
@@ -41,6 +48,9 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
                 Seen::Pages { pages, size, sha256 } => {
                     json!({"file": name, "pages": pages, "size": size, "sha256": sha256})
                 }
+                Seen::Held(Doubtful { doubt, pages, sha256 }) => {
+                    json!({"file": name, "held": doubt, "pages_if_approved": pages, "sha256": sha256})
+                }
                 Seen::Refused(refusal) => json!({"file": name, "refused": refusal}),
                 Seen::Error(error) => json!({"file": name, "error": error}),
             })?;
@@ -50,14 +60,18 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             Seen::Pages { pages, size, sha256 } => {
                 format!("{name}: {pages} page(s), {size} bytes, sha256 {sha256}")
             }
+            Seen::Held(doubtful) => {
+                let said = Language::En.waiting(&Waiting::Doubt(vec![doubtful]), &Names::usual(Language::En));
+                format!("{name}: held: {} {}", said.cause, said.remedy)
+            }
             Seen::Refused(refusal) => {
                 let said = Language::En.refusal(&refusal);
-                format!("{name}: refused: {} {}", said.cause, said.remedy)
+                format!("{name}: rejected: {} {}", said.cause, said.remedy)
             }
             Seen::Error(error) => format!("{name}: {error}"),
         })?;
     }
-    anyhow::ensure!(good, "not all of them can be posted");
+    anyhow::ensure!(good, "not all of them would be posted");
     Ok(())
 }
 
@@ -74,10 +88,18 @@ async fn look(inspector: &Inspector, file: &Path) -> Seen {
         Ok(Err(refusal)) => return Seen::Refused(refusal),
         Err(error) => return Seen::Error(error.to_string()),
     };
-    let pages: std::io::Result<Result<u32, Doubt>> = inspector.pages(&bytes).await;
-    match pages {
-        Ok(Ok(pages)) => Seen::Pages { pages, size: bytes.len() as u64, sha256: sha256_of(&bytes) },
-        Ok(Err(doubt)) => Seen::Refused(Refusal::Pdf(doubt)),
+    let bytes = Arc::new(bytes);
+    let hashed = Arc::clone(&bytes);
+    let sha256 = tokio::task::spawn_blocking(move || sha256_of(&hashed));
+    let (answer, sha256) = tokio::join!(inspector.inspect(&bytes), sha256);
+    let (size, sha256) = (bytes.len() as u64, sha256.unwrap_or_default());
+    match answer {
+        Ok(Answer::Pages(pages)) if pages > PAGES_PER_DOCUMENT => {
+            Seen::Refused(Refusal::NotPostable(vec![Problem::Pages(0, pages)]))
+        }
+        Ok(Answer::Pages(pages)) => Seen::Pages { pages, size, sha256 },
+        Ok(Answer::Doubtful { pages, doubt }) => Seen::Held(Doubtful { doubt, pages, sha256 }),
+        Ok(Answer::Doubt(doubt)) => Seen::Refused(Refusal::Pdf(doubt)),
         Err(error) => Seen::Error(format!("it can't be inspected: {error}")),
     }
 }

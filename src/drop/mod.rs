@@ -55,6 +55,12 @@ pub enum Doubt {
     Padded,
     /// No pages, or not as many as it says.
     Pages,
+    /// A compressed part of it can't be unpacked to its end, or its checksum is wrong.
+    Damaged,
+    /// Its pages only ask to wait: a form that a program fills in, or a portfolio.
+    Placeholder,
+    /// It is compressed in a way that few programs know.
+    Compression,
     /// A whole block of the disk is zeros in it: usually a copy that was interrupted.
     Hole,
     /// Reading it took more memory or time than any letter does.

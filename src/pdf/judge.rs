@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use lopdf::xref::XrefEntry;
 use lopdf::{Document, LoadOptions, Object};
 
-use super::Answer;
+use super::streams::Damaged;
+use super::{Answer, placeholder, streams, tree};
 use crate::drop::Doubt;
 
 const BEGIN: &[u8] = b"%PDF-";
@@ -37,9 +38,20 @@ fn count_pages(bytes: &[u8]) -> Result<(u32, Option<Doubt>), Doubt> {
     if pdf.is_encrypted() || pdf.trailer.has(b"Encrypt") {
         return Err(Doubt::Encrypted);
     }
+    if pdf.objects.values().any(is_brotli) {
+        return Err(Doubt::Compression);
+    }
+    let pages = tree::pages(&pdf);
+    let damaged = streams::damaged(&pdf, pages.as_deref().unwrap_or_default(), LARGEST_STREAM as u64);
+    if damaged == Some(Damaged::Structure) {
+        // Perhaps of other pages than these.
+        return Err(Doubt::Damaged);
+    }
     // Only the first one is shown. A possible loss comes first.
     let doubts = [
         (has_hole(bytes), Doubt::Hole),
+        (damaged.is_some(), Doubt::Damaged),
+        (placeholder::is_placeholder(&pdf), Doubt::Placeholder),
         (pdf.xref_recovery.is_some(), Doubt::Repaired),
         (pdf.was_encrypted(), Doubt::Restricted),
         (whole.len() < bytes.trim_ascii_end().len(), Doubt::Padded),
@@ -48,18 +60,22 @@ fn count_pages(bytes: &[u8]) -> Result<(u32, Option<Doubt>), Doubt> {
     if !object_streams_agree(&pdf) {
         return Err(Doubt::Unreadable);
     }
-    // A kid that is not there is a page to some programs and none to others.
-    if pdf.page_iter().any(|page| pdf.get_dictionary(page).is_err()) {
-        return Err(Doubt::Pages);
-    }
-    let walked = u32::try_from(pdf.page_iter().count()).map_err(|_| Doubt::Pages)?;
+    // A tree that programs read differently has no count.
+    let pages = pages.ok_or(Doubt::Pages)?;
+    let walked = u32::try_from(pages.len()).map_err(|_| Doubt::Pages)?;
     let said = pdf.catalog().and_then(|catalog| {
         let root = pdf.get_dictionary(catalog.get(b"Pages")?.as_reference()?)?;
         root.get(b"Count")?.as_i64()
     });
     // If the walked count and the stated count differ, nobody knows which is right: it is not offered for approval.
-    let agreed = walked > 0 && said.is_ok_and(|said| said == i64::from(walked));
+    let is_agreed = pages.iter().copied().eq(pdf.page_iter());
+    let agreed = is_agreed && walked > 0 && said.is_ok_and(|said| said == i64::from(walked));
     if agreed { Ok((walked, in_doubt)) } else { Err(Doubt::Pages) }
+}
+
+fn is_brotli(object: &Object) -> bool {
+    let Object::Stream(stream) = object else { return false };
+    stream.filters().is_ok_and(|filters| filters.contains(&b"BrotliDecode".as_slice()))
 }
 
 /// The bytes without trailing NUL, 0x1A, 0xFF and white space, which some programs append.

@@ -8,6 +8,9 @@
 mod alive;
 mod child;
 mod judge;
+mod placeholder;
+mod streams;
+mod tree;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -17,6 +17,18 @@ pub(super) fn en(doubt: Doubt) -> Said {
             "Part of the file is empty: a block of it holds only zeros, as a broken copy leaves it.",
             "Copy it into the folder once more, and compare the pages with the original.",
         ),
+        Doubt::Damaged => Said::new(
+            "Part of the PDF is damaged, so text or pictures may be missing.",
+            "Copy it once more, or make it anew with the program it comes from.",
+        ),
+        Doubt::Placeholder => Said::new(
+            "Its pages are not its content: it is a form that only Adobe Reader fills in, or a portfolio of files.",
+            "Open it in Adobe Reader, print it into a new PDF, and put that into the folder.",
+        ),
+        Doubt::Compression => Said::new(
+            "It is compressed in a way (Brotli) that hardly any program can read.",
+            "Make it anew, for instance by printing into a PDF.",
+        ),
         Doubt::Encrypted => Said::new("It is protected by a password.", "Save it without one."),
         Doubt::Restricted => Said::new(
             "It is protected against changes or printing, and can be read without a password.",
@@ -52,6 +64,18 @@ pub(super) fn ja(doubt: Doubt) -> Said {
         Doubt::Hole => Said::new(
             "ファイルの一部が空(ゼロ)になっています。コピーが途中で中断された可能性があります。",
             "もう一度フォルダーにコピーし、元のファイルと内容を見比べてください。",
+        ),
+        Doubt::Damaged => Said::new(
+            "PDFの一部が壊れていて、文字や画像が欠けている可能性があります。",
+            "もう一度コピーするか、作成元のソフトで作り直してください。",
+        ),
+        Doubt::Placeholder => Said::new(
+            "Adobe Readerでしか表示できないフォーム、または複数ファイルのポートフォリオです。このまま印刷しても内容は印刷されません。",
+            "Adobe Readerで開き、「PDFとして印刷」で作り直したPDFをフォルダーに入れてください。",
+        ),
+        Doubt::Compression => Said::new(
+            "ほとんどのソフトが対応していない圧縮方式（Brotli）です。",
+            "「PDFとして印刷」などでPDFを作り直してください。",
         ),
         Doubt::Encrypted => {
             Said::new("パスワードで保護されています。", "パスワードを外して保存し直してください。")

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use lopdf::{Dictionary, Stream};
 use mailchute::drop::Doubt;
 use mailchute::pdf::Inspector;
+use serde_json::{Value, json};
 
 use crate::service::{pdf, pdf_of};
 
@@ -297,5 +298,38 @@ async fn hostile_pdfs_are_refused_or_counted_rightly() {
         ("a tree of 5,000 levels", deep(5_000), Ok(1)),
     ] {
         assert_eq!(inspector.pages(&bytes).await.unwrap(), expected, "{what}");
+    }
+}
+
+#[test]
+fn inspect_says_what_the_daemon_would_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let large = [pdf(1), vec![b' '; 10_000_000]].concat();
+    for (name, bytes, said) in [
+        ("good", pdf(3), json!({"pages": 3})),
+        ("padded", [pdf(3), vec![0; 100]].concat(), json!({"held": "padded", "pages_if_approved": 3})),
+        ("torn", pdf(3)[..400].to_vec(), json!({"refused": {"pdf": "torn"}})),
+        ("empty", Vec::new(), json!({"refused": "empty"})),
+        ("large", large, json!({"refused": {"too_large": {"size": 10_000_000 + pdf(1).len()}}})),
+        ("long", pdf(2001), json!({"refused": {"not_postable": [{"pages": [0, 2001]}]}})),
+    ] {
+        let file = dir.path().join(format!("{name}.pdf"));
+        std::fs::write(&file, bytes).unwrap();
+        let done = Command::new(MAILCHUTE).args(["inspect", "--json"]).arg(&file).output().unwrap();
+        let line: Value = serde_json::from_slice(&done.stdout).unwrap();
+        for (key, value) in said.as_object().unwrap() {
+            assert_eq!(&line[key], value, "{line}");
+        }
+        assert_eq!(done.status.success(), name == "good");
+        let done = Command::new(MAILCHUTE).arg("inspect").arg(&file).output().unwrap();
+        let line = String::from_utf8(done.stdout).unwrap();
+        let word = match name {
+            "good" => "3 page(s)",
+            "padded" => {
+                "held: Something without meaning follows the end of the PDF. It would be posted with 3 page(s)."
+            }
+            _ => "rejected: ",
+        };
+        assert!(line.contains(word), "{line}");
     }
 }
