@@ -7,6 +7,7 @@ use super::{past, unit};
 use crate::api::Client;
 use crate::clock::Clock;
 use crate::config::{Email, Folder, Login, Smtp, Transport};
+use crate::hot::not_shared;
 use crate::owed;
 
 /// Check the configuration and every folder's rules; all mistakes of all files at once
@@ -115,6 +116,19 @@ fn folder_is_sound(folder: &Folder) -> anyhow::Result<bool> {
     if !folder.path.is_dir() {
         eprint(&format!("folder {}: {path} is not there; make it, or mount its share", folder.name));
         sound = false;
+    }
+    for (shelf, remedy) in not_shared(&folder.path, &folder.names.all()) {
+        eprint(&format!(
+            "warning: folder {}: its group can't use `{shelf}` as the folder itself; {remedy}",
+            folder.name
+        ));
+    }
+    if folder.names.by_copy {
+        super::say(&format!(
+            "folder {}: approved by another than the owner, so its files must be writable by their owner alone (on \
+             Samba: create mask = 0640); others are held, and `mailchute release` lets them go",
+            folder.name
+        ))?;
     }
     if let Some(book) = &folder.book {
         match book.read() {

@@ -9,7 +9,7 @@ use crate::api::Client;
 use crate::clock::Clock;
 use crate::config::{Config, Folder, Problem, Transport, WatchMode};
 use crate::guard::is_nearly_full;
-use crate::hot::Hot;
+use crate::hot::{Hot, not_shared};
 use crate::owed;
 use crate::status::disk;
 use crate::store::{Desk, Home, StoreError};
@@ -140,6 +140,10 @@ fn look_at(report: &mut Report, folder: &Folder) -> anyhow::Result<()> {
                         at ReadWritePaths= of the unit";
             report.wrong(&format!("{name}: {why}"), help)?;
         }
+    }
+    for (shelf, remedy) in not_shared(&folder.path, &folder.names.all()) {
+        let what = format!("{name}: its group can't use `{shelf}` as the folder itself");
+        report.wrong(&what, &format!("make mailchute's user a member of the folder's group, or {remedy}"))?;
     }
     let kind = kind_of(&folder.path);
     match (Hot::is_remote_at(&folder.path), folder.mode) {

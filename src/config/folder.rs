@@ -187,6 +187,7 @@ impl Folder {
         let since = |length: Duration| now.checked_sub_signed(chrono::TimeDelta::from_std(length).ok()?);
         Terms {
             approval: terms.approval,
+            owner_not_proved: false,
             duplicates_since: terms.duplicates.and_then(since),
             letters_per_day: terms.letters_per_day,
             sheets_per_day: terms.sheets_per_day,

@@ -14,7 +14,7 @@ pub use names::{INSIDE, is_pdf, numbered, pdf_of, showable, shown, sidecars_of, 
 use serde::{Deserialize, Serialize};
 pub use unheard::{Receivers, Standing, Unheard};
 
-use crate::letter::Problem;
+use crate::letter::{Number, Problem};
 
 /// Where a letter's original came from. The name is kept as the bytes it had.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -123,6 +123,10 @@ pub enum Refusal {
     Wish(Unheard),
     /// A copy that was to approve a letter belongs to whoever dropped it.
     OwnApproval,
+    /// Others than the owner of the file, or of its copy, could have written it.
+    OwnerNotProved {
+        letter: Number,
+    },
 }
 
 impl Refusal {
@@ -151,6 +155,7 @@ impl Refusal {
             Self::NothingWaits => "nothing waits for it",
             Self::Wish(Unheard::Several { .. }) => "several letters may be meant",
             Self::Wish(Unheard::Known { .. }) => "its letter can't be approved or cancelled so",
+            Self::OwnerNotProved { .. } => "approved, and an owner is not proved",
             Self::OwnApproval => "approved by its own sender",
         }
     }

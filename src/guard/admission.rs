@@ -13,6 +13,9 @@ pub struct Terms {
     /// Each letter waits for a person.
     #[serde(default)]
     pub approval: bool,
+    /// Others than its owner could have written the file, and who dropped it counts for the approval.
+    #[serde(default)]
+    pub owner_not_proved: bool,
     /// A letter with the same documents and receiver since then makes it wait.
     #[serde(default)]
     pub duplicates_since: Option<Time>,
@@ -69,6 +72,7 @@ impl Terms {
                 Reason::Limit(Limit::Burst { letters, seconds, usually: counts.usually })
             }))
             .or(letter.elsewhere.clone().map(Reason::Elsewhere))
+            .or(self.owner_not_proved.then_some(Reason::OwnerNotProved))
             .or(self.approval.then_some(Reason::Approval))
     }
 }
@@ -106,6 +110,8 @@ mod tests {
         assert_eq!(terms.hold(&counts(0, 0, 5), &of(1)), Some(Reason::Limit(burst)));
         let approval = Terms { approval: true, ..Terms::default() };
         assert_eq!(approval.hold(&Counts::default(), &of(1)), Some(Reason::Approval));
+        let not_proved = Terms { owner_not_proved: true, ..approval.clone() };
+        assert_eq!(not_proved.hold(&Counts::default(), &of(1)), Some(Reason::OwnerNotProved));
         let elsewhere = Weighed { elsewhere: Some("東京都".to_owned()), ..of(1) };
         let reason = approval.hold(&Counts::default(), &elsewhere);
         assert_eq!(reason, Some(Reason::Elsewhere("東京都".to_owned())), "whoever approves must see it");

@@ -8,7 +8,8 @@ use std::os::unix::fs::FileExt as _;
 
 use rustix::fs::{self, AtFlags, Mode, OFlags, ResolveFlags, Stat};
 
-use super::{Hot, c, changed, kind, modified, open_dir};
+use super::owner::only_the_owner_writes;
+use super::{Hot, Seen, c, changed, kind, modified, open_dir};
 use crate::drop::Kind;
 
 /// So much is read to tell how a file begins and ends.
@@ -42,6 +43,25 @@ impl Hot {
     /// Reads a file in a subfolder of the folder.
     pub fn peek_in(&self, subfolder: &str, name: &[u8], largest: u64) -> io::Result<Content> {
         whole(&open_dir(&self.dir, subfolder.as_bytes())?, name, largest)
+    }
+
+    /// Whether nobody but its owner could have written a claimed file, which was seen so.
+    pub fn is_claim_its_owners(&self, claim: &str, seen: &Seen) -> io::Result<bool> {
+        self.is_its_owners(&self.claim_dir(claim, false)?, &seen.name, &seen.stat)
+    }
+
+    /// The same of a file in a subfolder of the folder.
+    pub fn is_its_owners_in(&self, subfolder: &str, name: &[u8], seen: &Stat) -> io::Result<bool> {
+        self.is_its_owners(&open_dir(&self.dir, subfolder.as_bytes())?, name, seen)
+    }
+
+    fn is_its_owners(&self, dir: &OwnedFd, name: &[u8], seen: &Stat) -> io::Result<bool> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = beneath(dir, name, flags)?;
+        let stat = fs::fstat(&file)?;
+        // Another file, or one whose rights were changed since, says nothing of what was read.
+        let is_the_same = (stat.st_ino, changed(&stat)) == (seen.st_ino, changed(seen));
+        Ok(is_the_same && only_the_owner_writes(&file, &stat, self.remote))
     }
 
     /// The beginning and the end of a file where it was dropped.

@@ -10,7 +10,9 @@ mod keeper;
 mod keeping;
 mod moves;
 mod order;
+mod owner;
 mod registry;
+mod rights;
 mod shelves;
 
 use std::ffi::CString;
@@ -26,6 +28,7 @@ pub use corner::{claimed_at, claims_at, epoch_at, marker_at};
 pub use keeper::{Keeper, keeper_at};
 pub use order::{CLAIMING, MOVING, MoveStep};
 pub use registry::{Known, Registry};
+pub use rights::not_shared;
 use rustix::fs::{self, AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
 pub use shelves::Told;
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{self, AtFlags, Mode, RenameFlags};
 
+use super::rights::give_shelf;
 use super::{
     CLAIM, CLAIMING, Hot, MOVING, MoveStep, OURS, Seen, WAS_THERE, c, kind, list, open_dir, our_dir, seen,
 };
@@ -195,7 +196,11 @@ impl Hot {
 fn make_dir(at: &OwnedFd, name: &[u8]) -> io::Result<()> {
     let rights = Mode::RWXU | Mode::RWXG | Mode::ROTH | Mode::XOTH;
     match fs::mkdirat(at, c(name)?, rights) {
-        Ok(()) => Ok(fs::fsync(at)?),
+        Ok(()) => {
+            // What can't be given, the doctor finds.
+            drop(give_shelf(at, open_dir(at, name)?));
+            Ok(fs::fsync(at)?)
+        }
         Err(rustix::io::Errno::EXIST) => Ok(()),
         Err(error) => Err(error.into()),
     }

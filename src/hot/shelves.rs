@@ -11,6 +11,7 @@ use std::path::Path;
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 
 use super::moves::rename_new;
+use super::rights::give_text;
 use super::{Hot, MOVING, MoveStep, c};
 
 /// Where a text is written before it is put beside its original.
@@ -116,6 +117,7 @@ impl Hot {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let rights = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH;
         let mut file = File::from(fs::openat(&self.ours, PART, flags, rights)?);
+        give_text(&self.dir, &file);
         file.write_all(text.as_bytes())?;
         file.sync_all()
     }

@@ -1,11 +1,14 @@
 //! Four eyes: in some folders whoever dropped a letter can't approve it.
 //!
 //! A file that is moved stays whose it was, so the approver copies the original; a copy belongs to whoever
-//! made it.
+//! made it. An owner is evidence only if nobody else could have written the file (I24): where others may, one
+//! person alone could write what another seems to drop, or to approve.
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+
+use rustix::fs::Stat;
 
 use super::hands::{Failed, is_away, not_taken, shown_path};
 use super::shared::Shared;
@@ -17,10 +20,27 @@ use crate::letter::{Command, LARGEST_DOCUMENT, Letter};
 use crate::spool::sha256_of;
 use crate::store::{Original, Place};
 
-/// Whether what lies there belongs to another than who dropped the original.
+/// Whose a file is, in the eyes of who dropped the original.
+enum Hand {
+    Anothers,
+    /// Of who dropped the original.
+    TheSame,
+    /// Others could have written the file, or the original.
+    NotProved,
+}
+
+fn whose(original: &Original, hot: &Hot, place: &str, name: &[u8], seen: &Stat) -> io::Result<Hand> {
+    Ok(match original.origin.owner {
+        Some(owner) if owner == seen.st_uid => Hand::TheSame,
+        Some(_) if hot.is_its_owners_in(place, name, seen)? => Hand::Anothers,
+        Some(_) | None => Hand::NotProved,
+    })
+}
+
+/// Whether what lies there certainly belongs to another than who dropped the original.
 pub(super) fn is_anothers(original: &Original, hot: &Hot, place: &str, name: &[u8]) -> io::Result<bool> {
     let Content::Whole { stat, .. } = hot.peek_in(place, name, LARGEST_DOCUMENT)? else { return Ok(false) };
-    Ok(original.origin.owner.is_some_and(|owner| owner != stat.st_uid))
+    Ok(matches!(whose(original, hot, place, name, &stat)?, Hand::Anothers))
 }
 
 /// A copy of a letter that waits, laid here by whoever approves it. `None` if it is none.
@@ -45,8 +65,13 @@ pub(super) async fn copied(
         if !letter.as_ref().is_some_and(same) {
             continue;
         }
-        if !is_anothers(&original, hot, place, name)? {
-            return not_taken(shared, folder, hot, place, name, Refusal::OwnApproval).await.map(Some);
+        let refusal = match whose(&original, hot, place, name, &stat)? {
+            Hand::Anothers => None,
+            Hand::TheSame => Some(Refusal::OwnApproval),
+            Hand::NotProved => Some(Refusal::OwnerNotProved { letter: number }),
+        };
+        if let Some(refusal) = refusal {
+            return not_taken(shared, folder, hot, place, name, refusal).await.map(Some);
         }
         shared.store.said_in_folder(number, Command::Release, file, shared.clock.now()).await?;
         journal::said_in_folder(number, Command::Release.word());

@@ -15,6 +15,7 @@ use super::shared::Shared;
 use super::sidecar::Brought;
 use super::take::Still;
 use super::taken_back;
+use crate::clock::Time;
 use crate::config::Folder;
 use crate::drop::{Origin, Undecided, Waiting, pdf_of, shown};
 use crate::hot::{Content, Hot, Seen, WAS_THERE};
@@ -186,8 +187,7 @@ impl Claim {
                 let now = self.shared.clock.now();
                 order.not_before = self.folder.waits_until(now);
                 order.sealed_pdf = self.folder.keep.sealed_pdf;
-                let terms = self.folder.terms(now);
-                draft.finish(&order, Some(&Dropped { origin, terms }))?;
+                draft.finish(&order, Some(&self.dropped(main, origin, now)?))?;
                 self.shared.taken.notify_one();
                 return Ok(Done::Decided);
             }
@@ -200,6 +200,16 @@ impl Claim {
         };
         draft.discard();
         self.record(origin, undecided).await
+    }
+
+    /// Where a letter came from and what it goes by. Its owner counts only if nobody else could have written it.
+    fn dropped(&self, main: &Seen, mut origin: Origin, now: Time) -> Result<Dropped, TakeError> {
+        let mut terms = self.folder.terms(now);
+        if self.folder.names.by_copy && !self.hot.is_claim_its_owners(&self.dir, main)? {
+            terms.owner_not_proved = true;
+            origin.owner = None;
+        }
+        Ok(Dropped { origin, terms })
     }
 
     pub(super) async fn record(&self, origin: Origin, undecided: Undecided) -> Result<Done, TakeError> {

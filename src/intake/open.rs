@@ -58,6 +58,7 @@ impl Watched {
             Ok(enabled) => enabled,
             Err(error) => return Ok(Err(Away::NoRight(error))),
         };
+        hot.share(&folder.names.all());
         let names = [folder.names.approve.as_str(), folder.names.cancel.as_str()];
         if let Err(error) = hot.furnish(&names) {
             return Ok(Err(Away::NoRight(error)));

@@ -210,6 +210,8 @@ pub enum Reason {
     ByPerson,
     /// Each letter of its folder waits for a person.
     Approval,
+    /// The same, and others could have written the file, so nobody knows who dropped it.
+    OwnerNotProved,
     /// The same documents went to the same receiver before.
     Duplicate(Number),
     Limit(Limit),
@@ -267,6 +269,7 @@ impl Reason {
         match self {
             Self::ByPerson
             | Self::Approval
+            | Self::OwnerNotProved
             | Self::Duplicate(_)
             | Self::Limit(_)
             | Self::Elsewhere(_)

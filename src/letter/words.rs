@@ -112,6 +112,9 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ByPerson => f.write_str("a person asked for it"),
+            Self::OwnerNotProved => f.write_str(
+                "the owner is not proved: others may write this file, so nobody knows who dropped it",
+            ),
             Self::Approval => f.write_str("each letter of this folder waits for a person's approval"),
             Self::Duplicate(earlier) => {
                 write!(f, "letter {earlier} had the same documents and the same receiver")

@@ -81,6 +81,13 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             "Whoever dropped a letter can't approve it.",
             "Somebody else must copy it from the folder where it is held. The letter goes on waiting there.",
         ),
+        Refusal::OwnerNotProved { letter } => Said::new(
+            "Who dropped this letter, or who approves it, is not proved: others than the owner may write the file.",
+            format!(
+                "Files of this folder must be writable by their owner alone (on Samba: create mask = 0640). Whoever \
+                 looks after the server can approve this one with `mailchute release {letter}`."
+            ),
+        ),
         Refusal::Wish(unheard) => super::wish::en(unheard),
         Refusal::NothingWaits => {
             Said::new("Nothing waits under this name.", "To post it, put it into the folder itself.")

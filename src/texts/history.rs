@@ -38,6 +38,7 @@ impl Language {
                 Self::Ja,
                 Reason::ByPerson
                 | Reason::Approval
+                | Reason::OwnerNotProved
                 | Reason::Duplicate(_)
                 | Reason::Limit(_)
                 | Reason::Refused(_)
@@ -92,7 +93,8 @@ impl Language {
                 | Refusal::OtherPages { .. }
                 | Refusal::NothingWaits
                 | Refusal::Wish(_)
-                | Refusal::OwnApproval,
+                | Refusal::OwnApproval
+                | Refusal::OwnerNotProved { .. },
             ) => self.refusal(refusal).cause,
         }
     }

@@ -90,6 +90,12 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             "入れた本人は承認できません。",
             "別の人が、保留中のフォルダーからコピーしてください。郵便はそのまま承認を待っています。",
         ),
+        Refusal::OwnerNotProved { letter } => Said::new(
+            "入れた人または承認した人を確認できません（ファイルがほかの人にも書き換え可能です）。",
+            format!(
+                "ファイルを所有者以外が書き換えられない設定（Sambaでは create mask = 0640）にしてください。この郵便は、管理者が `mailchute release {letter}` で承認できます。"
+            ),
+        ),
         Refusal::Wish(unheard) => super::wish::ja(unheard),
         Refusal::NothingWaits => Said::new(
             "この名前で待っている郵便はありません。",
@@ -227,6 +233,9 @@ pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
 pub(super) fn reason_text(reason: &Reason) -> String {
     match reason {
         Reason::ByPerson => "担当者が保留にしました。".to_owned(),
+        Reason::OwnerNotProved => {
+            "入れた人を確認できません（ファイルがほかの人にも書き換え可能です）。".to_owned()
+        }
         Reason::Approval => "このフォルダーの郵便は、承認されるまで待ちます。".to_owned(),
         Reason::Duplicate(earlier) => {
             format!("同じ書類・同じ宛先の郵便（{earlier}）がすでに受け付けられています。")

@@ -37,17 +37,23 @@ const INVARIANTS: &[(&str, &[&str])] = &[
         "settled::while_a_rules_file_is_being_saved_its_drops_wait_where_they_were_dropped",
         "settled::rules_that_change_while_a_drop_is_read_do_not_decide_over_it",
         "settled::a_book_that_is_being_saved_in_place_is_waited_for_and_only_by_those_who_need_it",
-        "settled::a_book_that_changes_while_a_drop_is_read_does_not_decide_over_it"]),
+        "settled::a_book_that_changes_while_a_drop_is_read_does_not_decide_over_it",
+        "alone::a_sidecar_whose_pdf_does_not_come_is_handed_back_and_a_pdf_of_that_name_is_held",
+        "held_up::rules_that_keep_changing_are_told_in_the_folder_and_after_ten_minutes_the_drop_is_held",
+        "held_up::files_that_may_be_half_saved_at_a_start_decide_nothing_until_they_are_read_again"]),
     ("I22", &["renamed::who_says_something_in_a_folder_whose_file_was_renamed_is_heard",
         "renamed::a_copy_of_a_folder_is_a_folder_of_its_own_in_which_everything_is_held",
         "wishes::a_copy_says_what_a_move_says_and_is_taken_away",
         "wishes::who_says_something_that_can_not_be_done_is_told_of_the_letter_and_never_to_send_it_again",
-        "left_out::a_configuration_that_leaves_out_a_folder_with_unfinished_letters_is_refused"]),
+        "left_out::a_configuration_that_leaves_out_a_folder_with_unfinished_letters_is_refused",
+        "rights::people_of_the_folder_s_group_can_use_shelves_and_texts"]),
     // A start after the disk became another device takes root: tests/moved-disk.
     ("I23", &["copied::a_copy_of_the_records_is_refused_beside_them_and_after_them",
         "copied::records_put_back_are_refused_in_a_new_directory_and_over_the_ones_that_stand_there",
         "copied::a_move_holds_nothing_loses_nothing_and_may_end_at_any_file",
         "epoch::a_twin_of_records_that_work_on_a_folder_does_not_start"]),
+    ("I24", &["holds::an_owner_proves_nothing_if_others_may_write_the_file",
+        "holds::whoever_dropped_a_letter_cant_approve_it"]),
 ];
 
 /// Whether a file of this name has a test of this name.

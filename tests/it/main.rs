@@ -47,6 +47,7 @@ mod folders {
     mod people;
     mod reload;
     mod renamed;
+    mod rights;
     mod settled;
     mod together;
 }

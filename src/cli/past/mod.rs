@@ -97,8 +97,14 @@ fn say(tally: &Tally, span: Duration) -> anyhow::Result<()> {
 /// Why a letter waited when it was taken in, as its folder's terms had it.
 fn held_at_first(history: &[(Time, Fact)]) -> Option<Reason> {
     let Some((_, Fact::Held(reason))) = history.get(1) else { return None };
-    let by_terms =
-        matches!(reason, Reason::Approval | Reason::Duplicate(_) | Reason::Limit(_) | Reason::Elsewhere(_));
+    let by_terms = matches!(
+        reason,
+        Reason::Approval
+            | Reason::OwnerNotProved
+            | Reason::Duplicate(_)
+            | Reason::Limit(_)
+            | Reason::Elsewhere(_)
+    );
     by_terms.then(|| reason.clone())
 }
 

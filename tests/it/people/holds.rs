@@ -4,6 +4,10 @@ use chrono::{Datelike as _, TimeDelta, Timelike as _};
 
 use serde_json::json;
 
+use std::os::unix::fs::PermissionsExt;
+
+use mailchute::letter::{Command, Number};
+
 use crate::mailroom::{Mailroom, RULES};
 use crate::service::pdf;
 
@@ -42,6 +46,59 @@ async fn whoever_dropped_a_letter_cant_approve_it() {
     room.settled().await;
     assert_eq!(room.row_states(), ["confirmed"]);
     assert!(room.path(&format!("{}/x.pdf", room.sent())).exists() && !room.path("Approve/x.pdf").exists());
+    room.check().await;
+}
+
+/// A file that others than its owner may write, or nobody.
+fn mode(room: &Mailroom, name: &str, mode: u32) {
+    std::fs::set_permissions(room.path(name), PermissionsExt::from_mode(mode)).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_owner_proves_nothing_if_others_may_write_the_file() {
+    let mut room = Mailroom::with(&with("release: approval\napproval: {not_by_owner: true}")).await;
+    // What somebody wrote into a colleague's file would seem to be dropped by the colleague.
+    for (name, pages, rights) in [("x1.pdf", 1, 0o660), ("x2.pdf", 2, 0o606), ("x3.pdf", 3, 0o640)] {
+        room.drop(name, pages);
+        mode(&room, name, rights);
+    }
+    room.settled().await;
+    assert_eq!(room.row_states(), ["held"; 3]);
+    for name in ["x1", "x2"] {
+        let note = room.note(&format!("Held/{name}.txt"));
+        assert!(note.contains("The owner is not proved"), "{note}");
+        // Whoever approves it.
+        std::fs::copy(room.path(&format!("Held/{name}.pdf")), room.path(&format!("Approve/{name}.pdf")))
+            .unwrap();
+        mode(&room, &format!("Approve/{name}.pdf"), 0o640);
+        room.settled().await;
+        let note = room.note(&format!("Rejected/{name}.txt"));
+        assert!(note.contains("create mask = 0640") && note.contains("mailchute release"), "{note}");
+    }
+    let database = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    database.execute("UPDATE original SET owner = 4242 WHERE letter = 3", []).unwrap();
+    // A copy that others may write is nobody's approval either, nor is such a file that was moved.
+    for copied in [true, false] {
+        if copied {
+            std::fs::copy(room.path("Held/x3.pdf"), room.path("Approve/x3.pdf")).unwrap();
+        } else {
+            std::fs::rename(room.path("Held/x3.pdf"), room.path("Approve/x3.pdf")).unwrap();
+        }
+        mode(&room, "Approve/x3.pdf", 0o660);
+        room.settled().await;
+        assert_eq!(
+            (room.row_states(), room.path("Held/x3.pdf").exists()),
+            (vec!["held".to_owned(); 3], true)
+        );
+    }
+    std::fs::copy(room.path("Held/x3.pdf"), room.path("Approve/x3.pdf")).unwrap();
+    mode(&room, "Approve/x3.pdf", 0o640);
+    room.settled().await;
+    assert_eq!(room.row_states(), ["held", "held", "confirmed"]);
+    // Whoever looks after the server still can.
+    room.desk().order(Number(1), Command::Release, room.clock.now()).unwrap();
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed", "held", "confirmed"]);
     room.check().await;
 }
 

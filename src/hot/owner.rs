@@ -1,0 +1,75 @@
+//! Whether a file's owner is evidence of who wrote it: only if nobody else could have written it (I24).
+
+use std::os::fd::AsFd;
+
+use rustix::fs::{self, Stat};
+use rustix::io::Errno;
+
+const OTHERS_WRITE: u32 = 0o022;
+/// Lists of rights that the mode does not show: POSIX lists show in the mode's group, whose bits are their mask.
+const LISTS_BESIDE_THE_MODE: [&str; 4] =
+    ["system.nfs4_acl", "system.cifs_acl", "system.smb3_acl", "system.richacl"];
+const POSIX_LIST: &str = "system.posix_acl_access";
+
+/// What a file system says of a list of rights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum List {
+    /// It has none, or one whose mask the mode shows.
+    InTheMode,
+    Beside,
+    /// The file system knows no lists.
+    Unknown,
+    NotReadable,
+}
+
+/// Pure. On a share the rights are the server's, and a list that it does not show may give more than the mode.
+fn is_evidence(mode: u32, list: List, is_remote: bool) -> bool {
+    let by_list = match list {
+        List::InTheMode => true,
+        List::Unknown => !is_remote,
+        List::Beside | List::NotReadable => false,
+    };
+    mode & OTHERS_WRITE == 0 && by_list
+}
+
+pub(super) fn only_the_owner_writes(file: impl AsFd, stat: &Stat, is_remote: bool) -> bool {
+    is_evidence(stat.st_mode, list(file), is_remote)
+}
+
+fn list(file: impl AsFd) -> List {
+    let mut nothing: [u8; 0] = [];
+    for name in LISTS_BESIDE_THE_MODE {
+        match fs::fgetxattr(file.as_fd(), name, &mut nothing) {
+            Ok(_) | Err(Errno::RANGE) => return List::Beside,
+            Err(Errno::NODATA | Errno::NOTSUP) => {}
+            Err(_) => return List::NotReadable,
+        }
+    }
+    match fs::fgetxattr(file.as_fd(), POSIX_LIST, &mut nothing) {
+        Ok(_) | Err(Errno::RANGE | Errno::NODATA) => List::InTheMode,
+        Err(Errno::NOTSUP) => List::Unknown,
+        Err(_) => List::NotReadable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_evidence_only_if_nobody_else_could_have_written() {
+        for (mode, list, here, on_a_share) in [
+            (0o100_600, List::InTheMode, true, true),
+            (0o100_640, List::InTheMode, true, true),
+            (0o100_660, List::InTheMode, false, false),
+            (0o100_642, List::InTheMode, false, false),
+            (0o100_640, List::Unknown, true, false),
+            (0o100_660, List::Unknown, false, false),
+            (0o100_640, List::Beside, false, false),
+            (0o100_640, List::NotReadable, false, false),
+        ] {
+            let found = [false, true].map(|is_remote| is_evidence(mode, list, is_remote));
+            assert_eq!(found, [here, on_a_share], "{mode:o} {list:?}");
+        }
+    }
+}
