@@ -214,9 +214,10 @@ pub fn drop_panicked() {
     tracing::error!("taking in a drop ended in a panic; its claim is taken up at the next start");
 }
 
-pub fn not_obeyed(folder: &str, error: &std::io::Error) {
+pub fn not_obeyed(folder: &str, file: &str, error: &std::io::Error) {
     tracing::error!(
         folder,
+        file,
         error = error as Cause<'_>,
         "what was moved by hand can't be taken up; it is tried again"
     );

@@ -107,6 +107,8 @@ pub enum Refusal {
     SidecarAlone {
         pdf: String,
     },
+    /// It needs a sidecar, and its name leaves no room for the name of one.
+    NameTooLong,
     /// It came with a sidecar, but the rule that fits takes none.
     SidecarUnwanted {
         rule: String,
@@ -149,6 +151,7 @@ impl Refusal {
             Self::Sidecar(_) => "a sidecar with mistakes",
             Self::SeveralSidecars { .. } => "several sidecars",
             Self::SidecarAlone { .. } => "a sidecar without its PDF",
+            Self::NameTooLong => "no room for a sidecar's name",
             Self::SidecarUnwanted { .. } => "a sidecar where none is wanted",
             Self::OtherPages { .. } => "other pages than said",
             Self::NotPostable(_) => "not postable",
@@ -188,6 +191,8 @@ pub enum HeldUp {
     Book,
     /// We have no right to move it.
     Right,
+    /// It was laid where letters are approved or cancelled, and can't be taken up.
+    Wish,
 }
 
 /// A PDF that a person may take for what it seems to be.

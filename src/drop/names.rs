@@ -20,6 +20,8 @@ pub fn is_pdf(name: &[u8]) -> bool {
     name.len() > 4 && name[name.len() - 4..].eq_ignore_ascii_case(b".pdf")
 }
 
+/// No file has a longer name.
+const LONGEST: usize = 255;
 const ENDINGS: [&[u8]; 3] = [b".yaml", b".yml", b".json"];
 
 /// The name of the PDF that a sidecar is for.
@@ -30,9 +32,9 @@ pub fn pdf_of(sidecar: &[u8]) -> Option<&[u8]> {
 /// The names that the sidecar within a subfolder may have.
 pub const INSIDE: [&str; 3] = ["letter.yaml", "letter.yml", "letter.json"];
 
-/// The names that a sidecar of a drop may have.
+/// The names that a sidecar of a drop may have; none, if the drop's own name leaves no room for one.
 pub fn sidecars_of(drop: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-    ENDINGS.iter().map(move |ending| [drop, ending].concat())
+    ENDINGS.iter().map(move |ending| [drop, ending].concat()).filter(|name| name.len() <= LONGEST)
 }
 
 /// A name and the name of its text, the first, second, … of that name.
@@ -40,9 +42,9 @@ pub fn numbered(name: &[u8], n: u32) -> (Vec<u8>, Vec<u8>) {
     let dot = name.iter().rposition(|byte| *byte == b'.').filter(|at| *at > 0 && name.len() - at <= 10);
     let (stem, ending) = name.split_at(dot.unwrap_or(name.len()));
     let number = if n < 2 { String::new() } else { format!(" ({n})") };
-    // A file's name has at most 255 bytes; characters are not cut in two.
+    // Characters are not cut in two.
     let is_text = ending.eq_ignore_ascii_case(b".txt");
-    let room = 255 - number.len() - if is_text { ending.len() + 4 } else { ending.len().max(4) };
+    let room = LONGEST - number.len() - if is_text { ending.len() + 4 } else { ending.len().max(4) };
     let mut end = stem.len().min(room);
     while end > 0 && end < stem.len() && stem[end] & 0xc0 == 0x80 {
         end -= 1;
@@ -70,6 +72,9 @@ mod tests {
         assert_eq!(pdf_of(b"a.PDF.json"), Some(b"a.PDF".as_slice()));
         assert_eq!((pdf_of(b"a.yaml"), pdf_of(b"a.pdf"), pdf_of(b".pdf.yml")), (None, None, None));
         assert!(sidecars_of(b"a.pdf").any(|name| name == b"a.pdf.yml"));
+        let long = format!("{}.pdf", "x".repeat(247));
+        assert_eq!(sidecars_of(long.as_bytes()).count(), 1, "only .yml has room");
+        assert_eq!(sidecars_of(&[b"x", long.as_bytes()].concat()).count(), 0);
         assert!(is_pdf(b"x.PdF") && !is_pdf(b".pdf") && !is_pdf(b"x.pdf.exe"));
         assert_eq!(shown("か\u{3099}.pdf".as_bytes()), "が.pdf");
     }

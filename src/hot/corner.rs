@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::fs::{self, CWD, Mode, OFlags};
+use rustix::fs::{self, AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::{CLAIM, Hot, OURS, changed, directory};
@@ -14,6 +14,7 @@ use super::{CLAIM, Hot, OURS, changed, directory};
 const MARKER: &str = "folder";
 const EPOCH: &str = "epoch";
 const NEW_EPOCH: &str = "epoch.new";
+const PROBE: &str = "probe";
 /// Ours are short.
 const LONGEST: u64 = 8192;
 /// Local filesystems tell the time of the kernel's last tick: 1 to 10 ms.
@@ -91,20 +92,39 @@ pub fn claimed_at(folder: &Path, claim: &str) -> usize {
     fs_err::read_dir(folder.join(OURS).join(CLAIM).join(claim)).map_or(0, Iterator::count)
 }
 
+/// Opens or makes a file of ours. Somebody may have laid something else there under its name, on which a process
+/// could wait for ever.
+pub(super) fn open_ours(ours: impl AsFd, name: &str, flags: OFlags, rights: Mode) -> io::Result<File> {
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = File::from(fs::openat(ours, name, flags, rights)?);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other(format!("{name} is no file"))) }
+}
+
 fn create(ours: impl AsFd, name: &str) -> io::Result<File> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    Ok(fs::openat(ours, name, flags, Mode::RUSR | Mode::WUSR)?.into())
+    open_ours(ours, name, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC, Mode::RUSR | Mode::WUSR)
+}
+
+/// Whether the corner is ours alone; whoever could change it could tell us anything. Where a file system does not
+/// keep owners and modes nothing can be told from them: a file of our own is made to find out.
+pub(super) fn is_ours_alone(ours: impl AsFd) -> io::Result<bool> {
+    let user = rustix::process::geteuid().as_raw();
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    let _ = fs::unlinkat(&ours, PROBE, AtFlags::empty());
+    let made = fs::fstat(open_ours(&ours, PROBE, flags, Mode::RUSR | Mode::WUSR)?)?;
+    fs::unlinkat(&ours, PROBE, AtFlags::empty())?;
+    let keeps_rights = made.st_uid == user && made.st_mode & 0o777 == 0o600;
+    let corner = fs::fstat(&ours)?;
+    Ok(!keeps_rights || (corner.st_uid == user && corner.st_mode & 0o022 == 0))
 }
 
 fn text(ours: impl AsFd, name: &str) -> io::Result<Option<String>> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    match fs::openat(ours, name, flags, Mode::empty()) {
-        Ok(fd) => {
+    match open_ours(ours, name, OFlags::RDONLY, Mode::empty()) {
+        Ok(file) => {
             let mut bytes = Vec::new();
-            File::from(fd).take(LONGEST).read_to_end(&mut bytes)?;
+            file.take(LONGEST).read_to_end(&mut bytes)?;
             Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned()))
         }
-        Err(Errno::NOENT) => Ok(None),
-        Err(error) => Err(error.into()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -1,7 +1,6 @@
 //! Laying down what did not come from people, and removing what was kept long enough.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 
 use super::content::whole;
+use super::corner::open_ours;
 use super::moves::rename_new;
 use super::{Content, Hot, c, kind, list, open_dir};
 use crate::drop::{INSIDE, Kind, numbered};
@@ -20,9 +20,9 @@ impl Hot {
     /// Writes a file that appears whole, under the first free name; nothing is ever replaced.
     pub fn write_new(&self, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
         let (dir, name) = self.parent(path, true)?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
         let rights = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH;
-        let mut file = File::from(fs::openat(&self.ours, "file.part", flags, rights)?);
+        let mut file = open_ours(&self.ours, "file.part", flags, rights)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         for n in 1..MOST_OF_A_NAME {

@@ -64,6 +64,11 @@ pub enum Away {
         "its directory .mailchute is gone: its share is not mounted, or it was emptied; if that was on purpose, make an empty .mailchute in it and what lies there is held"
     )]
     NotOurs,
+    #[error(
+        "its directory .mailchute belongs to another user, or others may write in it: somebody put it there; if it is \
+         right, `chown -R` it to mailchute's user and `chmod 700` it"
+    )]
+    OthersCorner,
     #[error("nothing can be made or moved in it: {0}; give mailchute's user the right to write there")]
     NoRight(#[source] io::Error),
     #[error("another mailchute works on it{}", .0.as_ref().map(|keeper| format!(", with the records in {}", keeper.state.display())).unwrap_or_default())]
@@ -149,10 +154,15 @@ impl Hot {
             return Err(Away::NotOurs);
         }
         let ours = our_dir(&dir, OURS).map_err(Away::NoRight)?;
+        match corner::is_ours_alone(&ours) {
+            Ok(true) => {}
+            Ok(false) => return Err(Away::OthersCorner),
+            Err(error) => return Err(Away::NoRight(error)),
+        }
         let claims = our_dir(&ours, CLAIM).map_err(Away::NoRight)?;
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let lock = fs::openat(&ours, keeper::LOCK, flags, Mode::RUSR | Mode::WUSR)
-            .map_err(|error| Away::NoRight(error.into()))?;
+        let flags = OFlags::RDWR | OFlags::CREATE;
+        let lock =
+            corner::open_ours(&ours, keeper::LOCK, flags, Mode::RUSR | Mode::WUSR).map_err(Away::NoRight)?;
         let is_locked = match fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => true,
             Err(rustix::io::Errno::WOULDBLOCK) => {
@@ -164,7 +174,7 @@ impl Hot {
             // Some shares know no locks; a claim has one winner all the same.
             Err(_) => false,
         };
-        let mut lock = File::from(lock);
+        let mut lock = lock;
         drop(keeper::write(&mut lock, keeper));
         // Our corner lasts before anything is taken into it.
         for made_in in [&dir, &ours] {

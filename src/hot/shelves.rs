@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,6 +9,7 @@ use std::path::Path;
 
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 
+use super::corner::open_ours;
 use super::moves::rename_new;
 use super::rights::give_text;
 use super::{Hot, MOVING, MoveStep, c};
@@ -114,9 +114,9 @@ impl Hot {
     }
 
     fn write_part(&self, text: &str) -> io::Result<()> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
         let rights = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH;
-        let mut file = File::from(fs::openat(&self.ours, PART, flags, rights)?);
+        let mut file = open_ours(&self.ours, PART, flags, rights)?;
         give_text(&self.dir, &file);
         file.write_all(text.as_bytes())?;
         file.sync_all()

@@ -10,7 +10,7 @@ use super::decide::{Claim, Done, TakeError};
 use super::settle::{Name, Stamp};
 use super::take::Still;
 use crate::clock::Time;
-use crate::drop::{Origin, Refusal, Undecided, pdf_of, showable, shown};
+use crate::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, showable, shown, sidecars_of};
 use crate::rules::{Sidecar, Verdict};
 use crate::store::{Original, Place, Store, StoreError};
 
@@ -101,19 +101,21 @@ impl Claim {
         self.record(origin, Undecided::Refused(Refusal::SidecarAlone { pdf })).await
     }
 
-    /// What becomes of a drop that would be sent without a sidecar, though one was handed back.
+    /// What becomes of a drop without a sidecar: it may need one that can't be, or one was handed back.
     pub(super) fn held_for_sidecar(
         &self,
         name: &[u8],
         sidecar: Option<&Sidecar>,
         verdict: Verdict,
     ) -> Result<Verdict, StoreError> {
+        if matches!(verdict, Verdict::Hold(Waiting::Sidecar)) && sidecars_of(name).next().is_none() {
+            return Ok(Verdict::Refuse(Refusal::NameTooLong));
+        }
         if sidecar.is_some() || !matches!(verdict, Verdict::Send(..)) {
             return Ok(verdict);
         }
         let before =
             self.shared.alone.before(&self.shared.store, &self.folder.name, name, self.ulid.time())?;
-        Ok(before
-            .map_or(verdict, |sidecar| Verdict::Hold(crate::drop::Waiting::SidecarHandedBack { sidecar })))
+        Ok(before.map_or(verdict, |sidecar| Verdict::Hold(Waiting::SidecarHandedBack { sidecar })))
     }
 }

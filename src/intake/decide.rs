@@ -17,7 +17,7 @@ use super::take::Still;
 use super::taken_back;
 use crate::clock::Time;
 use crate::config::Folder;
-use crate::drop::{Origin, Undecided, Waiting, pdf_of, shown};
+use crate::drop::{Origin, Undecided, Waiting, pdf_of, shown, sidecars_of};
 use crate::hot::{Content, Hot, Seen, WAS_THERE};
 use crate::journal;
 use crate::letter::LARGEST_DOCUMENT;
@@ -81,6 +81,10 @@ impl Claim {
         let size = bytes.len() as u64;
         let Answer::Pages(pages) = answer else { return Ok(false) };
         self.peeked = Some((bytes, pages)).filter(|(bytes, _)| bytes.len() <= LARGEST_PEEKED);
+        if sidecars_of(name).next().is_none() {
+            // None can be waited for.
+            return Ok(false);
+        }
         let name = shown(name);
         let found = Found { name: name.clone(), size, pages, sha256: String::new() };
         let book = self.shared.book(&self.folder).await;

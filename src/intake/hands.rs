@@ -5,6 +5,7 @@
 //! where its letter then says.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,35 +13,23 @@ use chrono::TimeDelta;
 
 use super::IntakeError;
 use super::approval::{copied, is_anothers};
+use super::laid::Hands;
 use super::litter::is_litter;
 use super::meant::{Laid, Wish, lies_at, wish};
-use super::settle::Settling;
 use super::shared::Shared;
 use super::taken_back::{bring_along, take_back};
 use super::wish::Hand;
 use crate::config::Folder;
-use crate::drop::{Origin, Refusal, Undecided, Waiting, pdf_of};
+use crate::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, shown};
 use crate::hot::{Hot, WAS_THERE};
 use crate::journal;
+use crate::letter::{Command, Number};
 use crate::store::{Original, Place};
 
 /// A move is at once, a copy over a network is not.
 const SETTLE: Duration = Duration::from_millis(500);
 /// If what was said changes nothing, the original goes back to its shelf after this.
 const BACK: TimeDelta = TimeDelta::seconds(5);
-
-#[derive(Debug, Default)]
-pub(super) struct Hands {
-    approve: Settling,
-    cancel: Settling,
-    next: Option<TimeDelta>,
-}
-
-impl Hands {
-    pub(super) fn next(&self) -> Option<TimeDelta> {
-        self.next
-    }
-}
 
 pub(super) async fn look(
     hands: &mut Hands,
@@ -52,36 +41,55 @@ pub(super) async fn look(
     hands.next = None;
     let incomplete = TimeDelta::from_std(folder.incomplete).unwrap_or(TimeDelta::MAX);
     for hand in [Hand::Approve, Hand::Cancel] {
-        let (place, settling) = match hand {
-            Hand::Approve => (&folder.names.approve, &mut hands.approve),
-            Hand::Cancel => (&folder.names.cancel, &mut hands.cancel),
+        let place = match hand {
+            Hand::Approve => &folder.names.approve,
+            Hand::Cancel => &folder.names.cancel,
         };
         let Ok(found) = hot.list(Some(place)) else { continue };
         let drops = found.into_iter().filter(|seen| !is_litter(folder, &seen.name));
         let listing = drops.map(|seen| (seen.name.clone(), super::Stamp::of(&seen, 0))).collect();
-        let look = settling.look(now, SETTLE, listing, |_, _| None);
+        let look = hands.of(hand).look(now, SETTLE, listing, |_, _| None);
         hands.next = [hands.next, look.next].into_iter().flatten().min();
         for (name, _) in look.ready {
             if let Some(pdf) = pdf_of(&name) {
                 // It is taken along with its PDF; alone it goes where its PDF will look for it.
-                if !settling.knows(pdf) {
-                    let from = std::path::Path::new(place).join(shown_path(&name));
+                if !hands.of(hand).knows(pdf) {
+                    let from = Path::new(place).join(shown_path(&name));
                     drop(hot.shelve(&from, &shown_path(&name)));
                 }
                 continue;
             }
             // What has not the bytes of any letter may be being copied.
-            let until = settling.since(&name).unwrap_or(now) + incomplete;
-            let laid = Laid { hand, place, name: &name, is_finished: now >= until };
-            match said(shared, folder, hot, &laid).await {
-                Ok(true) => settling.forget(&name),
+            let until = hands.of(hand).since(&name).unwrap_or(now) + incomplete;
+            let path = Path::new(place).join(shown_path(&name));
+            let before = hands.failed.get(&path).copied();
+            if let Some((_, again)) = before.filter(|(_, again)| now < *again) {
+                hands.next = Some(hands.next.map_or(again, |next| next.min(again)));
+                continue;
+            }
+            let is_first = before.is_none();
+            let laid = Laid { hand, place, name: &name, is_finished: now >= until, is_first };
+            let said = said(shared, folder, hot, &laid).await;
+            match said {
+                Ok(true) => {
+                    hands.of(hand).forget(&name);
+                    hands.failed.remove(&path);
+                }
                 // It may be being written.
                 Ok(false) => hands.next = Some(hands.next.map_or(until, |next| next.min(until))),
-                Err(Failed::Io(error)) => journal::not_obeyed(&folder.name, &error),
+                Err(Failed::Io(error)) => {
+                    let (again, is_news) = hands.fails(path, now);
+                    hands.next = Some(hands.next.map_or(again, |next| next.min(again)));
+                    if is_news {
+                        journal::not_obeyed(&folder.name, &shown(&name), &error);
+                    }
+                }
                 Err(Failed::Intake(error)) => return Err(error),
             }
         }
     }
+    // What was taken away says nothing any more.
+    hands.failed.retain(|path, _| hot.is_there(path).unwrap_or(true));
     Ok(())
 }
 
@@ -119,7 +127,7 @@ async fn said(
     let (wish, file) = wish(shared, folder, hot, laid)?;
     match wish {
         Wish::NotYet if is_left_over(shared, folder, hot, name)? => {
-            hot.remove(&std::path::Path::new(place).join(shown_path(name)))?;
+            hot.remove(&Path::new(place).join(shown_path(name)))?;
         }
         Wish::NotYet => return Ok(false),
         Wish::Moved(original) => moved(shared, folder, hot, laid, original, file).await?,
@@ -141,13 +149,20 @@ async fn copy(
     if let Some(letter) = original.letter {
         let command = laid.hand.command();
         shared.store.said_in_folder(letter, command, file, shared.clock.now()).await?;
-        journal::said_in_folder(letter, command.word());
-        shared.taken.notify_one();
+        heard(shared, laid, letter, command);
     } else if let Some((shelf, name)) = lies_at(&original) {
         let there = Laid { place: &shelf, name: &name, ..*laid };
         moved(shared, folder, hot, &there, original, file).await?;
     }
-    Ok(hot.remove(&std::path::Path::new(laid.place).join(shown_path(laid.name)))?)
+    Ok(hot.remove(&Path::new(laid.place).join(shown_path(laid.name)))?)
+}
+
+/// The order is durable: the dispatcher is woken, whatever becomes of the file.
+fn heard(shared: &Shared, laid: &Laid<'_>, letter: Number, command: Command) {
+    if laid.is_first {
+        journal::said_in_folder(letter, command.word());
+    }
+    shared.taken.notify_one();
 }
 
 /// The original itself lies there.
@@ -170,10 +185,9 @@ async fn moved(
         (Some(letter), hand) => {
             let command = hand.command();
             shared.store.said_in_folder(letter, command, file, now).await?;
-            journal::said_in_folder(letter, command.word());
+            heard(shared, laid, letter, command);
             take_back(shared, hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now + BACK)).await?;
-            shared.taken.notify_one();
         }
         (None, Hand::Approve) if original.place == Place::Held => {
             let doubts = match &original.undecided {
@@ -213,7 +227,7 @@ pub(super) fn is_away(hot: &Hot, original: &Original) -> bool {
     hot.is_there(&shown_path(path)).is_ok_and(|there| !there)
 }
 
-pub(super) fn shown_path(path: &[u8]) -> std::path::PathBuf {
+pub(super) fn shown_path(path: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     std::ffi::OsStr::from_bytes(path).into()
 }

@@ -1,6 +1,7 @@
 //! Drops that lie where they were dropped and can't be taken in at present: a text in the folder says so.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use chrono::TimeDelta;
@@ -24,7 +25,7 @@ fn silence(why: Why) -> TimeDelta {
     match why {
         Why::Rules => TimeDelta::seconds(15),
         Why::Book => TimeDelta::minutes(5),
-        Why::Right => TimeDelta::zero(),
+        Why::Right | Why::Wish => TimeDelta::zero(),
     }
 }
 
@@ -52,18 +53,23 @@ impl HeldUp {
     }
 
     /// Shows what is held up, and takes back what is not any more.
-    pub(super) async fn look(
+    pub(super) async fn look<'a>(
         &mut self,
         shared: &Shared,
         folder: &Folder,
         hot: &Hot,
+        wishes: impl Iterator<Item = &'a Path>,
     ) -> Result<(), IntakeError> {
         let now = shared.clock.steady();
         // What went on is not met again.
         let is_met = |why: Why, last: TimeDelta| why == Why::Right || now - last < SAME;
         self.drops.retain(|_, (why, _, last)| is_met(*why, *last));
         let visible = self.drops.iter().filter(|(_, (why, since, _))| now - *since >= silence(*why));
-        let visible: Vec<_> = visible.map(|(name, (why, _, _))| (showable(&shown(name)), *why)).collect();
+        let visible = visible.map(|(name, (why, _, _))| (showable(&shown(name)), *why));
+        let mut wishes: Vec<_> =
+            wishes.map(|path| (showable(&shown(path.as_os_str().as_bytes())), Why::Wish)).collect();
+        wishes.sort_by(|one, other| one.0.cmp(&other.0));
+        let visible: Vec<_> = visible.chain(wishes).collect();
         let text = if visible.is_empty() { String::new() } else { folder.language.waits(&visible) };
         if self.written.as_ref() != Some(&text) {
             for language in Language::ALL {
@@ -77,8 +83,11 @@ impl HeldUp {
             }
             self.written = Some(text);
         }
-        let stuck: Vec<String> =
-            visible.into_iter().filter(|(_, why)| *why == Why::Right).map(|(name, _)| name).collect();
+        let stuck: Vec<String> = visible
+            .into_iter()
+            .filter(|(_, why)| matches!(why, Why::Right | Why::Wish))
+            .map(|(name, _)| name)
+            .collect();
         self.alarm(shared, folder, &stuck).await
     }
 

@@ -30,6 +30,8 @@ pub(super) struct Laid<'a> {
     pub place: &'a str,
     pub name: &'a [u8],
     pub is_finished: bool,
+    /// It was not tried before.
+    pub is_first: bool,
 }
 
 /// Which original is meant by a file, and what tells this file from a later one.

@@ -15,6 +15,7 @@ mod hands;
 mod held_up;
 mod hints;
 mod identity;
+mod laid;
 mod left;
 mod litter;
 mod meant;

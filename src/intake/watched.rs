@@ -11,6 +11,7 @@ use chrono::TimeDelta;
 use super::books::BookAlarm;
 use super::held_up::HeldUp;
 use super::hints::Hints;
+use super::laid::Hands;
 use super::litter::is_litter;
 use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, settle_time, together};
@@ -35,7 +36,7 @@ const STUCK_WAITS: TimeDelta = TimeDelta::minutes(1);
 #[derive(Debug, Default)]
 pub(super) struct Watched {
     pub(super) settling: Settling,
-    hands: hands::Hands,
+    hands: Hands,
     ready: VecDeque<Work>,
     /// Claims that wait, until when, and what they looked like.
     pub(super) claims: BTreeMap<String, (TimeDelta, Option<u64>)>,
@@ -140,7 +141,7 @@ impl Watched {
                     let furnished = hot.furnish(&[&folder.names.approve, &folder.names.cancel]);
                     let heard = furnished.is_ok() && self.watch(folder, &hot, hints);
                     hands::look(&mut self.hands, shared, folder, &hot, now).await?;
-                    self.held_up.look(shared, folder, &hot).await?;
+                    self.held_up.look(shared, folder, &hot, self.hands.failed()).await?;
                     self.epoch.compare(&shared.store, now)?;
                     let took = shared.clock.steady() - now;
                     shared.registry.looked(&folder.name, shared.clock.now(), took, heard);

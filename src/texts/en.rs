@@ -62,6 +62,10 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
                  is held."
             ),
         ),
+        Refusal::NameTooLong => Said::new(
+            "It needs a file with an address beside it, and its name is too long for that.",
+            "Give it a shorter name, and put it and its address into the folder together.",
+        ),
         Refusal::SidecarUnwanted { rule } => Said::new(
             format!("An address lies beside it, but the rule \"{rule}\" has one of its own."),
             "Move it into the folder without the address, or have the rules changed.",

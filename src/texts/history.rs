@@ -89,6 +89,7 @@ impl Language {
                 | Refusal::NoReceiver { .. }
                 | Refusal::SeveralSidecars { .. }
                 | Refusal::SidecarAlone { .. }
+                | Refusal::NameTooLong
                 | Refusal::SidecarUnwanted { .. }
                 | Refusal::OtherPages { .. }
                 | Refusal::NothingWaits

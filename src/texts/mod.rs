@@ -6,6 +6,7 @@ mod alert;
 mod en;
 mod history;
 mod ja;
+mod ja_problem;
 mod note;
 mod pdf;
 mod waits;

@@ -39,11 +39,18 @@ impl Language {
                 "mailchute has no right to move it. Copy it into the folder instead of moving it, and remove this one; \
                  or ask whoever looks after the server."
             }
+            (Self::En, HeldUp::Wish) => {
+                "it can't be taken up, so nothing is approved or cancelled by it yet. It is tried again by itself; ask \
+                 whoever looks after the server."
+            }
             (Self::Ja, HeldUp::Rules) => {
                 "フォルダーの規則が変更中です。変更が保存されると、自動で処理を再開します。"
             }
             (Self::Ja, HeldUp::Book) => {
                 "住所録がないか、変更中か、最後の行が途中で終わっています。住所録が保存されると、自動で処理を再開します。"
+            }
+            (Self::Ja, HeldUp::Wish) => {
+                "受け付けられないため、まだ承認・取消できていません。自動で再試行します。サーバーの管理者にご相談ください。"
             }
             (Self::Ja, HeldUp::Right) => {
                 "mailchuteに移動する権限がありません。移動ではなくコピーで入れ直して元のファイルを削除するか、サーバーの管理者にご相談ください。"

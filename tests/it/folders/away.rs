@@ -136,3 +136,56 @@ fn what_comes_right_after_a_folder_is_enabled_is_younger_than_its_marker() {
         assert!(mailchute::hot::changed(&seen.stat) > since, "in round {n}");
     }
 }
+
+/// A second folder beside the first, with the same rules.
+fn second(room: &Mailroom) -> std::path::PathBuf {
+    let folder = room.dir.path().join("second");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(room.dir.path().join("folders/second.yaml"), RULES.replace("../letters", "../second"))
+        .unwrap();
+    folder
+}
+
+#[tokio::test]
+async fn a_corner_that_somebody_swapped_holds_up_no_other_folder() {
+    let mut room = Mailroom::closed(RULES).await;
+    let folder = second(&room);
+    room.start();
+    room.settle().await;
+    for n in 0..3 {
+        room.stop();
+        let corner = room.path(".mailchute");
+        std::fs::rename(&corner, room.dir.path().join(format!("aside {n}"))).unwrap();
+        std::fs::create_dir(&corner).unwrap();
+        let rights = if n == 0 { 0o770 } else { 0o700 };
+        std::fs::set_permissions(&corner, std::os::unix::fs::PermissionsExt::from_mode(rights)).unwrap();
+        for name in ["folder", "lock", "epoch", "epoch.new", "text.part", "claim"]
+            .iter()
+            .take(6 * usize::from(n == 1))
+        {
+            let fifo = corner.join(name);
+            assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
+        }
+        if n == 2 {
+            // Only the marker is one.
+            let fifo = corner.join("folder");
+            assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
+        }
+        room.start();
+        // As soon as the folders are looked at.
+        std::fs::write(folder.join(format!("x{n}.pdf")), pdf(n + 1)).unwrap();
+        room.settled().await;
+        assert_eq!(room.row_states().len(), n + 1, "the other folder goes on: {:?}", room.drops());
+        let folders = room.desk().folders().unwrap();
+        let trouble = folders[0].trouble.clone().unwrap();
+        let why = ["belongs to another user, or others may write in it", "is no file", "is no file"][n];
+        assert!(trouble.contains(why) || trouble.contains("os error"), "{n}: {trouble}");
+        room.stop();
+        std::fs::remove_dir_all(&corner).unwrap();
+        std::fs::rename(room.dir.path().join(format!("aside {n}")), &corner).unwrap();
+        room.start();
+        room.settled().await;
+        assert_eq!(room.desk().folders().unwrap()[0].trouble, None);
+    }
+    room.check().await;
+}

@@ -1,5 +1,7 @@
 //! What people say by moving and by copying files, and what they are told if it can't be done.
 
+use std::sync::{Arc, Mutex};
+
 use mailchute::letter::{Command, Number};
 use mailchute::store::Store;
 
@@ -155,4 +157,89 @@ async fn a_copy_that_is_being_written_is_waited_for_and_one_that_can_not_be_remo
     assert_eq!(orders(), before + 1);
     says("7 9").await;
     assert_eq!(orders(), before + 2, "laid there once more it says it once more");
+}
+
+#[tokio::test]
+async fn a_name_of_eighty_three_characters_is_approved_and_cancelled_like_any_other() {
+    let mut room = Mailroom::with(&approval()).await;
+    // 255 bytes: no sidecar could have a longer name.
+    let [one, other] = ["x1", "x2"].map(|first| format!("{first}{}.pdf", "請".repeat(83)));
+    assert_eq!(one.len(), 255);
+    for (n, name) in [&one, &other].into_iter().enumerate() {
+        room.drop(name, n + 1);
+    }
+    room.settled().await;
+    assert_eq!(room.row_states(), ["held", "held"]);
+    std::fs::rename(room.path(&format!("Held/{one}")), room.path(&format!("Approve/{one}"))).unwrap();
+    std::fs::rename(room.path(&format!("Held/{other}")), room.path(&format!("Cancel/{other}"))).unwrap();
+    for _ in 0..2 {
+        room.settled().await;
+    }
+    assert_eq!(room.row_states(), ["confirmed", "withdrawn"]);
+    // One that needs a sidecar which can't be is not asked for it.
+    let needs = format!("side{}.pdf", "x".repeat(247));
+    room.drop(&needs, 3);
+    room.settled().await;
+    assert_eq!(
+        (room.state(&needs).as_str(), room.why(&needs).as_str()),
+        ("rejected", "no room for a sidecar's name")
+    );
+    room.check().await;
+}
+
+/// Where the journal's lines go.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_can_not_be_taken_up_is_obeyed_seen_and_reported_once() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let mut room = Mailroom::with(&approval()).await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    let ulid = room.drops()["x.pdf"].ulid.clone();
+    // What was moved along has its name taken where it would be taken back to.
+    let in_the_way = room.path(&format!(".mailchute/claim/{ulid}"));
+    std::fs::create_dir(&in_the_way).unwrap();
+    std::fs::write(in_the_way.join("x.pdf.yaml"), "").unwrap();
+    std::fs::write(room.path("Approve/x.pdf.yaml"), "").unwrap();
+    std::fs::rename(room.path("Held/x.pdf"), room.path("Approve/x.pdf")).unwrap();
+    for _ in 0..10 {
+        room.pass(1).await;
+    }
+    assert_eq!(room.row_states(), ["confirmed"], "what was said is done, whatever becomes of the file");
+    assert!(room.path("Approve/x.pdf").exists());
+    let text = room.note("THESE FILES WAIT.txt");
+    assert!(text.contains("Approve/x.pdf: it can't be taken up"), "{text}");
+    for _ in 0..60 {
+        room.pass(9).await;
+    }
+    let journal = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let count = |words: &str| journal.lines().filter(|line| line.contains(words)).count();
+    assert_eq!(
+        (count("can't be taken up"), count("a person's order, by moving its original")),
+        (1, 1),
+        "{journal}"
+    );
+    assert!(journal.contains("file=\"x.pdf\""), "{journal}");
+    std::fs::remove_dir_all(&in_the_way).unwrap();
+    for _ in 0..60 {
+        room.pass(9).await;
+    }
+    assert!(room.path(&format!("{}/x.pdf", room.sent())).exists(), "{:?}", room.tree());
+    assert!(!room.path("THESE FILES WAIT.txt").exists());
+    room.check().await;
 }

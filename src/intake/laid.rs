@@ -1,0 +1,49 @@
+//! Files that people laid where letters are approved and cancelled: when each is still, and when one that could not
+//! be taken up is tried again.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use chrono::TimeDelta;
+
+use super::settle::Settling;
+use super::wish::Hand;
+
+/// What can't be taken up is tried again after this, and then more and more seldom.
+const FIRST_WAIT: TimeDelta = TimeDelta::seconds(1);
+const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
+
+#[derive(Debug, Default)]
+pub(super) struct Hands {
+    approve: Settling,
+    cancel: Settling,
+    pub(super) next: Option<TimeDelta>,
+    /// What could not be taken up: how often, and when it is tried again.
+    pub(super) failed: HashMap<PathBuf, (u32, TimeDelta)>,
+}
+
+impl Hands {
+    pub(super) fn next(&self) -> Option<TimeDelta> {
+        self.next
+    }
+
+    pub(super) fn of(&mut self, hand: Hand) -> &mut Settling {
+        match hand {
+            Hand::Approve => &mut self.approve,
+            Hand::Cancel => &mut self.cancel,
+        }
+    }
+
+    /// What could not be taken up, as paths in the folder.
+    pub(super) fn failed(&self) -> impl Iterator<Item = &Path> {
+        self.failed.keys().map(PathBuf::as_path)
+    }
+
+    /// It failed once more; gives when it is tried again, and whether that is news.
+    pub(super) fn fails(&mut self, path: PathBuf, now: TimeDelta) -> (TimeDelta, bool) {
+        let (tries, next) = self.failed.entry(path).or_insert((0, now));
+        *next = now + (FIRST_WAIT * (1 << (*tries).min(8))).min(LONGEST_WAIT);
+        *tries += 1;
+        (*next, *tries == 1)
+    }
+}
