@@ -139,6 +139,17 @@ pub fn account_order(account: &str, command: &str) {
     tracing::info!(account, command, "a person's order for an account");
 }
 
+pub fn retention_waits() {
+    tracing::warn!("the machine's clock was set; nothing is removed until it has gone on for an hour");
+}
+
+pub fn marker_from_the_future(folder: &str) {
+    tracing::warn!(
+        folder,
+        "the folder was marked by a clock that was ahead; it is marked anew, and what lies in it now is held"
+    );
+}
+
 pub fn clock_set_back(by: chrono::TimeDelta) {
     tracing::warn!(
         seconds = by.num_seconds(),

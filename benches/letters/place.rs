@@ -138,6 +138,9 @@ impl Sandbox {
     }
 }
 
+/// As long as files of the configuration must have been unchanged at a start before drops are decided by them.
+const FILES_SETTLE: Duration = Duration::from_secs(3);
+
 /// A sandbox and a daemon on the configuration that `init` writes, without its limits.
 pub struct Office {
     dir: TempDir,
@@ -172,6 +175,8 @@ impl Office {
             ("burst: 50 in 10m", "burst: 1000000 in 10m"),
         ];
         edit("folders/invoices.yaml", &free);
+        // Files that were saved a moment ago may be half of what they will be: drops wait until they are 3 s old.
+        park_timeout(FILES_SETTLE);
         let config = path.join("mailchute.yaml");
         let daemon = Running(
             program(&["run", "--config", config.to_str().unwrap()]).stderr(Stdio::null()).spawn().unwrap(),

@@ -8,7 +8,9 @@ use crate::api::Client;
 use crate::clock::Clock;
 use crate::config::{Email, Folder, Login, Smtp, Transport};
 use crate::hot::not_shared;
+use crate::intake::reused_names;
 use crate::owed;
+use crate::store::Desk;
 
 /// Check the configuration and every folder's rules; all mistakes of all files at once
 #[derive(Debug, clap::Args)]
@@ -54,8 +56,15 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     if let Some(email) = &config.email {
         sound &= email_is_sound(email, arguments.online).await?;
     }
+    // Without records, or the right to read them, there is nothing to compare with.
+    let desk = Desk::open(&config.state).ok();
     for folder in &config.folders {
         sound &= folder_is_sound(folder)?;
+        let recorded = desk.as_ref().and_then(|desk| desk.shelf_names(&folder.name).ok().flatten());
+        for wrong in reused_names(recorded.as_deref(), folder) {
+            eprint(&wrong);
+            sound = false;
+        }
     }
     for forbidden in unit::forbidden(&config) {
         eprint(&format!("warning: {forbidden}"));

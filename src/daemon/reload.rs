@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::config::{Config, ConfigError, FilesOnDisk, Folder, Problem, looser};
 use crate::hot::Registry;
-use crate::intake::{Bells, left_out};
+use crate::intake::{Bells, left_out, reused_in};
 use crate::journal;
 use crate::owed::Outbox;
 use crate::schedule::{Schedule, Waking};
@@ -160,10 +160,11 @@ impl Reloading {
                 let present = registry.all();
                 let present: Vec<&str> = present.iter().map(|known| known.folder.name.as_str()).collect();
                 let left_out = left_out(&self.store, &present, &config.folders);
-                let left_out = left_out.unwrap_or_else(|error| vec![error.to_string()]);
-                if !left_out.is_empty() {
-                    journal::not_reloaded(&left_out);
-                    return Err(left_out);
+                let mut wrong = left_out.unwrap_or_else(|error| vec![error.to_string()]);
+                wrong.extend(reused_in(&self.store, &config.folders));
+                if !wrong.is_empty() {
+                    journal::not_reloaded(&wrong);
+                    return Err(wrong);
                 }
                 if config.fixed() != self.fixed {
                     journal::restart_needed();

@@ -88,7 +88,10 @@ impl Dispatch {
     ) -> Self {
         let accounts =
             accounts.into_iter().map(|account| (account.name.clone(), Arc::new(account))).collect();
-        let seen = (clock.now(), clock.steady());
+        // A clock that was set back while nobody looked is noticed at the first tick.
+        let now = clock.now();
+        let recorded = store.last_recorded().ok().flatten();
+        let seen = (recorded.map_or(now, |recorded| recorded.max(now)), clock.steady());
         let shared = Shared {
             store,
             spool: Arc::new(spool),

@@ -106,7 +106,8 @@ fn create(ours: impl AsFd, name: &str) -> io::Result<File> {
 
 /// Whether the corner is ours alone; whoever could change it could tell us anything. Where a file system does not
 /// keep owners and modes nothing can be told from them: a file of our own is made to find out.
-pub(super) fn is_ours_alone(ours: impl AsFd) -> io::Result<bool> {
+/// What time it is there is told too.
+pub(super) fn is_ours_alone(ours: impl AsFd) -> io::Result<(bool, i64)> {
     let user = rustix::process::geteuid().as_raw();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     let _ = fs::unlinkat(&ours, PROBE, AtFlags::empty());
@@ -114,7 +115,8 @@ pub(super) fn is_ours_alone(ours: impl AsFd) -> io::Result<bool> {
     fs::unlinkat(&ours, PROBE, AtFlags::empty())?;
     let keeps_rights = made.st_uid == user && made.st_mode & 0o777 == 0o600;
     let corner = fs::fstat(&ours)?;
-    Ok(!keeps_rights || (corner.st_uid == user && corner.st_mode & 0o022 == 0))
+    let is_ours = !keeps_rights || (corner.st_uid == user && corner.st_mode & 0o022 == 0);
+    Ok((is_ours, changed(&made)))
 }
 
 fn text(ours: impl AsFd, name: &str) -> io::Result<Option<String>> {

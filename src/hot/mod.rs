@@ -49,6 +49,8 @@ pub struct Hot {
     claims: OwnedFd,
     remote: bool,
     is_locked: bool,
+    /// What time it was when it was opened, by the file system's own clock.
+    pub opened_at: i64,
     claims_syncs: Syncs,
     folder_syncs: Syncs,
     /// Held as long as the folder is ours.
@@ -64,6 +66,13 @@ pub enum Away {
         "its directory .mailchute is gone: its share is not mounted, or it was emptied; if that was on purpose, make an empty .mailchute in it and what lies there is held"
     )]
     NotOurs,
+    #[error("{0}")]
+    ShelfName(String),
+    #[error(
+        "it has the same marker as the folder {0}, and nobody can tell which of the two it is: leave one of them out \
+         of the configuration, or empty the .mailchute of the copy"
+    )]
+    Rival(String),
     #[error(
         "its directory .mailchute belongs to another user, or others may write in it: somebody put it there; if it is \
          right, `chown -R` it to mailchute's user and `chmod 700` it"
@@ -154,11 +163,11 @@ impl Hot {
             return Err(Away::NotOurs);
         }
         let ours = our_dir(&dir, OURS).map_err(Away::NoRight)?;
-        match corner::is_ours_alone(&ours) {
-            Ok(true) => {}
-            Ok(false) => return Err(Away::OthersCorner),
+        let opened_at = match corner::is_ours_alone(&ours) {
+            Ok((true, now)) => now,
+            Ok((false, _)) => return Err(Away::OthersCorner),
             Err(error) => return Err(Away::NoRight(error)),
-        }
+        };
         let claims = our_dir(&ours, CLAIM).map_err(Away::NoRight)?;
         let flags = OFlags::RDWR | OFlags::CREATE;
         let lock =
@@ -188,6 +197,7 @@ impl Hot {
             claims,
             remote,
             is_locked,
+            opened_at,
             claims_syncs: Syncs::default(),
             folder_syncs: Syncs::default(),
             _lock: lock,

@@ -17,6 +17,7 @@ use super::laid::Hands;
 use super::litter::is_litter;
 use super::meant::{Laid, Wish, lies_at, wish};
 use super::shared::Shared;
+use super::shelf_names::ShelfNames;
 use super::taken_back::{bring_along, take_back};
 use super::wish::Hand;
 use crate::config::Folder;
@@ -35,32 +36,31 @@ pub(super) async fn look(
     hands: &mut Hands,
     shared: &Arc<Shared>,
     folder: &Folder,
-    hot: &Arc<Hot>,
+    (hot, names): (&Arc<Hot>, &ShelfNames),
     now: TimeDelta,
 ) -> Result<(), IntakeError> {
     hands.next = None;
     let incomplete = TimeDelta::from_std(folder.incomplete).unwrap_or(TimeDelta::MAX);
-    for hand in [Hand::Approve, Hand::Cancel] {
-        let place = match hand {
-            Hand::Approve => &folder.names.approve,
-            Hand::Cancel => &folder.names.cancel,
-        };
+    let places = [Hand::Approve, Hand::Cancel]
+        .map(|hand| names.of_hand(hand).into_iter().map(move |name| (hand, name)));
+    for (hand, place) in places.into_iter().flatten() {
+        let place = place.as_str();
         let Ok(found) = hot.list(Some(place)) else { continue };
         let drops = found.into_iter().filter(|seen| !is_litter(folder, &seen.name));
         let listing = drops.map(|seen| (seen.name.clone(), super::Stamp::of(&seen, 0))).collect();
-        let look = hands.of(hand).look(now, SETTLE, listing, |_, _| None);
+        let look = hands.of(place).look(now, SETTLE, listing, |_, _| None);
         hands.next = [hands.next, look.next].into_iter().flatten().min();
         for (name, _) in look.ready {
             if let Some(pdf) = pdf_of(&name) {
                 // It is taken along with its PDF; alone it goes where its PDF will look for it.
-                if !hands.of(hand).knows(pdf) {
+                if !hands.of(place).knows(pdf) {
                     let from = Path::new(place).join(shown_path(&name));
                     drop(hot.shelve(&from, &shown_path(&name)));
                 }
                 continue;
             }
             // What has not the bytes of any letter may be being copied.
-            let until = hands.of(hand).since(&name).unwrap_or(now) + incomplete;
+            let until = hands.of(place).since(&name).unwrap_or(now) + incomplete;
             let path = Path::new(place).join(shown_path(&name));
             let before = hands.failed.get(&path).copied();
             if let Some((_, again)) = before.filter(|(_, again)| now < *again) {
@@ -72,7 +72,7 @@ pub(super) async fn look(
             let said = said(shared, folder, hot, &laid).await;
             match said {
                 Ok(true) => {
-                    hands.of(hand).forget(&name);
+                    hands.of(place).forget(&name);
                     hands.failed.remove(&path);
                 }
                 // It may be being written.

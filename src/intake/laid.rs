@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use chrono::TimeDelta;
 
 use super::settle::Settling;
-use super::wish::Hand;
 
 /// What can't be taken up is tried again after this, and then more and more seldom.
 const FIRST_WAIT: TimeDelta = TimeDelta::seconds(1);
@@ -15,8 +14,8 @@ const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
 
 #[derive(Debug, Default)]
 pub(super) struct Hands {
-    approve: Settling,
-    cancel: Settling,
+    /// By the names of the shelves where files are laid.
+    places: HashMap<String, Settling>,
     pub(super) next: Option<TimeDelta>,
     /// What could not be taken up: how often, and when it is tried again.
     pub(super) failed: HashMap<PathBuf, (u32, TimeDelta)>,
@@ -27,11 +26,8 @@ impl Hands {
         self.next
     }
 
-    pub(super) fn of(&mut self, hand: Hand) -> &mut Settling {
-        match hand {
-            Hand::Approve => &mut self.approve,
-            Hand::Cancel => &mut self.cancel,
-        }
+    pub(super) fn of(&mut self, place: &str) -> &mut Settling {
+        self.places.entry(place.to_owned()).or_default()
     }
 
     /// What could not be taken up, as paths in the folder.

@@ -20,8 +20,10 @@ mod left;
 mod litter;
 mod meant;
 mod open;
+mod rival;
 mod settle;
 mod shared;
+mod shelf_names;
 mod sidecar;
 mod stamp;
 mod take;
@@ -46,6 +48,7 @@ use hints::Hints;
 pub use left::{hold_left_out, left_out};
 pub use settle::{Look, Settling, Stamp};
 use shared::Shared;
+pub use shelf_names::{reused_in, reused_names};
 use watched::Watched;
 use work::Work;
 

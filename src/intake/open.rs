@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::identity::{Identity, Met, RecordedPath, identity};
+use super::rival::rival;
 use super::shared::Shared;
 use super::watched::Watched;
 use super::{IntakeError, claims, epoch, hands};
@@ -16,6 +17,9 @@ use crate::journal;
 use crate::spool::Ulid;
 use crate::store::KnownFolder;
 
+/// A marker that is so much younger than the file system's clock was laid by one that was ahead, in nanoseconds.
+const AHEAD: i64 = 60_000_000_000;
+
 impl Watched {
     /// The handle of the folder; opened, and its claims taken up, if it was not.
     pub(super) async fn opened(
@@ -24,13 +28,8 @@ impl Watched {
         known: &Known,
     ) -> Result<Result<Arc<Hot>, Away>, IntakeError> {
         let folder = &known.folder;
-        if let Some(hot) = known.hot.as_ref().filter(|_| self.opened) {
-            if hot.is_still_there() {
-                return Ok(Ok(Arc::clone(hot)));
-            }
-            shared.registry.set(&folder.name, None);
-            self.opened = false;
-            journal::folder_away(&folder.name, "it is not the directory it was");
+        if let Some(still) = self.still_open(shared, known)? {
+            return Ok(still);
         }
         let path = folder.path.display().to_string();
         // By the path too: a share that is not mounted has no marker that would tell.
@@ -84,6 +83,33 @@ impl Watched {
         Ok(Ok(hot))
     }
 
+    /// The handle it has, if that is still good, or why nothing may be opened.
+    fn still_open(
+        &mut self,
+        shared: &Shared,
+        known: &Known,
+    ) -> Result<Option<Result<Arc<Hot>, Away>>, IntakeError> {
+        let folder = &known.folder;
+        if (!self.opened || shared.has_rival(&folder.name))
+            && let Some(other) = rival(shared, folder)?
+        {
+            shared.are_rivals(&folder.name, &other);
+            shared.registry.set(&folder.name, None);
+            self.opened = false;
+            return Ok(Some(Err(Away::Rival(other))));
+        }
+        shared.has_no_rival(&folder.name);
+        if let Some(hot) = known.hot.as_ref().filter(|_| self.opened) {
+            if hot.is_still_there() {
+                return Ok(Some(Ok(Arc::clone(hot))));
+            }
+            shared.registry.set(&folder.name, None);
+            self.opened = false;
+            journal::folder_away(&folder.name, "it is not the directory it was");
+        }
+        Ok(None)
+    }
+
     /// Says since when drops count as new here, and whose the claims in it are.
     async fn enable(
         &mut self,
@@ -111,7 +137,13 @@ impl Watched {
         // Under our eyes nothing came into it while it was away.
         let came_back = self.trouble.is_some() && before.is_some();
         let ours = before.filter(|_| identity != Some(Identity::Copy));
-        if let Some(before) = ours.as_ref().filter(|_| identity == Some(Identity::Known) && !came_back) {
+        // What is dropped now would seem to have been there before.
+        let is_from_the_future = ours.as_ref().is_some_and(|before| before.since > hot.opened_at + AHEAD);
+        if is_from_the_future {
+            journal::marker_from_the_future(&folder.name);
+        }
+        let is_as_before = identity == Some(Identity::Known) && !came_back && !is_from_the_future;
+        if let Some(before) = ours.as_ref().filter(|_| is_as_before) {
             self.since = before.since;
             if (&before.name, &before.path, &before.directory) != (&folder.name, &path, &directory) {
                 let name = folder.name.clone();
@@ -142,12 +174,7 @@ impl Watched {
         }
         journal::folder_enabled(&folder.name, came_back);
         if identity == Some(Identity::Copy) {
-            let alarm = Alarm::Copied(folder.name.clone());
-            journal::folder_copied(&folder.name);
-            let why =
-                "what lies in it is held; letters stay those of the folder it was copied from".to_owned();
-            shared.store.raise(alarm, why, shared.clock.now()).await?;
-            shared.owed.notify_one();
+            is_copy(shared, folder).await?;
             return Ok(Ok(Enabled::Copied));
         }
         is_no_copy(shared, folder).await?;
@@ -195,6 +222,15 @@ impl Watched {
         self.trouble.clone_from(&trouble);
         Ok(shared.store.folder_trouble(&folder.name, trouble).await?)
     }
+}
+
+async fn is_copy(shared: &Shared, folder: &Folder) -> Result<(), IntakeError> {
+    let alarm = Alarm::Copied(folder.name.clone());
+    journal::folder_copied(&folder.name);
+    let why = "what lies in it is held; letters stay those of the folder it was copied from".to_owned();
+    shared.store.raise(alarm, why, shared.clock.now()).await?;
+    shared.owed.notify_one();
+    Ok(())
 }
 
 /// Ends the alarm that an earlier opening may have raised.

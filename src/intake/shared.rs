@@ -1,5 +1,6 @@
 //! What every worker of intake uses.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ pub(super) struct Shared {
     pub(super) again: Mutex<Vec<(String, String)>>,
     pub(super) books: Books,
     pub(super) alone: Alone,
+    /// Folders that had a rival when they were looked at last.
+    pub(super) rivals: Mutex<BTreeSet<String>>,
     pub(super) unsettled_rules: Mutex<UnsettledRules>,
     /// The name that was given last.
     last_ulid: Mutex<Option<Ulid>>,
@@ -69,6 +72,7 @@ impl Shared {
             again: Mutex::default(),
             books: Books::default(),
             alone: Alone::default(),
+            rivals: Mutex::default(),
             unsettled_rules: Mutex::default(),
             last_ulid: Mutex::default(),
             taken: Arc::clone(&bells.taken),

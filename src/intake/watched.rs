@@ -15,13 +15,16 @@ use super::laid::Hands;
 use super::litter::is_litter;
 use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, settle_time, together};
+use super::shelf_names::{self, ShelfNames, is_directory};
 use super::stamp::stamp_inside;
 use super::waiting::Waiting;
+use super::wish::Hand;
 use super::work::Work;
 use super::{IntakeError, epoch, hands};
 use crate::config::{Accept, FirstStart, Folder, LetterKind, WatchMode};
 use crate::drop::{self, Kind, is_pdf, pdf_of, shown, sidecars_of};
 use crate::hot::{Away, Hot, Known, kind};
+use crate::texts::{Language, Names};
 
 /// How soon after a look hints lead to another: a large copy gives thousands.
 const BREATH: TimeDelta = TimeDelta::milliseconds(100);
@@ -61,6 +64,8 @@ pub(super) struct Watched {
     /// Whether drops wait for the folder's address book.
     pub(super) book: BookAlarm,
     held_up: HeldUp,
+    /// The names of its shelves, and those they were read for.
+    shelves: Option<(Names, Language, ShelfNames)>,
 }
 
 impl Watched {
@@ -134,13 +139,15 @@ impl Watched {
         self.last_look = Some(now);
         let folder = &known.folder;
         self.book.look(shared, folder).await?;
-        let looked = match self.opened(shared, known).await? {
+        let looked = match self.opened_with_shelves(shared, known).await? {
             Ok(hot) => match self.scan(shared, folder, &hot) {
                 Ok(next) => {
                     // People may have removed them.
                     let furnished = hot.furnish(&[&folder.names.approve, &folder.names.cancel]);
                     let heard = furnished.is_ok() && self.watch(folder, &hot, hints);
-                    hands::look(&mut self.hands, shared, folder, &hot, now).await?;
+                    let names =
+                        self.shelves.as_ref().map(|(_, _, shelves)| shelves.clone()).unwrap_or_default();
+                    hands::look(&mut self.hands, shared, folder, (&hot, &names), now).await?;
                     self.held_up.look(shared, folder, &hot, self.hands.failed()).await?;
                     self.epoch.compare(&shared.store, now)?;
                     let took = shared.clock.steady() - now;
@@ -169,6 +176,30 @@ impl Watched {
         Ok(self.earliest(next, now))
     }
 
+    /// The folder opened, and the names that its shelves have and had.
+    async fn opened_with_shelves(
+        &mut self,
+        shared: &Shared,
+        known: &Known,
+    ) -> Result<Result<Arc<Hot>, Away>, IntakeError> {
+        let hot = match self.opened(shared, known).await? {
+            Ok(hot) => hot,
+            Err(away) => return Ok(Err(away)),
+        };
+        let folder = &known.folder;
+        let is_known = self
+            .shelves
+            .as_ref()
+            .is_some_and(|(names, language, _)| *names == folder.names && *language == folder.language);
+        if !is_known {
+            match shelf_names::in_force(shared, folder).await? {
+                Ok(names) => self.shelves = Some((folder.names.clone(), folder.language, names)),
+                Err(wrong) => return Ok(Err(Away::ShelfName(wrong))),
+            }
+        }
+        Ok(Ok(hot))
+    }
+
     fn earliest(&self, look: TimeDelta, now: TimeDelta) -> TimeDelta {
         let claims = self.claims.values().map(|(at, _)| *at).filter(|at| *at > now).min();
         [claims, self.epoch.due(now)].into_iter().flatten().fold(look, TimeDelta::min)
@@ -191,7 +222,9 @@ impl Watched {
         let mut dirs = Vec::new();
         if folder.mode == WatchMode::Events || (folder.mode == WatchMode::Auto && !hot.is_remote()) {
             dirs.push(hot.path.clone());
-            dirs.extend([&folder.names.approve, &folder.names.cancel].map(|name| hot.path.join(name)));
+            let names = self.shelves.as_ref().map(|(_, _, shelves)| shelves.clone()).unwrap_or_default();
+            let names = [Hand::Approve, Hand::Cancel].map(|hand| names.of_hand(hand)).into_iter().flatten();
+            dirs.extend(names.filter(|name| is_directory(folder, name)).map(|name| hot.path.join(name)));
             if folder.letter == LetterKind::Subfolder {
                 let names = self.settling.names().map(|name| hot.path.join(shown(name)));
                 dirs.extend(names.filter(|path| path.is_dir()));
@@ -204,7 +237,8 @@ impl Watched {
     fn scan(&mut self, shared: &Shared, folder: &Folder, hot: &Hot) -> io::Result<Option<TimeDelta>> {
         let mut listing = Vec::new();
         for seen in hot.list(None)? {
-            if is_litter(folder, &seen.name) {
+            let is_shelf = |(_, _, shelves): &(_, _, ShelfNames)| shelves.contains(&shown(&seen.name));
+            if is_litter(folder, &seen.name) || self.shelves.as_ref().is_some_and(is_shelf) {
                 continue;
             }
             let inside = match kind(&seen.stat) {

@@ -14,6 +14,7 @@ use chrono::TimeDelta;
 use crate::api::Client;
 use crate::clock::{Clock, Time};
 use crate::hot::Registry;
+use crate::journal;
 use crate::spool::Spool;
 use crate::store::{RecordError, Store};
 
@@ -31,8 +32,8 @@ pub struct Keeper {
     /// By account.
     clients: BTreeMap<String, Client>,
     looked: Mutex<Option<Time>>,
-    /// When it began, by the wall and by the steady clock.
-    began: (Time, TimeDelta),
+    /// Since when both clocks have gone on together, by the wall and by the steady one.
+    began: Mutex<(Time, TimeDelta)>,
 }
 
 impl Keeper {
@@ -43,7 +44,7 @@ impl Keeper {
         clock: Clock,
         clients: BTreeMap<String, Client>,
     ) -> Self {
-        let began = (clock.now(), clock.steady());
+        let began = Mutex::new((clock.now(), clock.steady()));
         Self { store, registry, spool, clock, clients, looked: Mutex::default(), began }
     }
 
@@ -66,10 +67,17 @@ impl Keeper {
 
     /// Only once both clocks have gone on together for an hour: a wall clock that jumped removes nothing.
     fn begins_look(&self, now: Time) -> bool {
-        let (wall, steady) = (now - self.began.0, self.clock.steady() - self.began.1);
-        if steady < LOOK || (wall - steady).abs() > TOGETHER {
+        let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
+        let (wall, steady) = (now - began.0, self.clock.steady() - began.1);
+        if (wall - steady).abs() > TOGETHER {
+            *began = (now, self.clock.steady());
+            journal::retention_waits();
             return false;
         }
+        if steady < LOOK {
+            return false;
+        }
+        drop(began);
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         let due = looked.is_none_or(|looked| now >= looked + LOOK || now < looked);
         if due {

@@ -35,13 +35,12 @@ impl Tongue {
 impl Outbox {
     /// What news are about, as far as it decides who hears of them.
     pub(super) fn about<'a>(&self, news: &News, all: &'a [Arc<Folder>]) -> Result<About<'a>, StoreError> {
-        let called = |name: &str| all.iter().map(AsRef::as_ref).find(|folder| folder.name == name);
         Ok(match news {
             News::Letter { number, .. } => {
                 let Some(letter) = self.store.letter(*number)? else { return Ok(About::default()) };
                 let unknown = |reason: &Reason| reason.certainty() == Certainty::Unknown;
                 About {
-                    folder: called(&letter.order.source),
+                    folder: self.called(&letter.order.source, all)?,
                     doubtful: letter.state.hold().is_some_and(unknown),
                     cause_is_told: self.is_told(&letter.order.account)?,
                     paid: Vec::new(),
@@ -49,7 +48,10 @@ impl Outbox {
             }
             News::Drop { ulid, .. } => {
                 let original = self.store.original(ulid)?;
-                let folder = original.and_then(|original| called(&original.origin.folder));
+                let folder = match original {
+                    Some(original) => self.called(&original.origin.folder, all)?,
+                    None => None,
+                };
                 About { folder, ..About::default() }
             }
             News::AccountPaused { account, .. } => {
@@ -60,6 +62,17 @@ impl Outbox {
                 About::default()
             }
         })
+    }
+
+    /// The folder that has this name, or had it when the letter was taken in. Until a folder whose file was renamed is
+    /// opened under its new name, its path tells.
+    fn called<'a>(&self, name: &str, all: &'a [Arc<Folder>]) -> Result<Option<&'a Folder>, StoreError> {
+        let folders = || all.iter().map(AsRef::as_ref);
+        if let Some(known) = self.registry.get(name) {
+            return Ok(folders().find(|folder| folder.name == known.folder.name));
+        }
+        let recorded = self.store.known_folders()?.into_iter().find(|known| known.name == name);
+        Ok(recorded.and_then(|known| folders().find(|folder| folder.path.as_os_str() == known.path.as_str())))
     }
 
     /// Whether operators know already why an account's letters don't get on.

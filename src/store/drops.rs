@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
+use super::folders;
 use super::originals::{self, COLUMNS, Original};
 use super::{Desk, Store, StoreError, read, signed};
 use crate::drop::{Undecided, showable, shown};
@@ -104,6 +105,11 @@ impl Desk {
         );
         let values = params![folder, name, after.as_str()];
         Ok(self.db().prepare_cached(&sql)?.query_row(values, drop_row).optional()?)
+    }
+
+    /// The names of a folder's shelves, as intake keeps them.
+    pub fn shelf_names(&self, folder: &str) -> Result<Option<String>, StoreError> {
+        Ok(folders::shelf_names(self.db(), folder)?)
     }
 
     pub fn folders(&self) -> Result<Vec<FolderRow>, StoreError> {

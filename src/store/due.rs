@@ -3,11 +3,19 @@
 use chrono::TimeDelta;
 
 use super::moves::RecordError;
-use super::{Store, millis, signed};
+use super::{Store, StoreError, millis, signed, time};
 use crate::clock::Time;
 use crate::letter::Number;
 
 impl Store {
+    /// The latest time that anything was recorded at.
+    pub fn last_recorded(&self) -> Result<Option<Time>, StoreError> {
+        let sql = "SELECT max(at) FROM (SELECT max(changed_at) AS at FROM letter
+                   UNION ALL SELECT arrived_at FROM (SELECT arrived_at FROM original ORDER BY ulid DESC LIMIT 1))";
+        let at: Option<i64> = self.reader().prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+        Ok(at.map(time))
+    }
+
     /// The wall clock was set back: what is due later is due earlier by as much.
     pub async fn bring_forward(&self, by: TimeDelta, now: Time) -> Result<(), RecordError> {
         self.write(move |batch| {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::moves::RecordError;
-use super::{Store, StoreError, read};
+use super::{Store, StoreError, millis, read};
+use crate::clock::Time;
 use crate::letter::Number;
 
 /// A folder as it was enabled.
@@ -122,6 +123,34 @@ impl Store {
         .await
     }
 
+    /// The names of a folder's shelves, as intake keeps them.
+    pub fn shelf_names(&self, folder: &str) -> Result<Option<String>, StoreError> {
+        Ok(shelf_names(&self.reader(), folder)?)
+    }
+
+    /// They are others now. If `due` is given, texts are written anew and originals moved, of all that is not
+    /// finished and of what was rejected.
+    pub async fn keep_shelf_names(
+        &self,
+        folder: &str,
+        names: String,
+        due: Option<Time>,
+    ) -> Result<(), RecordError> {
+        let folder = folder.to_owned();
+        self.write(move |batch| {
+            let sql =
+                "INSERT INTO meta VALUES ('shelves ' || ?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2";
+            batch.db.prepare_cached(sql)?.execute(params![folder, names])?;
+            let Some(due) = due else { return Ok(()) };
+            let sql = "UPDATE original SET due_at = ?2, changes = changes + 1
+                       WHERE folder = ?1 AND place IN ('held', 'sent', 'rejected') AND (letter IS NULL
+                           OR (SELECT state FROM letter WHERE number = original.letter)
+                               NOT IN ('shipped', 'cancelled', 'withdrawn', 'closed'))";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![folder, millis(due)]).map(drop)?)
+        })
+        .await
+    }
+
     /// The stamp of the address book that was in force last in a folder.
     pub fn book_in_force(&self, folder: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT value FROM meta WHERE key = 'book ' || ?1";
@@ -139,6 +168,11 @@ impl Store {
     }
 }
 
+pub(super) fn shelf_names(db: &Connection, folder: &str) -> rusqlite::Result<Option<String>> {
+    let sql = "SELECT value FROM meta WHERE key = 'shelves ' || ?1";
+    db.prepare_cached(sql)?.query_row([folder], |row| row.get(0)).optional()
+}
+
 /// Everything that is under a folder's name is under another.
 fn rename(db: &Connection, old: &str, new: &str) -> rusqlite::Result<()> {
     for sql in [
@@ -146,6 +180,7 @@ fn rename(db: &Connection, old: &str, new: &str) -> rusqlite::Result<()> {
         "UPDATE original SET folder = ?2, due_at = CASE WHEN due_at IS NOT NULL THEN 0 END WHERE folder = ?1",
         "UPDATE folder SET name = ?2 WHERE name = ?1",
         "UPDATE OR REPLACE meta SET key = 'book ' || ?2 WHERE key = 'book ' || ?1",
+        "UPDATE OR REPLACE meta SET key = 'shelves ' || ?2 WHERE key = 'shelves ' || ?1",
         "UPDATE renamed SET name = ?2 WHERE name = ?1",
         "INSERT INTO renamed VALUES (?1, ?2) ON CONFLICT (old) DO UPDATE SET name = ?2",
     ] {

@@ -96,6 +96,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "drop",
             "guard",
             "hot",
+            "intake",
             "letter",
             "message",
             "owed",

@@ -49,6 +49,7 @@ mod folders {
     mod renamed;
     mod rights;
     mod settled;
+    mod shelf_names;
     mod together;
 }
 

@@ -1,8 +1,10 @@
 //! Folders that are new, go away and come back, or can't be worked on; configurations that change.
 
+use chrono::TimeDelta;
+use mailchute::clock::{Clock, Pace};
 use mailchute::hot::{Hot, Keeper};
 
-use crate::mailroom::{Mailroom, RULES};
+use crate::mailroom::{Loop, Mailroom, RULES};
 use crate::service::pdf;
 
 #[tokio::test]
@@ -187,5 +189,40 @@ async fn a_corner_that_somebody_swapped_holds_up_no_other_folder() {
         room.settled().await;
         assert_eq!(room.desk().folders().unwrap()[0].trouble, None);
     }
+    room.check().await;
+}
+
+#[tokio::test]
+async fn what_a_clock_that_was_ahead_has_left_behind_does_not_wait_until_then() {
+    let mut room = Mailroom::open().await;
+    room.drop("x1.pdf", 1);
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed"]);
+    // Nine hours ahead, something is rejected, and the daemon ends before it is put away and told.
+    let right = room.clock.now();
+    room.clock.move_by(TimeDelta::hours(9)).unwrap();
+    std::fs::write(room.path("notes.doc"), "no PDF").unwrap();
+    for seconds in [1, 5, 1] {
+        room.turn(Loop::Intake).await;
+        room.clock.move_by(TimeDelta::seconds(seconds)).unwrap();
+    }
+    assert_eq!(room.state("notes.doc"), "rejected");
+    room.stop();
+    room.clock = Clock::starting_at(right + TimeDelta::seconds(10), Pace::ByHand);
+    room.start();
+    room.settle().await;
+    assert!(room.path("Rejected/notes.doc").exists(), "it would wait for nine hours: {:?}", room.tree());
+    // The folder was marked by such a clock too.
+    room.stop();
+    let database = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    database.execute("UPDATE folder SET since = since + 9 * 3600000000000", []).unwrap();
+    drop(database);
+    room.drop("x2.pdf", 2);
+    room.start();
+    room.settled().await;
+    assert_eq!((room.state("x2.pdf").as_str(), room.why("x2.pdf").as_str()), ("held", "it was there before"));
+    room.drop("x3.pdf", 3);
+    room.settled().await;
+    assert_eq!(room.state("x3.pdf"), "confirmed", "what comes now is new");
     room.check().await;
 }

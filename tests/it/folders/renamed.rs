@@ -233,3 +233,37 @@ async fn what_lies_in_a_folder_that_was_put_back_is_held_and_who_says_something_
     says(&mut room, "Held/x1.pdf", "Cancel/x1.pdf").await;
     assert_eq!(room.row_states()[0], "withdrawn");
 }
+
+#[tokio::test]
+async fn of_two_folders_with_one_marker_neither_is_worked_on_if_nobody_can_tell_them_apart() {
+    let mut room = Mailroom::with(&approval()).await;
+    room.drop("x1.pdf", 1);
+    room.settled().await;
+    assert_eq!(room.row_states(), ["held"]);
+    room.stop();
+    // It was copied to two places, and what was copied is gone.
+    let [one, other] = ["one", "other"].map(|name| room.dir.path().join(name));
+    copy_tree(&room.hot(), &one);
+    copy_tree(&room.hot(), &other);
+    std::fs::remove_dir_all(room.hot()).unwrap();
+    rules_for(&room, "letters", "one", &approval());
+    rules_for(&room, "other", "other", &approval());
+    room.start();
+    std::fs::rename(one.join("Held/x1.pdf"), one.join("Approve/x1.pdf")).unwrap();
+    std::fs::write(other.join("x2.pdf"), pdf(2)).unwrap();
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!((room.row_states(), room.state("x2.pdf").as_str()), (vec!["held".to_owned()], "not taken"));
+    let folders = room.desk().folders().unwrap();
+    let trouble = folders.iter().find_map(|folder| folder.trouble.clone()).unwrap();
+    assert!(trouble.contains("has the same marker as the folder"), "{trouble}");
+    assert_eq!(alarms(&room), ["folder letters", "folder other"]);
+    // One of them is left: it is the folder that was moved.
+    std::fs::remove_file(room.dir.path().join("folders/other.yaml")).unwrap();
+    room.reload();
+    for _ in 0..4 {
+        room.settled().await;
+    }
+    assert_eq!(room.row_states(), ["confirmed"], "what was said there is heard");
+}

@@ -18,7 +18,7 @@ impl World {
             let dir = self.room.dir.path().join(folder);
             let waiting = pdfs(&dir).into_iter().filter(|path| path.parent() == Some(&dir));
             assert_eq!(waiting.collect::<Vec<_>>(), Vec::<std::path::PathBuf>::new(), "left in {folder}");
-            for place in ["Approve", "Cancel"] {
+            for place in ["Approve", "Cancel", "承認する", "取り消す"] {
                 assert_eq!(pdfs(&dir.join(place)), Vec::<std::path::PathBuf>::new(), "{folder}");
             }
         }
@@ -30,6 +30,7 @@ impl World {
         }
         self.story.extend(rows.iter().map(|row| format!("  {} is {}", row.letter, row.state)));
         self.nothing_is_lost();
+        self.nothing_half_written_decided();
         self.posted_as_said().await;
         self.tally.drops = self.office.drops;
         self.tally.letters = rows.len();

@@ -6,6 +6,7 @@
 //! `MAILCHUTE_SEEDS=1000000 cargo test --release --test it simulation -- --nocapture` for more;
 //! `MAILCHUTE_SEEDS=17..18` for one, with its story.
 
+mod clerk;
 mod dice;
 mod judge;
 mod office;

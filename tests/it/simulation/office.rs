@@ -7,6 +7,7 @@ use mailchute::letter::{Command, Number};
 use mailchute::spool::sha256_of;
 use mailchute::store::AccountCommand;
 
+use super::clerk::Clerk;
 use super::dice::Dice;
 use crate::mailroom::{Mailroom, SIDECAR};
 use crate::service::pdf;
@@ -99,7 +100,7 @@ impl Office {
     }
 
     /// Somebody moves or removes what lies on a shelf; says what.
-    pub fn hand(&mut self, room: &Mailroom, dice: &mut Dice) -> Option<String> {
+    pub fn hand(&mut self, room: &Mailroom, clerk: &Clerk, dice: &mut Dice) -> Option<String> {
         let folder = room.dir.path().join(dice.pick(&FOLDERS));
         let (from, to) = dice.pick(&[
             ("Held", Some("Approve")),
@@ -113,15 +114,18 @@ impl Office {
             (".", Some("Cancel")),
             (".", None),
         ]);
+        let is_asked = matches!(to, Some("Approve" | "Cancel"));
+        let to = to.map(|to| if is_asked { clerk.shelf(to, dice) } else { to });
         let lying = match from {
             "." => pdfs(&folder).into_iter().filter(|path| path.parent() == Some(&folder)).collect(),
-            from => pdfs(&folder.join(from)),
+            from => pdfs(&folder.join(clerk.shelf(from, dice))),
         };
         let path = lying.get(dice.below(lying.len().max(1)))?;
         let name = path.file_name().unwrap();
         match to {
-            Some(to) if folder.join(to).join(name).exists() => return None,
-            Some(to @ ("Approve" | "Cancel")) if from != "." && dice.percent(30) => {
+            // A shelf of a language that was never in force.
+            Some(to) if !folder.join(to).is_dir() || folder.join(to).join(name).exists() => return None,
+            Some(to) if is_asked && from != "." && dice.percent(30) => {
                 std::fs::copy(path, folder.join(to).join(name)).unwrap();
                 *self.copies.entry(sha256_of(&std::fs::read(path).unwrap())).or_default() += 1;
                 return Some(format!("a copy of {} from {from} to {to}", name.display()));

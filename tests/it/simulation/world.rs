@@ -8,6 +8,7 @@ use mailchute::clock::Time;
 use mailchute::sandbox::Options;
 use mailchute::secret::Secret;
 
+use super::clerk::{Clerk, second_rules};
 use super::dice::Dice;
 use super::office::{FOLDERS, Office};
 use super::trouble::Trouble;
@@ -40,17 +41,18 @@ pub struct Tally {
 pub struct World {
     pub room: Mailroom,
     pub office: Office,
+    pub clerk: Clerk,
     pub tally: Tally,
     /// What happened, in its order.
     pub story: Vec<String>,
     nasty: Nasty,
     trouble: Trouble,
-    dice: Dice,
+    pub dice: Dice,
     /// A database of some time ago.
     old: Option<Vec<u8>>,
 }
 
-fn rules(folder: &str, more: &str) -> String {
+pub fn rules(folder: &str, more: &str) -> String {
     let notify = "notify: {shipped: [shipped@example.jp], held: [held@example.jp]}\n";
     RULES
         .replace("../letters", &format!("../{folder}"))
@@ -78,8 +80,7 @@ impl World {
         room.patience = Duration::from_mins(1);
         let [_, second] = FOLDERS;
         std::fs::create_dir(room.dir.path().join(second)).unwrap();
-        let second_rules = rules(second, "release: approval\nlimits: {letters_per_day: 4}\n");
-        std::fs::write(room.dir.path().join(format!("folders/{second}.yaml")), second_rules).unwrap();
+        std::fs::write(room.dir.path().join(format!("folders/{second}.yaml")), second_rules(second)).unwrap();
         room.add_to_main(
             "email:\n  from: mailchute <mailchute@files.example.jp>\n  operators: [admin@example.jp]\n  \
              directory: mails\n  together: 0s\n",
@@ -87,7 +88,9 @@ impl World {
         let trouble = Trouble::on(&nasty, dice.split());
         room.start();
         let (office, tally) = (Office::default(), Tally::default());
-        let mut world = Self { room, office, tally, story: Vec::new(), nasty, trouble, dice, old: None };
+        let clerk = Clerk::default();
+        let mut world =
+            Self { room, office, clerk, tally, story: Vec::new(), nasty, trouble, dice, old: None };
         world.settle().await;
         world
     }
@@ -175,9 +178,9 @@ impl World {
     }
 
     async fn act(&mut self) -> Option<String> {
-        match self.dice.below(24) {
+        match self.dice.below(29) {
             0..=7 => Some(self.office.drop(&self.room, &mut self.dice)),
-            8..=10 => self.office.hand(&self.room, &mut self.dice),
+            8..=10 => self.office.hand(&self.room, &self.clerk, &mut self.dice),
             11 | 12 => Office::command(&self.room, &mut self.dice),
             13 | 14 => {
                 let percent = self.dice.pick(&[0, 10, 30, 60]);
@@ -208,6 +211,7 @@ impl World {
                 Some("restart".to_owned())
             }
             22 => Some(format!("{} late calls arrive", self.nasty.deliver_late().await)),
+            23..=26 => Some(self.clerk().await),
             _ => {
                 self.office.write_on();
                 None
