@@ -22,7 +22,7 @@ const TURNS: usize = 2;
 const FIRST: &str = "2031-01-01T00:00:00Z";
 const YEARS: usize = 5;
 /// In one life at least so many things happen, and at most twice as many.
-const ACTIONS: usize = 5;
+const ACTIONS: usize = 6;
 
 /// What a run came to.
 #[derive(Debug, Default, Clone)]
@@ -178,7 +178,7 @@ impl World {
     }
 
     async fn act(&mut self) -> Option<String> {
-        match self.dice.below(29) {
+        match self.dice.below(26) {
             0..=7 => Some(self.office.drop(&self.room, &mut self.dice)),
             8..=10 => self.office.hand(&self.room, &self.clerk, &mut self.dice),
             11 | 12 => Office::command(&self.room, &mut self.dice),
@@ -211,7 +211,7 @@ impl World {
                 Some("restart".to_owned())
             }
             22 => Some(format!("{} late calls arrive", self.nasty.deliver_late().await)),
-            23..=26 => Some(self.clerk().await),
+            23 | 24 => Some(self.clerk().await),
             _ => {
                 self.office.write_on();
                 None
