@@ -85,8 +85,12 @@ impl Reloading {
                 // Our own reading, or a state file beside them.
                 continue;
             }
-            let (on_disk, read) = self.read_settled(quiet, &registry, &outbox).await;
-            manager.reloading();
+            let (on_disk, read, is_asked) = self.read_settled(quiet, &registry, &outbox).await;
+            // What belongs to the start is no reload: the service manager would take its end for the start's.
+            let is_reload = is_asked || !registry.is_unfinished();
+            if is_reload {
+                manager.reloading();
+            }
             let wrong = match self.put_in_force(read, &registry, &outbox, &bells) {
                 Ok(waking) => {
                     keep_time(&mut schedule, waking).await;
@@ -98,7 +102,9 @@ impl Reloading {
             registry.decided_by(on_disk);
             // What the store can't take now is said at the next change.
             drop(outbox.configuration(wrong).await);
-            manager.reloaded();
+            if is_reload {
+                manager.reloaded();
+            }
             bells.hint.notify_one();
             bells.told.notify_one();
         }
@@ -106,13 +112,13 @@ impl Reloading {
 
     /// Reads the configuration when its files have been unchanged for `quiet`, and takes only what they said
     /// both before and after that. What asks for less than before must be unchanged for longer, unless a person
-    /// asks for it.
+    /// asks for it. Gives too whether one did.
     async fn read_settled(
         &self,
         mut quiet: Duration,
         registry: &Registry,
         outbox: &Outbox,
-    ) -> (FilesOnDisk, Result<Config, ConfigError>) {
+    ) -> (FilesOnDisk, Result<Config, ConfigError>, bool) {
         let alarm_at = Instant::now() + ALARM_AFTER;
         let mut is_reported = false;
         let mut before = FilesOnDisk::look(&self.file);
@@ -130,7 +136,7 @@ impl Reloading {
                 before = FilesOnDisk::look(&self.file);
                 let less = read.as_ref().map_or_else(|_| Vec::new(), |config| asks_less(registry, config));
                 if now == before && (quiet != UNCHANGED || less.is_empty()) {
-                    return (now, read);
+                    return (now, read, quiet == ASKED);
                 }
                 if now == before {
                     journal::looser(&less, LOOSER);

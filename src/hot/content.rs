@@ -77,6 +77,16 @@ impl Hot {
         Ok((part(0)?, part(size.saturating_sub(PART))?))
     }
 
+    /// What lies before a place in a file where it was dropped.
+    pub fn end_at(&self, name: &[u8], at: u64) -> io::Result<Vec<u8>> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = File::from(beneath(&self.dir, name, flags)?);
+        let length = at.min(PART);
+        let mut part = vec![0; usize::try_from(length).unwrap_or_default()];
+        file.read_exact_at(&mut part, at - length)?;
+        Ok(part)
+    }
+
     /// Reads a file where it was dropped; what is decided by that is decided again once it is claimed.
     pub fn peek(&self, name: &[u8], largest: u64) -> io::Result<Content> {
         whole(&self.dir, name, largest)

@@ -86,6 +86,12 @@ impl Registry {
         self.changed.notify_one();
     }
 
+    /// Whether the files of the start were not read again yet.
+    pub fn is_unfinished(&self) -> bool {
+        let decided_by = self.decided_by.lock().unwrap_or_else(PoisonError::into_inner);
+        matches!(&*decided_by, DecidedBy::Unfinished)
+    }
+
     /// Whether a saved change of the configuration has mistakes, so that the one of before is in force.
     pub fn has_mistakes(&self) -> bool {
         self.has_mistakes.load(Ordering::Relaxed)

@@ -21,6 +21,7 @@ mod litter;
 mod meant;
 mod open;
 mod rival;
+mod scan;
 mod settle;
 mod shared;
 mod shelf_names;

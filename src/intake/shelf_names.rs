@@ -3,13 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::IntakeError;
 use super::shared::Shared;
+use super::watched::Watched;
 use super::wish::Hand;
 use crate::config::Folder;
+use crate::hot::{Away, Hot, Known};
 use crate::store::Store;
 use crate::texts::{Language, Names};
 
@@ -112,12 +115,35 @@ pub fn reused_in(store: &Store, folders: &[Folder]) -> Vec<String> {
     folders.iter().flat_map(of).collect()
 }
 
+impl Watched {
+    /// The folder opened, and the names that its shelves have and had.
+    pub(super) async fn opened_with_shelves(
+        &mut self,
+        shared: &Shared,
+        known: &Known,
+    ) -> Result<Result<Arc<Hot>, Away>, IntakeError> {
+        let hot = match self.opened(shared, known).await? {
+            Ok(hot) => hot,
+            Err(away) => return Ok(Err(away)),
+        };
+        let folder = &known.folder;
+        let is_known = self
+            .shelves
+            .as_ref()
+            .is_some_and(|(names, language, _)| *names == folder.names && *language == folder.language);
+        if !is_known {
+            match in_force(shared, folder).await? {
+                Ok(names) => self.shelves = Some((folder.names.clone(), folder.language, names)),
+                Err(wrong) => return Ok(Err(Away::ShelfName(wrong))),
+            }
+        }
+        Ok(Ok(hot))
+    }
+}
+
 /// The names of a folder's shelves, recorded if they are others than before: then what is not finished is moved and
 /// its texts are written anew. `Err`: what is wrong with them.
-pub(super) async fn in_force(
-    shared: &Shared,
-    folder: &Folder,
-) -> Result<Result<ShelfNames, String>, IntakeError> {
+async fn in_force(shared: &Shared, folder: &Folder) -> Result<Result<ShelfNames, String>, IntakeError> {
     let recorded = shared.store.shelf_names(&folder.name)?;
     if let Some(wrong) = reused_names(recorded.as_deref(), folder).into_iter().next() {
         return Ok(Err(wrong));

@@ -1,7 +1,6 @@
 //! One folder as it is watched: opened, looked at, and what of it is finished.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,18 +11,16 @@ use super::books::BookAlarm;
 use super::held_up::HeldUp;
 use super::hints::Hints;
 use super::laid::Hands;
-use super::litter::is_litter;
 use super::settle::{Name, Settling, Stamp};
-use super::shared::{Shared, settle_time, together};
-use super::shelf_names::{self, ShelfNames, is_directory};
-use super::stamp::stamp_inside;
+use super::shared::{Shared, together};
+use super::shelf_names::{ShelfNames, is_directory};
 use super::waiting::Waiting;
 use super::wish::Hand;
 use super::work::Work;
 use super::{IntakeError, epoch, hands};
-use crate::config::{Accept, FirstStart, Folder, LetterKind, WatchMode};
-use crate::drop::{self, Kind, is_pdf, pdf_of, shown, sidecars_of};
-use crate::hot::{Away, Hot, Known, kind};
+use crate::config::{Folder, LetterKind, WatchMode};
+use crate::drop::{self, shown};
+use crate::hot::{Away, Hot, Known};
 use crate::texts::{Language, Names};
 
 /// How soon after a look hints lead to another: a large copy gives thousands.
@@ -40,7 +37,7 @@ const STUCK_WAITS: TimeDelta = TimeDelta::minutes(1);
 pub(super) struct Watched {
     pub(super) settling: Settling,
     hands: Hands,
-    ready: VecDeque<Work>,
+    pub(super) ready: VecDeque<Work>,
     /// Claims that wait, until when, and what they looked like.
     pub(super) claims: BTreeMap<String, (TimeDelta, Option<u64>)>,
     /// By the steady clock.
@@ -52,9 +49,9 @@ pub(super) struct Watched {
     pub(super) since: i64,
     pub(super) known: HashSet<Name>,
     /// What was there before, by name and inode: it stays so whatever is changed of it later.
-    was_there: HashSet<(Name, u64)>,
+    pub(super) was_there: HashSet<(Name, u64)>,
     /// What we have no right to move, as it was then, and when that is tried again.
-    stuck: HashMap<Name, (Stamp, TimeDelta)>,
+    pub(super) stuck: HashMap<Name, (Stamp, TimeDelta)>,
     path: PathBuf,
     pub(super) epoch: epoch::Told,
     pub(super) trouble: Option<String>,
@@ -63,9 +60,9 @@ pub(super) struct Watched {
     pub(super) opened: bool,
     /// Whether drops wait for the folder's address book.
     pub(super) book: BookAlarm,
-    held_up: HeldUp,
+    pub(super) held_up: HeldUp,
     /// The names of its shelves, and those they were read for.
-    shelves: Option<(Names, Language, ShelfNames)>,
+    pub(super) shelves: Option<(Names, Language, ShelfNames)>,
 }
 
 impl Watched {
@@ -176,30 +173,6 @@ impl Watched {
         Ok(self.earliest(next, now))
     }
 
-    /// The folder opened, and the names that its shelves have and had.
-    async fn opened_with_shelves(
-        &mut self,
-        shared: &Shared,
-        known: &Known,
-    ) -> Result<Result<Arc<Hot>, Away>, IntakeError> {
-        let hot = match self.opened(shared, known).await? {
-            Ok(hot) => hot,
-            Err(away) => return Ok(Err(away)),
-        };
-        let folder = &known.folder;
-        let is_known = self
-            .shelves
-            .as_ref()
-            .is_some_and(|(names, language, _)| *names == folder.names && *language == folder.language);
-        if !is_known {
-            match shelf_names::in_force(shared, folder).await? {
-                Ok(names) => self.shelves = Some((folder.names.clone(), folder.language, names)),
-                Err(wrong) => return Ok(Err(Away::ShelfName(wrong))),
-            }
-        }
-        Ok(Ok(hot))
-    }
-
     fn earliest(&self, look: TimeDelta, now: TimeDelta) -> TimeDelta {
         let claims = self.claims.values().map(|(at, _)| *at).filter(|at| *at > now).min();
         [claims, self.epoch.due(now)].into_iter().flatten().fold(look, TimeDelta::min)
@@ -231,70 +204,5 @@ impl Watched {
             }
         }
         hints.watch(&folder.name, &dirs) && !dirs.is_empty()
-    }
-
-    /// Looks at everything that is there; what is finished becomes work.
-    fn scan(&mut self, shared: &Shared, folder: &Folder, hot: &Hot) -> io::Result<Option<TimeDelta>> {
-        let mut listing = Vec::new();
-        for seen in hot.list(None)? {
-            let is_shelf = |(_, _, shelves): &(_, _, ShelfNames)| shelves.contains(&shown(&seen.name));
-            if is_litter(folder, &seen.name) || self.shelves.as_ref().is_some_and(is_shelf) {
-                continue;
-            }
-            let inside = match kind(&seen.stat) {
-                Some(Kind::Directory) if folder.letter == LetterKind::Subfolder => {
-                    // It may be gone or something else by now; others do not wait for it.
-                    let Ok(inside) = hot.inside(&seen.name) else { continue };
-                    stamp_inside(inside)
-                }
-                // Directories of people's own are left alone; one that looks like a PDF is not.
-                Some(Kind::Directory) if !is_pdf(&seen.name) => continue,
-                Some(_) | None => 0,
-            };
-            let stamp = Stamp::of(&seen, inside);
-            if stamp.times.1 <= self.since && !self.known.contains(&seen.name) {
-                self.was_there.insert((seen.name.clone(), stamp.inode));
-            }
-            listing.push((seen.name, stamp));
-        }
-        let settle = settle_time(folder, hot);
-        self.held_up.retain(&listing);
-        self.waiting.lie_alone(&listing, shared.clock.steady());
-        let waits = |name: &[u8], settling: &Settling| self.waiting.extra(folder, name, settling);
-        let now = shared.clock.steady();
-        let look = self.settling.look(now, settle, listing, waits);
-        self.stuck.retain(|name, _| self.settling.knows(name));
-        self.was_there.retain(|(name, _)| self.settling.knows(name));
-        let ready = Some(look.ready).filter(|_| folder.accept == Accept::Yes).unwrap_or_default();
-        let finished: HashMap<Name, Stamp> = ready.iter().cloned().collect();
-        let sticks = |name: &Name, stamp: &Stamp| {
-            self.stuck.get(name).is_some_and(|(before, until)| before == stamp && now < *until)
-        };
-        for (name, stamp) in ready {
-            if sticks(&name, &stamp) {
-                continue;
-            }
-            if pdf_of(&name).is_some() {
-                if self.waiting.is_alone(&name) {
-                    self.settling.forget(&name);
-                    self.ready.push_back(Work::Sidecar((name, stamp)));
-                }
-                continue;
-            }
-            let sidecars = sidecars_of(&name).filter(|sidecar| self.settling.knows(sidecar));
-            let settled = |sidecar: Name| finished.get(&sidecar).map(|stamp| (sidecar, stamp.clone()));
-            let Some(mut parts) = sidecars.map(settled).collect::<Option<Vec<_>>>() else { continue };
-            let was_there = folder.first_start == FirstStart::Hold
-                && self.was_there.contains(&(name.clone(), stamp.inode));
-            self.settling.forget(&name);
-            let (lacked, had_no_end) = self.waiting.over(&name, &stamp);
-            let is_document =
-                !was_there && folder.letter == LetterKind::File && stamp.kind.is_none() && is_pdf(&name);
-            let peek =
-                is_document && !lacked && parts.is_empty() && folder.rules.may_need_sidecar(&shown(&name));
-            parts.push((name, stamp));
-            self.ready.push_back(Work::Drop { parts, was_there, peek, may_grow: is_document && !had_no_end });
-        }
-        Ok(look.next)
     }
 }

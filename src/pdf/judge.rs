@@ -126,9 +126,14 @@ fn ends_as_a_pdf_does(bytes: &[u8]) -> bool {
     bytes.trim_ascii_end().ends_with(b"%%EOF")
 }
 
+/// Whether what ends so is the end of a PDF.
+pub fn is_pdf_end(tail: &[u8]) -> bool {
+    ends_as_a_pdf_does(without_padding(tail))
+}
+
 /// Whether what begins so and ends so is a PDF that has no end yet.
 pub fn is_pdf_without_end(head: &[u8], tail: &[u8]) -> bool {
-    head.starts_with(BEGIN) && !ends_as_a_pdf_does(without_padding(tail))
+    head.starts_with(BEGIN) && !is_pdf_end(tail)
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use alive::Alive;
 pub use child::answer;
-pub use judge::{is_pdf_without_end, judge};
+pub use judge::{is_pdf_end, is_pdf_without_end, judge};
 
 use crate::drop::Doubt;
 

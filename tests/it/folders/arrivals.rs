@@ -158,9 +158,42 @@ async fn a_scanner_that_rests_between_its_pages_is_waited_for() {
         }
     }
     drop(file);
+    // It grew in three steps, and there may be one more.
+    assert_eq!(room.state("x.pdf"), "not taken");
+    room.pass(120).await;
+    room.settled().await;
     assert_eq!(room.row_states(), ["confirmed"]);
     let letter = room.desk().letter(mailchute::letter::Number(1)).unwrap().unwrap();
     assert_eq!(letter.order.documents[0].pages, 4);
+    room.check().await;
+}
+
+#[tokio::test]
+async fn a_pdf_that_grew_after_it_was_whole_is_waited_for_and_other_whole_ones_are_not() {
+    let mut room = Mailroom::open().await;
+    // After each page the scanner leaves a whole PDF: what it appends ends as a PDF does.
+    let whole = pdf(1);
+    let end = whole.windows(9).rposition(|word| word == b"startxref").unwrap();
+    let more = [b"\n% more\n", &whole[end..]].concat();
+    let mut file = File::create(room.path("x.pdf")).unwrap();
+    file.write_all(&whole).unwrap();
+    room.drop("x2.pdf", 2);
+    room.pass(1).await;
+    room.pass(3).await;
+    file.write_all(&more).unwrap();
+    for _ in 0..5 {
+        room.settled().await;
+    }
+    assert_eq!((room.state("x.pdf").as_str(), room.state("x2.pdf").as_str()), ("not taken", "confirmed"));
+    assert!(room.path("x.pdf").exists(), "its writer finds it under its name");
+    file.write_all(&more).unwrap();
+    room.pass(1).await;
+    room.pass(60).await;
+    room.pass(60).await;
+    assert_eq!(room.state("x.pdf"), "not taken");
+    room.pass(10).await;
+    room.settled().await;
+    assert_eq!(room.state("x.pdf"), "confirmed");
     room.check().await;
 }
 
