@@ -57,7 +57,7 @@ fn mailchute(who: &'static str, letters: usize, delay: Option<u32>, kept: &mut V
     office.drop_all();
     // What it waits for before it takes anything is no work.
     let settled = began + Office::SETTLE;
-    office.sandbox.until_confirmed(letters);
+    office.sandbox.until_confirmed(Office::BEFORE + letters);
     let took = settled.elapsed();
     // Children are counted when they have ended.
     std::thread::park_timeout(Duration::from_secs(3));
