@@ -1,7 +1,7 @@
 //! The folders of the configuration in force, with the handle of each that can be worked on.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::TimeDelta;
@@ -46,6 +46,8 @@ enum DecidedBy {
 pub struct Registry {
     folders: Mutex<BTreeMap<String, Known>>,
     decided_by: Mutex<DecidedBy>,
+    /// How often that was decided.
+    decisions: AtomicU64,
     /// A saved change has mistakes, and is not in force.
     has_mistakes: AtomicBool,
     changed: Notify,
@@ -78,6 +80,12 @@ impl Registry {
     /// What is in force was decided by these files, or in spite of them if they have mistakes.
     pub fn decided_by(&self, on_disk: FilesOnDisk) {
         *self.decided_by.lock().unwrap_or_else(PoisonError::into_inner) = DecidedBy::Files(on_disk);
+        self.decisions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often it was decided what is in force: another number means that files had settled in between.
+    pub fn decisions(&self) -> u64 {
+        self.decisions.load(Ordering::Relaxed)
     }
 
     /// What is in force was read from files that may not be finished: drops wait until they are read again.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::books::BookNow;
 use super::claims::{Known as KnownClaim, Next, Record, next};
 use super::documents::Opened;
+use super::held_up::RulesNow;
 use super::settle::Stamp;
 use super::shared::Shared;
 use super::sidecar::Brought;
@@ -178,15 +179,15 @@ impl Claim {
                 }
             }
         };
-        let is_in_force = self.shared.registry.is_in_force(&self.folder);
-        if decided.is_ok() && !is_in_force && !self.shared.rules_unsettled(&self.folder.name) {
+        let rules = self.shared.rules(&self.folder);
+        if decided.is_ok() && rules == RulesNow::Unsettled {
             // Decided by rules that are about to change, or have changed meanwhile.
             draft.discard();
             return self.later();
         }
         let undecided = match decided {
             // They have kept changing for so long that a person is asked.
-            Ok(_) if !is_in_force => Undecided::Waits(Waiting::Rules),
+            Ok(_) if rules == RulesNow::TooLong => Undecided::Waits(Waiting::Rules),
             Ok(Verdict::Send(mut order, _warnings)) => {
                 let now = self.shared.clock.now();
                 order.not_before = self.folder.waits_until(now);

@@ -80,7 +80,8 @@ pub(super) async fn look(
                 Err(Failed::Io(error)) => {
                     let (again, is_news) = hands.fails(path, now);
                     hands.next = Some(hands.next.map_or(again, |next| next.min(again)));
-                    if is_news {
+                    // A person took it away at this moment.
+                    if is_news && error.kind() != io::ErrorKind::NotFound {
                         journal::not_obeyed(&folder.name, &shown(&name), &error);
                     }
                 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::sync::{Arc, PoisonError};
 
 use chrono::TimeDelta;
 
@@ -17,8 +18,8 @@ use crate::texts::Language;
 
 /// So long the rules may keep changing before drops are held.
 const RULES_AT_MOST: TimeDelta = TimeDelta::minutes(10);
-/// Who was asked again within this is asked for the same reason.
-const SAME: TimeDelta = TimeDelta::seconds(30);
+/// What is met again within this still waits; a drop is met once in its settle time.
+const SAME: TimeDelta = TimeDelta::minutes(5);
 
 /// How long nothing is said: most of it ends by itself.
 fn silence(why: Why) -> TimeDelta {
@@ -109,17 +110,33 @@ impl HeldUp {
     }
 }
 
-/// Since when drops of each folder have met rules that are being changed, and when they did so last.
-pub(super) type UnsettledRules = HashMap<String, (TimeDelta, TimeDelta)>;
+/// Since when drops of each folder have met rules that are being changed, and after which decision on what is in force.
+pub(super) type UnsettledRules = HashMap<String, (TimeDelta, u64)>;
+
+/// Whether a drop may be decided by the rules of its folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RulesNow {
+    InForce,
+    /// Their files are being changed.
+    Unsettled,
+    /// The same, and they have been for too long.
+    TooLong,
+}
 
 impl Shared {
-    /// A drop met rules that are being changed; says whether they have been for too long.
-    pub(super) fn rules_unsettled(&self, folder: &str) -> bool {
+    /// A drop asks whether it may be decided.
+    pub(super) fn rules(&self, folder: &Arc<Folder>) -> RulesNow {
+        let is_in_force = self.registry.is_in_force(folder);
         let now = self.clock.steady();
-        let mut unsettled = self.unsettled_rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (since, last) = unsettled.get(folder).copied().unwrap_or((now, now));
-        let since = if now - last < SAME { since } else { now };
-        unsettled.insert(folder.to_owned(), (since, now));
-        now - since >= RULES_AT_MOST
+        let mut unsettled = self.unsettled_rules.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_in_force {
+            unsettled.remove(&folder.name);
+            return RulesNow::InForce;
+        }
+        let decisions = self.registry.decisions();
+        let (since, before) = unsettled.get(&folder.name).copied().unwrap_or((now, decisions));
+        let since = if before == decisions { since } else { now };
+        unsettled.insert(folder.name.clone(), (since, decisions));
+        if now - since >= RULES_AT_MOST { RulesNow::TooLong } else { RulesNow::Unsettled }
     }
 }

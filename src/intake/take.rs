@@ -4,6 +4,7 @@ use std::io;
 
 use super::books::BookNow;
 use super::decide::{Claim, Done, TakeError};
+use super::held_up::RulesNow;
 use super::settle::{Name, Stamp};
 use super::shared::settle_time;
 use super::stamp::stamp_inside;
@@ -46,9 +47,7 @@ impl Claim {
                 if needs_book && matches!(self.shared.book(&self.folder).await, BookNow::Unsettled) {
                     return Ok(Done::BookUnsettled);
                 }
-                if !self.shared.registry.is_in_force(&self.folder)
-                    && !self.shared.rules_unsettled(&self.folder.name)
-                {
+                if self.shared.rules(&self.folder) == RulesNow::Unsettled {
                     return Ok(Done::RulesUnsettled);
                 }
                 let names: Vec<&Name> = parts.iter().map(|(name, _)| name).collect();

@@ -59,6 +59,36 @@ async fn rules_that_keep_changing_are_told_in_the_folder_and_after_ten_minutes_t
 }
 
 #[tokio::test]
+async fn a_long_settle_time_is_no_reason_to_count_anew_and_rules_that_settled_meanwhile_are() {
+    let slow = RULES.replace("{poll: 1s}", "{settle: 50s, poll: 1s}");
+    let mut room = Mailroom::with(&slow).await;
+    let rules = room.dir.path().join("folders/letters.yaml");
+    std::fs::write(&rules, &slow[..slow.len() / 2]).unwrap();
+    room.drop("x.pdf", 1);
+    for _ in 0..75 {
+        room.pass(10).await;
+    }
+    assert_eq!(room.why("x.pdf"), "the rules kept changing");
+    std::fs::write(&rules, &slow).unwrap();
+    room.reload();
+    // Each of these changes was in force soon.
+    for n in 0..4 {
+        std::fs::write(&rules, &slow[..slow.len() / 2]).unwrap();
+        room.drop(&format!("x{n}.pdf"), n + 2);
+        for _ in 0..12 {
+            room.pass(10).await;
+        }
+        assert_eq!(room.state(&format!("x{n}.pdf")), "not taken");
+        std::fs::write(&rules, &slow).unwrap();
+        room.reload();
+        for _ in 0..12 {
+            room.pass(10).await;
+        }
+        assert_eq!(room.state(&format!("x{n}.pdf")), "confirmed");
+    }
+}
+
+#[tokio::test]
 async fn a_claim_whose_rules_keep_changing_is_held_after_ten_minutes() {
     let mut room = Mailroom::open().await;
     let child = room.dir.path().join("child");
