@@ -67,8 +67,8 @@ const MUTANTS: &[Mutant] = &[
         "messages",
         &[(
             "src/letter/mail.rs",
-            "Some(server) => server >= self.confirm_by + LATE_BY_SERVER,",
-            "Some(server) => server >= self.confirm_by - TimeDelta::hours(1),",
+            "(server >= self.confirm_by + LATE_BY_SERVER,",
+            "(server >= self.confirm_by - TimeDelta::hours(1),",
         )],
     ),
     caught(
@@ -76,8 +76,8 @@ const MUTANTS: &[Mutant] = &[
         "no Date",
         &[(
             "src/letter/mail.rs",
-            "None => evidence.watched >= window + LATE_BY_WATCH,",
-            "None => evidence.watched >= TimeDelta::zero().min(window),",
+            "evidence.watched >= window + LATE_BY_WATCH,",
+            "evidence.watched >= TimeDelta::zero().min(window),",
         )],
     ),
     caught(
