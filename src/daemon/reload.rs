@@ -119,7 +119,7 @@ impl Reloading {
         registry: &Registry,
         outbox: &Outbox,
     ) -> (FilesOnDisk, Result<Config, ConfigError>, bool) {
-        let alarm_at = Instant::now() + ALARM_AFTER;
+        let mut alarm_at = Instant::now() + ALARM_AFTER;
         let mut is_reported = false;
         let mut before = FilesOnDisk::look(&self.file);
         loop {
@@ -141,6 +141,8 @@ impl Reloading {
                 if now == before {
                     journal::looser(&less, LOOSER);
                     quiet = LOOSER.saturating_sub(UNCHANGED);
+                    // It is unchanged, and only waits.
+                    alarm_at = Instant::now() + LOOSER + ALARM_AFTER;
                     continue;
                 }
             }

@@ -116,6 +116,13 @@ pub fn reused_in(store: &Store, folders: &[Folder]) -> Vec<String> {
 }
 
 impl Watched {
+    /// Whether its shelves have other names, or another language, than when it was looked at last.
+    pub(super) fn has_other_names(&self, folder: &Folder) -> bool {
+        self.shelves
+            .as_ref()
+            .is_none_or(|(names, language, _)| *names != folder.names || *language != folder.language)
+    }
+
     /// The folder opened, and the names that its shelves have and had.
     pub(super) async fn opened_with_shelves(
         &mut self,
@@ -127,11 +134,7 @@ impl Watched {
             Err(away) => return Ok(Err(away)),
         };
         let folder = &known.folder;
-        let is_known = self
-            .shelves
-            .as_ref()
-            .is_some_and(|(names, language, _)| *names == folder.names && *language == folder.language);
-        if !is_known {
+        if self.has_other_names(folder) {
             match in_force(shared, folder).await? {
                 Ok(names) => self.shelves = Some((folder.names.clone(), folder.language, names)),
                 Err(wrong) => return Ok(Err(Away::ShelfName(wrong))),

@@ -112,6 +112,7 @@ impl Watched {
         known: &Known,
         hints: &mut Hints,
     ) -> Result<TimeDelta, IntakeError> {
+        let folder = &known.folder;
         let now = shared.clock.steady();
         if known.folder.path != self.path {
             // Nothing of what was seen elsewhere counts here.
@@ -122,7 +123,8 @@ impl Watched {
         }
         let breath = self.last_look.map_or(now, |last| last + BREATH);
         let mut due = self.next_look.unwrap_or(now);
-        if self.is_hinted {
+        // Other names for its shelves are in force as soon as they are configured.
+        if self.is_hinted || (self.opened && self.has_other_names(folder)) {
             due = due.min(breath);
         }
         if let Some(hot) = &known.hot {
@@ -134,7 +136,6 @@ impl Watched {
         }
         self.is_hinted = false;
         self.last_look = Some(now);
-        let folder = &known.folder;
         self.book.look(shared, folder).await?;
         let looked = match self.opened_with_shelves(shared, known).await? {
             Ok(hot) => match self.scan(shared, folder, &hot) {

@@ -144,11 +144,18 @@ impl Month {
                 let wrong = mailchute::config::Config::read(&self.room.dir.path().join("mailchute.yaml"));
                 let wrong = wrong.unwrap_err().to_string();
                 assert!(wrong.contains("did you mean `shipping`?"), "{wrong}");
+                // As the daemon does it: what is in force was decided in spite of these files.
+                let registry = self.room.registry();
+                registry.set_has_mistakes(true);
+                registry.decided_by(mailchute::config::FilesOnDisk::look(
+                    &self.room.dir.path().join("mailchute.yaml"),
+                ));
                 self.room.outbox().configuration(Some(wrong)).await.unwrap();
             }
             17 => {
                 std::fs::write(self.room.dir.path().join("folders/f7.yaml"), rules(7)).unwrap();
                 self.room.reload();
+                self.room.registry().set_has_mistakes(false);
                 self.room.outbox().configuration(None).await.unwrap();
             }
             _quiet => {}
