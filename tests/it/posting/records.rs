@@ -93,3 +93,32 @@ async fn what_is_due_comes_earlier_when_the_clock_was_set_back() {
     store.bring_forward(TimeDelta::days(3), now).await.unwrap();
     assert_eq!(office.row(1).due_at.map(|due| due.timestamp_millis()), Some(now.timestamp_millis()));
 }
+
+#[tokio::test]
+async fn a_clock_that_was_set_back_is_noticed_at_one_start_only() {
+    let mut office = Office::open().await;
+    office.submit(&[1]);
+    office.settle().await;
+    office.stop();
+    let now = office.clock.now();
+    let (store, _) = Store::open(office.dir.path(), now, false).unwrap();
+    let seen = || store.last_recorded().unwrap().map(|at| at.timestamp_millis());
+    let earlier = now - TimeDelta::days(3);
+    assert!(seen().unwrap() > earlier.timestamp_millis());
+    store.bring_forward(TimeDelta::days(3), earlier).await.unwrap();
+    assert_eq!(seen(), Some(earlier.timestamp_millis()), "the next start finds it set back again");
+    // What is recorded from then on counts.
+    let letter = store.letter(Number(1)).unwrap().unwrap();
+    let later = earlier + TimeDelta::minutes(5);
+    let change = Change {
+        facts: vec![Fact::WithdrawalAsked],
+        due: Due::Never,
+        attempts: 0,
+        trouble: None,
+        owed: vec![],
+        account: None,
+        answer: None,
+    };
+    store.record(Record { letter, change, at: later, order: None }).await.unwrap();
+    assert_eq!(seen(), Some(later.timestamp_millis()));
+}
