@@ -42,6 +42,11 @@ impl Alone {
         Ok(use_it(known.get_or_insert_default()))
     }
 
+    /// A folder got another name: the records name it, so they are read again.
+    pub(super) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     fn add(&self, store: &Store, folder: &str, sidecar: &[u8], at: Time) -> Result<(), StoreError> {
         let Some(key) = key(folder, sidecar) else { return Ok(()) };
         self.with(store, at, |map| {

@@ -154,7 +154,7 @@ impl Watched {
             return Ok(Ok(Enabled::Ours(Some(before.id.clone()))));
         }
         // New to us, back, put back, copied, or worked on with other records: what is there now was not dropped
-        // under our eyes. Under a new marker whoever worked here before sees the same.
+        // under our eyes. Under a new marker other records that worked here see the same.
         let new = || shared.new_ulid().map(|id| id.to_string()).unwrap_or_default();
         let id = ours.as_ref().map_or_else(new, |before| before.id.clone());
         let since = match hot.mark(&id) {
@@ -187,6 +187,7 @@ impl Watched {
         shared.store.know_folder(known).await?;
         if name != had {
             journal::folder_renamed(had, &name);
+            shared.alone.forget();
         }
         shared.registry.renamed(shared.store.renamed_folders()?);
         shared.owed.notify_one();

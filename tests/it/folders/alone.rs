@@ -114,3 +114,20 @@ async fn the_name_of_a_sidecar_counts_however_its_letters_are_composed() {
     room.settled().await;
     assert_eq!(room.why("xが.pdf"), "its sidecar was handed back", "{:?}", room.drops());
 }
+
+#[tokio::test]
+async fn a_sidecar_that_was_handed_back_counts_in_a_folder_whose_file_was_renamed() {
+    let mut room = Mailroom::open().await;
+    handed_back(&mut room, "x.pdf.yaml").await;
+    let file = |name: &str| room.dir.path().join(format!("folders/{name}.yaml"));
+    std::fs::rename(file("letters"), file("office")).unwrap();
+    room.reload();
+    room.settled().await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    assert_eq!(
+        (room.state("x.pdf").as_str(), room.why("x.pdf").as_str()),
+        ("held", "its sidecar was handed back")
+    );
+    room.check().await;
+}
