@@ -12,9 +12,9 @@ use super::{WrongWords, table};
 use crate::api::create_body;
 use crate::clock::Clock;
 use crate::config::{Config, Folder};
-use crate::drop::{INSIDE, Refusal, natural_order};
+use crate::drop::{Doubtful, INSIDE, Refusal, Waiting, natural_order};
 use crate::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
-use crate::pdf::Inspector;
+use crate::pdf::{Answer, Inspector};
 use crate::rules::{Explanation, Facts, Found, Verdict};
 use crate::spool::sha256_of;
 use crate::store::Desk;
@@ -72,10 +72,17 @@ fn folder_of<'a>(config: &'a Config, file: &Path, given: Option<&str>) -> anyhow
     }
 }
 
-/// The documents it would have, and how it is decided; or why it would be refused before that.
+/// The documents it would have, and how it is decided; or why the rules are not asked.
 enum Explained {
     Decided(Vec<Found>, Explanation),
     Refused(Refusal),
+    Doubtful(Vec<Doubtful>),
+}
+
+/// Why a file is not a document of a letter.
+enum NoDocument {
+    Refused(Refusal),
+    Doubtful(Doubtful),
 }
 
 async fn explain(inspector: &Inspector, folder: &Folder, file: &Path) -> anyhow::Result<Explained> {
@@ -88,11 +95,12 @@ async fn explain(inspector: &Inspector, folder: &Folder, file: &Path) -> anyhow:
     if paths.len() > DOCUMENTS_PER_LETTER {
         return Ok(Explained::Refused(Refusal::TooManyDocuments { found: paths.len() }));
     }
-    let mut documents = Vec::new();
+    let (mut documents, mut doubtful) = (Vec::new(), Vec::new());
     for path in &paths {
         match document(inspector, path).await? {
             Ok(found) => documents.push(found),
-            Err(refusal) => return Ok(Explained::Refused(refusal)),
+            Err(NoDocument::Doubtful(document)) => doubtful.push(document),
+            Err(NoDocument::Refused(refusal)) => return Ok(Explained::Refused(refusal)),
         }
     }
     let sidecar = match sidecar_of(folder, file)? {
@@ -100,6 +108,9 @@ async fn explain(inspector: &Inspector, folder: &Folder, file: &Path) -> anyhow:
         Some(Ok(sidecar)) => Some(sidecar),
         None => None,
     };
+    if !doubtful.is_empty() {
+        return Ok(Explained::Doubtful(doubtful));
+    }
     let book = folder.book.as_ref().map(crate::config::Book::read).transpose();
     let facts = Facts {
         name: &name_of(file),
@@ -116,15 +127,20 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().nfc().collect()
 }
 
-async fn document(inspector: &Inspector, path: &Path) -> anyhow::Result<Result<Found, Refusal>> {
+async fn document(inspector: &Inspector, path: &Path) -> anyhow::Result<Result<Found, NoDocument>> {
     let size = fs::metadata(path)?.len();
     if size == 0 || size > LARGEST_DOCUMENT {
-        return Ok(Err(if size == 0 { Refusal::Empty } else { Refusal::TooLarge { size } }));
+        let refusal = if size == 0 { Refusal::Empty } else { Refusal::TooLarge { size } };
+        return Ok(Err(NoDocument::Refused(refusal)));
     }
     let bytes = fs::read(path)?;
-    let pages = inspector.pages(&bytes).await?;
+    let answer = inspector.inspect(&bytes).await?;
     let sha256 = sha256_of(&bytes);
-    Ok(pages.map(|pages| Found { name: name_of(path), size, pages, sha256 }).map_err(Refusal::Pdf))
+    Ok(match answer {
+        Answer::Pages(pages) => Ok(Found { name: name_of(path), size, pages, sha256 }),
+        Answer::Doubtful { doubt, pages } => Err(NoDocument::Doubtful(Doubtful { doubt, pages, sha256 })),
+        Answer::Doubt(doubt) => Err(NoDocument::Refused(Refusal::Pdf(doubt))),
+    })
 }
 
 type ReadSidecar = Result<crate::rules::Sidecar, String>;
@@ -145,6 +161,10 @@ fn as_json(explained: &Explained, folder: &Folder, file: &Path, number: Number) 
     let (documents, explanation) = match explained {
         Explained::Refused(refusal) => {
             return Ok(json!({"file": file, "folder": folder.name, "refused": refusal}));
+        }
+        Explained::Doubtful(doubtful) => {
+            let waits = Waiting::Doubt(doubtful.clone());
+            return Ok(json!({"file": file, "folder": folder.name, "waits": waits}));
         }
         Explained::Decided(documents, explanation) => (documents, explanation),
     };
@@ -187,6 +207,9 @@ fn print(explained: &Explained, folder: &Folder, file: &Path, number: Number) ->
     line(format!("{}: folder {}", file.display(), folder.name))?;
     let (documents, explanation) = match explained {
         Explained::Refused(refusal) => return Ok(line(refused(folder, refusal))?),
+        Explained::Doubtful(doubtful) => {
+            return Ok(line(held(folder, &Waiting::Doubt(doubtful.clone())))?);
+        }
         Explained::Decided(documents, explanation) => (documents, explanation),
     };
     for (index, tried) in explanation.tried.iter().enumerate() {
@@ -213,10 +236,7 @@ fn print(explained: &Explained, folder: &Folder, file: &Path, number: Number) ->
             line(format!("  body       {}", body(number, order)?))?;
         }
         Verdict::Refuse(refusal) => line(refused(folder, refusal))?,
-        Verdict::Hold(waiting) => {
-            let said = folder.language.waiting(waiting, &folder.names);
-            line(format!("  held: {} {}", said.cause, said.remedy))?;
-        }
+        Verdict::Hold(waiting) => line(held(folder, waiting))?,
     }
     Ok(())
 }
@@ -224,4 +244,9 @@ fn print(explained: &Explained, folder: &Folder, file: &Path, number: Number) ->
 fn refused(folder: &Folder, refusal: &Refusal) -> String {
     let said = folder.language.refusal(refusal);
     format!("  rejected: {} {}", said.cause, said.remedy)
+}
+
+fn held(folder: &Folder, waiting: &Waiting) -> String {
+    let said = folder.language.waiting(waiting, &folder.names);
+    format!("  held: {} {}", said.cause, said.remedy)
 }

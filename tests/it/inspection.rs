@@ -11,6 +11,7 @@ use mailchute::drop::Doubt;
 use mailchute::pdf::Inspector;
 use serde_json::{Value, json};
 
+use crate::mailroom::{Mailroom, RULES};
 use crate::service::{pdf, pdf_of};
 
 const MAILCHUTE: &str = env!("CARGO_BIN_EXE_mailchute");
@@ -331,5 +332,36 @@ fn inspect_says_what_the_daemon_would_do() {
             _ => "rejected: ",
         };
         assert!(line.contains(word), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn explain_says_which_pdfs_would_be_held() {
+    let room = Mailroom::closed(RULES).await;
+    for (name, bytes, said) in [
+        (
+            "padded",
+            [pdf(3), vec![0; 100]].concat(),
+            json!({"waits": {"doubt": [{"doubt": "padded", "pages": 3}]}}),
+        ),
+        ("torn", pdf(3)[..400].to_vec(), json!({"refused": {"pdf": "torn"}})),
+    ] {
+        let file = room.path(&format!("{name}.pdf"));
+        std::fs::write(&file, bytes).unwrap();
+        let explain = |more: &[&str]| {
+            let mut command = Command::new(MAILCHUTE);
+            command.arg("explain").arg("--config").arg(room.dir.path().join("mailchute.yaml")).arg(&file);
+            String::from_utf8(command.args(more).output().unwrap().stdout).unwrap()
+        };
+        let mut line: Value = serde_json::from_str(&explain(&["--json"])).unwrap();
+        if name == "padded" {
+            assert!(line["waits"]["doubt"][0].as_object_mut().unwrap().remove("sha256").is_some());
+        }
+        for (key, value) in said.as_object().unwrap() {
+            assert_eq!(&line[key], value, "{line}");
+        }
+        let word = if name == "padded" { "held: Something without meaning follows" } else { "rejected: " };
+        let text = explain(&[]);
+        assert!(text.contains(word), "{text}");
     }
 }
