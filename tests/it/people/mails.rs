@@ -1,6 +1,8 @@
 //! Who gets which mail: a real mail server on loopback, the sandbox, real folders.
 
-use crate::mailroom::{Mailroom, RULES};
+use chrono::TimeDelta;
+
+use crate::mailroom::{Loop, Mailroom, RULES};
 use crate::postbox::{Mood, Postbox, Security};
 
 const NOTIFY: &str = "notify: {shipped: [keiri@example.jp, soumu@example.jp], rejected: [keiri@example.jp], \
@@ -100,6 +102,33 @@ async fn what_is_rejected_held_or_cancelled_is_told_once_to_whom_it_concerns() {
     );
     let cancelled = postbox.got().pop().unwrap();
     assert!(cancelled.text.contains("CANCELLED: nothing was posted"), "{}", cancelled.text);
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mails_of_a_folder_whose_file_was_renamed_go_to_its_people() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    room.drop("INV-000123.pdf", 1);
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed"]);
+    // One is rejected and its file renamed, before any mail is decided and before the folder is opened again.
+    std::fs::write(room.path("broken.pdf"), "no PDF").unwrap();
+    for _ in 0..3 {
+        room.clock.move_by(TimeDelta::seconds(130)).unwrap();
+        room.turn(Loop::Intake).await;
+    }
+    assert_eq!(room.state("broken.pdf"), "rejected");
+    let file = |name: &str| room.dir.path().join(format!("folders/{name}.yaml"));
+    std::fs::rename(file("letters"), file("office")).unwrap();
+    room.reload();
+    room.turn(Loop::Mails).await;
+    room.clock.move_by(TimeDelta::seconds(60)).unwrap();
+    room.turn(Loop::Mails).await;
+    let rejected = "Not posted: broken.pdf";
+    assert_eq!(postbox.subjects("keiri@example.jp"), [rejected]);
+    // The letter was taken in by the old name, and ships when the folder has the new one.
+    ship(&mut room).await;
+    assert_eq!(postbox.subjects("keiri@example.jp"), [rejected, "Shipped: INV-000123.pdf (#1)"]);
     room.check().await;
 }
 
