@@ -56,7 +56,7 @@ fn is_less<T: PartialOrd>(old: Option<T>, new: Option<T>) -> bool {
     old.is_some_and(|old| new.is_none_or(|new| new < old))
 }
 
-/// So many letters in so many seconds: more of them, or in less time.
+/// A number of letters within a number of seconds: more letters, or less time.
 fn is_denser(old: Option<(u32, u64)>, new: Option<(u32, u64)>) -> bool {
     old.is_some_and(|(letters, seconds)| new.is_none_or(|(more, within)| more > letters || within < seconds))
 }

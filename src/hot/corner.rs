@@ -104,9 +104,8 @@ fn create(ours: impl AsFd, name: &str) -> io::Result<File> {
     open_ours(ours, name, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC, Mode::RUSR | Mode::WUSR)
 }
 
-/// Whether the corner is ours alone; whoever could change it could tell us anything. Where a file system does not
-/// keep owners and modes nothing can be told from them: a file of our own is made to find out.
-/// What time it is there is told too.
+/// Whether nobody else may write in the corner, and the time of the file system in nanoseconds. Where a file system
+/// keeps no owners and modes they prove nothing: a file of our own is made to find out.
 pub(super) fn is_ours_alone(ours: impl AsFd) -> io::Result<(bool, i64)> {
     let user = rustix::process::geteuid().as_raw();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;

@@ -22,7 +22,7 @@ fn of_shelf(folder: u32) -> u32 {
     0o750 | (folder & 0o020) | (folder & 0o007) | (folder & SET_GROUP)
 }
 
-/// A text: read by whoever may look into the folder.
+/// The mode of a text: everyone who can read the folder can read it.
 fn of_text(folder: u32) -> u32 {
     0o640 | (folder & 0o020) | (folder & 0o004)
 }

@@ -15,7 +15,7 @@ use crate::config::{Book, Folder};
 use crate::guard::Alarm;
 use crate::journal;
 
-/// A book without an end of its last line, or that is not there: whoever saves it may not be done.
+/// A book without an end of its last line, or that is not there: it may still be being saved.
 const UNFINISHED: TimeDelta = TimeDelta::minutes(1);
 
 /// How a book is read, and what its file looks like; if two stamps are equal, nothing was written in between.
@@ -112,7 +112,7 @@ impl BookAlarm {
     /// while drops wait, and ends it when the book has settled.
     pub(super) async fn look(&mut self, shared: &Shared, folder: &Arc<Folder>) -> Result<(), IntakeError> {
         let Some(book) = &folder.book else {
-            // Whoever looks after the alarms ends that of a book that is no longer configured.
+            // The guard ends the alarm of a book that is no longer configured.
             *self = Self::default();
             return Ok(());
         };

@@ -16,7 +16,7 @@ use crate::guard::Alarm;
 use crate::hot::Hot;
 use crate::texts::Language;
 
-/// So long the rules may keep changing before drops are held.
+/// How long the rules may keep changing before drops are held.
 const RULES_AT_MOST: TimeDelta = TimeDelta::minutes(10);
 /// What is met again within this still waits; a drop is met once in its settle time.
 const SAME: TimeDelta = TimeDelta::minutes(5);

@@ -140,7 +140,7 @@ mod tests {
         (0..60).flat_map(|n| format!("BT 72 {} Td (line {n}) Tj ET\n", 700 - 9 * n).into_bytes()).collect()
     }
 
-    /// One page with its content, an image of so many bytes and a font.
+    /// One page with its content, an image of `image` bytes and a font.
     fn document(image: usize) -> Document {
         let mut pdf = Document::with_version("1.5");
         let flate = |dict: Dictionary, content: &[u8]| {

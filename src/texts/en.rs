@@ -82,14 +82,14 @@ pub(super) fn refusal(refusal: &Refusal) -> Said {
             "Correct that and move it into the folder again.",
         ),
         Refusal::OwnApproval => Said::new(
-            "Whoever dropped a letter can't approve it.",
+            "The person who dropped a letter can't approve it.",
             "Somebody else must copy it from the folder where it is held. The letter goes on waiting there.",
         ),
         Refusal::OwnerNotProved { letter } => Said::new(
             "Who dropped this letter, or who approves it, is not proved: others than the owner may write the file.",
             format!(
-                "Files of this folder must be writable by their owner alone (on Samba: create mask = 0640). Whoever \
-                 looks after the server can approve this one with `mailchute release {letter}`."
+                "Files of this folder must be writable by their owner alone (on Samba: create mask = 0640). The \
+                 administrator can approve this one with `mailchute release {letter}`."
             ),
         ),
         Refusal::Wish(unheard) => super::wish::en(unheard),
@@ -153,8 +153,8 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
 pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
     let Names { approve, cancel, .. } = names;
     let remedy = match (reason, reason.certainty()) {
-        (_, Certainty::Unknown) => "It may have been posted: DO NOT SEND IT AGAIN. Ask whoever looks after \
-                                    mailchute."
+        (_, Certainty::Unknown) => "It may have been posted: DO NOT SEND IT AGAIN. Ask the \
+                                    administrator."
             .to_owned(),
         (Reason::NeverPostable(_), Certainty::NothingPosted) => {
             format!("Nothing was posted. Move it into `{cancel}` and send a better PDF.")

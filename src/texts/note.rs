@@ -66,7 +66,7 @@ const EN: Words = Words {
     tracking: "Tracking number",
     sealed: "Sealed PDF",
     sealed_same: "beside it; the same as was dropped",
-    sealed_otherwise: "beside it; NOT the same as was dropped. Ask whoever looks after mailchute.",
+    sealed_otherwise: "beside it; NOT the same as was dropped. Ask the administrator.",
     held: "ON HOLD",
     waits: "WAITS FOR ITS POSTING TIME",
     is_posted: "POSTED",

@@ -37,11 +37,11 @@ impl Language {
             }
             (Self::En, HeldUp::Right) => {
                 "mailchute has no right to move it. Copy it into the folder instead of moving it, and remove this one; \
-                 or ask whoever looks after the server."
+                 or ask the administrator."
             }
             (Self::En, HeldUp::Wish) => {
                 "it can't be taken up, so nothing is approved or cancelled by it yet. It is tried again by itself; ask \
-                 whoever looks after the server."
+                 the administrator."
             }
             (Self::Ja, HeldUp::Rules) => {
                 "フォルダーの規則が変更中です。変更が保存されると、自動で処理を再開します。"

@@ -45,7 +45,7 @@ fn en_remedy(standing: Standing) -> &'static str {
             "Nothing was done. Do not send it again."
         }
         Standing::NotPosted => "Nothing was done.",
-        Standing::Closed => "Nothing was done. Do not send it again; ask whoever looks after mailchute.",
+        Standing::Closed => "Nothing was done. Do not send it again; ask the administrator.",
     }
 }
 

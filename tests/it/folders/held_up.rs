@@ -145,7 +145,7 @@ async fn files_that_may_be_half_saved_at_a_start_decide_nothing_until_they_are_r
         room.settled().await;
     }
     assert_eq!(room.state("x.pdf"), "not taken");
-    // Whoever reads the configuration is woken.
+    // The loop that reads the configuration is woken.
     tokio::time::timeout(Duration::from_secs(5), Registry::changed(&room.registry())).await.unwrap();
     room.reload();
     room.settled().await;

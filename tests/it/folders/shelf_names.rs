@@ -1,4 +1,4 @@
-//! Other names for the shelves, or another language: whoever does what an older text says is heard.
+//! Other names for the shelves, or another language: what an older text says to do still works.
 
 use crate::mailroom::{Mailroom, RULES};
 use crate::program::mailchute;

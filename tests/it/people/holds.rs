@@ -32,7 +32,7 @@ async fn whoever_dropped_a_letter_cant_approve_it() {
     // A copy of one's own.
     std::fs::copy(room.path("Held/x.pdf"), room.path("Approve/x.pdf")).unwrap();
     room.settled().await;
-    assert!(room.note("Rejected/x.txt").contains("Whoever dropped a letter can't approve it"));
+    assert!(room.note("Rejected/x.txt").contains("The person who dropped a letter can't approve it"));
     assert!(room.path("Held/x.pdf").exists() && !room.path("Approve/x.pdf").exists());
     assert_eq!(room.row_states(), ["held"]);
     // Some other PDF under its name approves nothing, whosoever it is.
@@ -67,7 +67,7 @@ async fn an_owner_proves_nothing_if_others_may_write_the_file() {
     for name in ["x1", "x2"] {
         let note = room.note(&format!("Held/{name}.txt"));
         assert!(note.contains("The owner is not proved"), "{note}");
-        // Whoever approves it.
+        // A colleague approves it.
         std::fs::copy(room.path(&format!("Held/{name}.pdf")), room.path(&format!("Approve/{name}.pdf")))
             .unwrap();
         mode(&room, &format!("Approve/{name}.pdf"), 0o640);
@@ -95,7 +95,7 @@ async fn an_owner_proves_nothing_if_others_may_write_the_file() {
     mode(&room, "Approve/x3.pdf", 0o640);
     room.settled().await;
     assert_eq!(room.row_states(), ["held", "held", "confirmed"]);
-    // Whoever looks after the server still can.
+    // The administrator still can.
     room.desk().order(Number(1), Command::Release, room.clock.now()).unwrap();
     room.settled().await;
     assert_eq!(room.row_states(), ["confirmed", "held", "confirmed"]);
