@@ -7,6 +7,9 @@ fn main() -> ExitCode {
     if mailchute::pdf::is_child() {
         return mailchute::pdf::answer().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
+    if mailchute::hot::is_helper() {
+        return mailchute::hot::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     mailchute::api::install_tls();
     mailchute::cli::run()
 }

@@ -7,9 +7,10 @@ use super::{past, unit};
 use crate::api::Client;
 use crate::clock::Clock;
 use crate::config::{Email, Folder, Login, Smtp, Transport};
-use crate::hot::not_shared;
+use crate::hot::{Reach, not_shared};
 use crate::intake::reused_names;
 use crate::owed;
+use crate::pdf::Inspector;
 use crate::store::Desk;
 
 /// Check the configuration and every folder's rules; all mistakes of all files at once
@@ -58,10 +59,11 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     // Without records, or the right to read them, there is nothing to compare with.
     let desk = Desk::open(&config.state).ok();
+    let reach = Reach::of(Inspector::of_this_program()?.program());
     for folder in &config.folders {
         sound &= folder_is_sound(folder)?;
         let recorded = desk.as_ref().and_then(|desk| desk.shelf_names(&folder.name).ok().flatten());
-        for wrong in reused_names(recorded.as_deref(), folder) {
+        for wrong in reused_names(&reach, recorded.as_deref(), folder) {
             eprint(&wrong);
             sound = false;
         }

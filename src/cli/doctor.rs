@@ -8,6 +8,7 @@ use super::config::Place;
 use crate::api::Client;
 use crate::clock::Clock;
 use crate::config::{Config, Folder, Problem, Transport, WatchMode};
+use crate::disk::Mounts;
 use crate::guard::is_nearly_full;
 use crate::hot::{Hot, not_shared};
 use crate::owed;
@@ -174,18 +175,11 @@ fn look_at(report: &mut Report, folder: &Folder) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The kind of filesystem below a path, as the kernel calls it.
+/// The type of the file system at a path, as the kernel calls it.
 fn kind_of(path: &Path) -> String {
-    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let fields = mounts.lines().filter_map(|line| {
-        let mut fields = line.split(' ').skip(1);
-        Some((fields.next()?.replace("\\040", " "), fields.next()?))
-    });
-    let around = fields.filter(|(mount, _)| path.starts_with(mount));
-    // What is mounted last lies on top.
-    let kind = around.max_by_key(|(mount, _)| mount.len()).map(|(_, kind)| kind.to_owned());
-    kind.unwrap_or_else(|| "an unknown filesystem".to_owned())
+    let mounts = Mounts::now();
+    let (path, _) = mounts.resolve(path);
+    mounts.kind(&path).unwrap_or("an unknown filesystem").to_owned()
 }
 
 /// Makes, renames and removes a file, as the daemon will; hidden, so that nobody takes it in.

@@ -18,6 +18,7 @@ use super::yaml_folder as yaml;
 use crate::address::Address;
 use crate::address_book::{AddressBook, Columns, RowMistake};
 use crate::clock::{CronLine, Time, day_begins};
+use crate::disk::Mounts;
 use crate::guard::Terms;
 use crate::message::Mailbox;
 use crate::rules::{Rules, Sidecar};
@@ -138,9 +139,13 @@ pub struct Book {
 impl Book {
     /// Reads it as it stands now. `Err` if it can't be used at all.
     pub fn read(&self) -> Result<(AddressBook, Vec<RowMistake>), String> {
-        let bytes = fs_err::read(&self.file).map_err(|error| error.to_string())?;
+        self.parse(&fs_err::read(&self.file).map_err(|error| error.to_string())?)
+    }
+
+    /// The same of the bytes that were read of it.
+    pub fn parse(&self, bytes: &[u8]) -> Result<(AddressBook, Vec<RowMistake>), String> {
         let file = self.file.display();
-        AddressBook::read(&bytes, &self.columns).map_err(|why| format!("{file}: {why}"))
+        AddressBook::read(bytes, &self.columns).map_err(|why| format!("{file}: {why}"))
     }
 }
 
@@ -236,11 +241,17 @@ impl Folder {
     }
 }
 
-/// An absolute path without `.` and `..`, as it really is if it is there.
+/// An absolute path without `.` and `..`, as it really is if it is there. A file system that may not answer is not
+/// asked.
 pub(super) fn real(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    if let Ok(real) = absolute.canonicalize() {
-        return real;
+    let mut absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match Mounts::now().resolve(&absolute) {
+        (path, true) => absolute = path,
+        (_, false) => {
+            if let Ok(real) = absolute.canonicalize() {
+                return real;
+            }
+        }
     }
     absolute.components().fold(PathBuf::new(), |mut clean, part| {
         match part {

@@ -17,7 +17,7 @@ use crate::hot::Registry;
 use crate::intake::{Bells, Intake};
 use crate::keep::Keeper;
 use crate::owed::Outbox;
-use crate::shelf;
+use crate::shelf::Shelves;
 use crate::store::Store;
 
 /// Folders have threads of their own: a share that hangs must not hold up what is being posted.
@@ -70,20 +70,16 @@ impl Loops {
             pulse: pulses[pulse].clone(),
         };
         let taking_in = threads.spawn(take_in(intake, bells.clone(), times(LOOKS, 0), looked));
-        let (store, registry, told, kept, time) = (
-            Arc::clone(store),
-            Arc::clone(registry),
-            Arc::clone(&bells.told),
-            Arc::clone(&bells.kept),
-            clock.clone(),
-        );
+        let (told, kept) = (Arc::clone(&bells.told), Arc::clone(&bells.kept));
+        let shelves =
+            Shelves::new(Arc::clone(store), Arc::clone(registry), clock.clone(), Arc::clone(&bells.owed));
         // Puts originals where they belong, whenever something may have become owed.
         let put_away = move || {
             // The same wakes those who write mails and who fetch what was sealed.
             told.notify_one();
             kept.notify_one();
-            let (store, registry, clock) = (Arc::clone(&store), Arc::clone(&registry), time.clone());
-            async move { Ok(shelf::tick(&store, &registry, &clock).await?) }
+            let shelves = shelves.clone();
+            async move { Ok(shelves.tick().await?) }
         };
         let putting = threads.spawn(again(put_away, Arc::clone(&bells.owed), times(LOOKS, 1)));
         // Tells people what is owed. A mail that is cut off is sent again under the same name.

@@ -14,7 +14,7 @@ use crate::api::{Client, Meter};
 use crate::clock::{Clock, Time};
 use crate::config::Config;
 use crate::dispatch::{Account, Dispatch};
-use crate::hot::Registry;
+use crate::hot::{Reach, Registry};
 use crate::intake::{self, Bells, Intake};
 use crate::journal;
 use crate::keep::Keeper;
@@ -63,27 +63,29 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let manager = Arc::new(manager);
     let meter = Meter::default();
     let accounts = accounts(&config, &clock, &meter)?;
-    let store = open(&config, &clock, after_restore).await?;
+    let reach = Arc::new(Reach::of(inspector.program()));
+    let store = open(&config, &reach, &clock, after_restore).await?;
     let spool = Spool::open(&store.home().spool())?;
     let bell = Bell::hang(store.home()).inspect_err(journal::no_bell).ok();
-    let dispatch = Dispatch::new(
-        Arc::clone(&store),
-        spool.clone(),
-        accounts,
-        clock.clone(),
-        config.retry,
-        config.letters_at_once,
-    );
+    let (retry, at_once) = (config.retry, config.letters_at_once);
+    let dispatch = Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), retry, at_once);
     let bells = Bells { owed: dispatch.owed(), ..Bells::default() };
-    let reloading = reload::Reloading::of(&config, reload, &store);
+    let reloading = reload::Reloading::of(&config, reload, &store, &reach);
     let waking = reload::times(&config, &bells);
     let registry = registry(&mut config, may_be_half_saved);
     let outbox = Arc::new(Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config));
     let clients = clients(&config, &clock, &meter)?;
     let keeper =
         Keeper::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
-    let intake =
-        Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, clock.clone(), &bells);
+    let intake = Intake::new(
+        Arc::clone(&store),
+        spool,
+        Arc::clone(&registry),
+        inspector,
+        reach,
+        clock.clone(),
+        &bells,
+    );
     // What this run began with is right, whatever an earlier one was given.
     outbox.configuration(None).await?;
     let (stopping, stopped) = watch::channel(false);
@@ -105,11 +107,9 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
         pulses: [loops.pulses.as_slice(), std::slice::from_ref(&pulse)].concat(),
     };
     let feeding = keep_alive(Arc::clone(&manager), Arc::clone(&store), vec![pulse.clone()]);
-    let beside = [
-        tokio::spawn(tell(knowing, &config, meter)),
-        tokio::spawn(reloading.run(registry, outbox, bells.clone(), waking, Arc::clone(&manager))),
-        tokio::spawn(feeding),
-    ];
+    let reloading = reloading.run(registry, outbox, bells.clone(), waking, Arc::clone(&manager));
+    let beside =
+        [tokio::spawn(tell(knowing, &config, meter)), tokio::spawn(reloading), tokio::spawn(feeding)];
     let mut work = Work::new(dispatch, loops, pulse, manager, clock, bell);
     let ended = go_on(&mut work, &store, &bells.taken, stop).await;
     // Whatever ended it: nothing more is begun, what is durable stays, the database is closed properly.
@@ -168,12 +168,17 @@ async fn finish(work: Work, store: Arc<Store>) -> anyhow::Result<()> {
 }
 
 /// The records, made one; and what they say of this configuration.
-async fn open(config: &Config, clock: &Clock, after_restore: bool) -> anyhow::Result<Arc<Store>> {
+async fn open(
+    config: &Config,
+    reach: &Arc<Reach>,
+    clock: &Clock,
+    after_restore: bool,
+) -> anyhow::Result<Arc<Store>> {
     let (store, report) = Store::open(&config.state, clock.now(), after_restore)?;
     journal::recovered(&report);
-    intake::no_other_records(&store, &config.folders).await?;
+    intake::no_other_records(reach, &store, &config.folders).await?;
     journal::started(env!("CARGO_PKG_VERSION"), &config.state);
-    intake::hold_left_out(&store, &config.folders, clock.now()).await?;
+    intake::hold_left_out(reach, &store, &config.folders, clock.now()).await?;
     for (account, letters) in store.going_on()? {
         if !config.accounts.iter().any(|known| known.name == account) {
             journal::account_missing(&account, letters);

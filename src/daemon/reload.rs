@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
 use crate::config::{Config, ConfigError, FilesOnDisk, Folder, Problem, looser};
-use crate::hot::Registry;
+use crate::hot::{Reach, Registry};
 use crate::intake::{Bells, left_out, reused_in};
 use crate::journal;
 use crate::owed::Outbox;
@@ -30,6 +30,7 @@ const ALARM_AFTER: Duration = Duration::from_secs(15);
 pub(super) struct Reloading {
     file: PathBuf,
     store: Arc<Store>,
+    reach: Arc<Reach>,
     asked: Arc<Notify>,
     /// Hints that a file was saved end with it.
     _watcher: Option<RecommendedWatcher>,
@@ -39,7 +40,7 @@ pub(super) struct Reloading {
 }
 
 impl Reloading {
-    pub(super) fn of(config: &Config, asked: Arc<Notify>, store: &Arc<Store>) -> Self {
+    pub(super) fn of(config: &Config, asked: Arc<Notify>, store: &Arc<Store>, reach: &Arc<Reach>) -> Self {
         let saved = Arc::new(Notify::new());
         let tell = Arc::clone(&saved);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
@@ -56,8 +57,8 @@ impl Reloading {
             }
             watcher
         });
-        let (file, store) = (config.file.clone(), Arc::clone(store));
-        Self { file, store, asked, _watcher: watcher, saved, fixed: config.fixed() }
+        let (file, store, reach) = (config.file.clone(), Arc::clone(store), Arc::clone(reach));
+        Self { file, store, reach, asked, _watcher: watcher, saved, fixed: config.fixed() }
     }
 
     pub(super) async fn run(
@@ -91,7 +92,7 @@ impl Reloading {
             if is_reload {
                 manager.reloading();
             }
-            let wrong = match self.put_in_force(read, &registry, &outbox, &bells) {
+            let wrong = match self.put_in_force(read, &registry, &outbox, &bells).await {
                 Ok(waking) => {
                     keep_time(&mut schedule, waking).await;
                     None
@@ -156,7 +157,7 @@ impl Reloading {
     }
 
     /// Gives the times that come again, or all mistakes.
-    fn put_in_force(
+    async fn put_in_force(
         &self,
         read: Result<Config, ConfigError>,
         registry: &Registry,
@@ -164,12 +165,18 @@ impl Reloading {
         bells: &Bells,
     ) -> Result<Vec<Waking>, Vec<String>> {
         match read {
-            Ok(mut config) => {
-                let present = registry.all();
-                let present: Vec<&str> = present.iter().map(|known| known.folder.name.as_str()).collect();
-                let left_out = left_out(&self.store, &present, &config.folders);
-                let mut wrong = left_out.unwrap_or_else(|error| vec![error.to_string()]);
-                wrong.extend(reused_in(&self.store, &config.folders));
+            Ok(config) => {
+                let (reach, store, present) =
+                    (Arc::clone(&self.reach), Arc::clone(&self.store), registry.all());
+                // Some folder may not answer.
+                let asked = tokio::task::spawn_blocking(move || {
+                    let present: Vec<&str> = present.iter().map(|known| known.folder.name.as_str()).collect();
+                    let left_out = left_out(&reach, &store, &present, &config.folders);
+                    let mut wrong = left_out.unwrap_or_else(|error| vec![error.to_string()]);
+                    wrong.extend(reused_in(&reach, &store, &config.folders));
+                    (config, wrong)
+                });
+                let (mut config, wrong) = asked.await.map_err(|error| vec![error.to_string()])?;
                 if !wrong.is_empty() {
                     journal::not_reloaded(&wrong);
                     return Err(wrong);

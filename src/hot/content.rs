@@ -6,10 +6,11 @@ use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 
-use rustix::fs::{self, AtFlags, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{self, AtFlags, Mode, OFlags, ResolveFlags};
 
+use super::opened::Opened;
 use super::owner::only_the_owner_writes;
-use super::{Hot, Seen, c, changed, kind, modified, open_dir};
+use super::{Stat, c, kind, open_dir};
 use crate::drop::Kind;
 
 /// So much is read to tell how a file begins and ends.
@@ -30,9 +31,15 @@ pub enum Content {
     Changing,
 }
 
-impl Hot {
+impl Opened {
     /// Reads a claimed file, if it is one and does not change meanwhile. `inside`: a claimed directory.
-    pub fn read(&self, claim: &str, inside: Option<&[u8]>, name: &[u8], largest: u64) -> io::Result<Content> {
+    pub(super) fn read(
+        &self,
+        claim: &str,
+        inside: Option<&[u8]>,
+        name: &[u8],
+        largest: u64,
+    ) -> io::Result<Content> {
         let mut dir = self.claim_dir(claim, false)?;
         if let Some(inside) = inside {
             dir = open_dir(dir, inside)?;
@@ -41,31 +48,31 @@ impl Hot {
     }
 
     /// Reads a file in a subfolder of the folder.
-    pub fn peek_in(&self, subfolder: &str, name: &[u8], largest: u64) -> io::Result<Content> {
+    pub(super) fn peek_in(&self, subfolder: &str, name: &[u8], largest: u64) -> io::Result<Content> {
         whole(&open_dir(&self.dir, subfolder.as_bytes())?, name, largest)
     }
 
     /// Whether nobody but its owner could have written a claimed file, which was seen so.
-    pub fn is_claim_its_owners(&self, claim: &str, seen: &Seen) -> io::Result<bool> {
-        self.is_its_owners(&self.claim_dir(claim, false)?, &seen.name, &seen.stat)
+    pub(super) fn is_claim_its_owners(&self, claim: &str, name: &[u8], seen: Stat) -> io::Result<bool> {
+        self.is_its_owners(&self.claim_dir(claim, false)?, name, seen)
     }
 
     /// The same of a file in a subfolder of the folder.
-    pub fn is_its_owners_in(&self, subfolder: &str, name: &[u8], seen: &Stat) -> io::Result<bool> {
+    pub(super) fn is_its_owners_in(&self, subfolder: &str, name: &[u8], seen: Stat) -> io::Result<bool> {
         self.is_its_owners(&open_dir(&self.dir, subfolder.as_bytes())?, name, seen)
     }
 
-    fn is_its_owners(&self, dir: &OwnedFd, name: &[u8], seen: &Stat) -> io::Result<bool> {
+    fn is_its_owners(&self, dir: &OwnedFd, name: &[u8], seen: Stat) -> io::Result<bool> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = beneath(dir, name, flags)?;
-        let stat = fs::fstat(&file)?;
+        let stat = Stat::from(fs::fstat(&file)?);
         // Another file, or one whose rights were changed since, says nothing of what was read.
-        let is_the_same = (stat.st_ino, changed(&stat)) == (seen.st_ino, changed(seen));
-        Ok(is_the_same && only_the_owner_writes(&file, &stat, self.remote))
+        let is_the_same = (stat.inode, stat.changed) == (seen.inode, seen.changed);
+        Ok(is_the_same && only_the_owner_writes(&file, stat.mode, self.facts.remote))
     }
 
     /// The beginning and the end of a file where it was dropped.
-    pub fn ends(&self, name: &[u8]) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    pub(super) fn ends(&self, name: &[u8]) -> io::Result<(Vec<u8>, Vec<u8>)> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = File::from(beneath(&self.dir, name, flags)?);
         let size = file.metadata()?.len();
@@ -78,7 +85,7 @@ impl Hot {
     }
 
     /// What lies before a place in a file where it was dropped.
-    pub fn end_at(&self, name: &[u8], at: u64) -> io::Result<Vec<u8>> {
+    pub(super) fn end_at(&self, name: &[u8], at: u64) -> io::Result<Vec<u8>> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = File::from(beneath(&self.dir, name, flags)?);
         let length = at.min(PART);
@@ -88,13 +95,13 @@ impl Hot {
     }
 
     /// Reads a file where it was dropped; what is decided by that is decided again once it is claimed.
-    pub fn peek(&self, name: &[u8], largest: u64) -> io::Result<Content> {
+    pub(super) fn peek(&self, name: &[u8], largest: u64) -> io::Result<Content> {
         whole(&self.dir, name, largest)
     }
 }
 
 pub(super) fn whole(dir: &OwnedFd, name: &[u8], largest: u64) -> io::Result<Content> {
-    let before = fs::statat(dir, c(name)?, AtFlags::SYMLINK_NOFOLLOW)?;
+    let before = Stat::from(fs::statat(dir, c(name)?, AtFlags::SYMLINK_NOFOLLOW)?);
     if let Some(kind) = kind(&before) {
         return Ok(Content::NotAFile(kind));
     }
@@ -104,22 +111,22 @@ pub(super) fn whole(dir: &OwnedFd, name: &[u8], largest: u64) -> io::Result<Cont
         Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM) => return Ok(Content::NoRight),
         Err(error) => return Err(error.into()),
     };
-    let stat = fs::fstat(&file)?;
+    let stat = Stat::from(fs::fstat(&file)?);
     if let Some(kind) = kind(&stat) {
         return Ok(Content::NotAFile(kind));
     }
-    if stat.st_nlink > 1 {
+    if stat.links > 1 {
         return Ok(Content::Linked);
     }
-    let size = u64::try_from(stat.st_size).unwrap_or_default();
+    let size = stat.size;
     if size > largest {
         return Ok(Content::TooLarge(size));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
     (&file).take(largest + 1).read_to_end(&mut bytes)?;
-    let after = fs::fstat(&file)?;
+    let after = Stat::from(fs::fstat(&file)?);
     let same = |a: &Stat, b: &Stat| {
-        (a.st_ino, a.st_size, modified(a), changed(a)) == (b.st_ino, b.st_size, modified(b), changed(b))
+        (a.inode, a.size, a.modified, a.changed) == (b.inode, b.size, b.modified, b.changed)
     };
     let whole = same(&stat, &after) && same(&before, &stat) && bytes.len() as u64 == size;
     Ok(if whole { Content::Whole { bytes, stat: after } } else { Content::Changing })

@@ -9,7 +9,8 @@ use std::time::Duration;
 use rustix::fs::{self, AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{CLAIM, Hot, OURS, changed, directory};
+use super::opened::{Opened, directory};
+use super::{CLAIM, OURS, Stat};
 
 const MARKER: &str = "folder";
 const EPOCH: &str = "epoch";
@@ -21,24 +22,24 @@ const LONGEST: u64 = 8192;
 const CLOCK_STEP: Duration = Duration::from_millis(1);
 const CLOCK_STEPS: usize = 20;
 
-impl Hot {
+impl Opened {
     /// The folder's id.
-    pub fn marker(&self) -> io::Result<Option<String>> {
+    pub(super) fn marker(&self) -> io::Result<Option<String>> {
         text(&self.ours, MARKER)
     }
 
     /// Writes the marker anew; gives its filesystem's time. What comes after this is younger, unless
     /// that filesystem's clock goes in steps too long to wait for.
-    pub fn mark(&self, id: &str) -> io::Result<i64> {
+    pub(super) fn mark(&self, id: &str) -> io::Result<i64> {
         let mut file = create(&self.ours, MARKER)?;
         file.write_all(id.as_bytes())?;
         file.sync_all()?;
-        let marked = changed(&fs::fstat(&file)?);
+        let marked = Stat::from(fs::fstat(&file)?).changed;
         for _ in 0..CLOCK_STEPS {
             // Written again it says what time it is there.
             file.rewind()?;
             file.write_all(id.as_bytes())?;
-            if changed(&fs::fstat(&file)?) > marked {
+            if Stat::from(fs::fstat(&file)?).changed > marked {
                 break;
             }
             std::thread::park_timeout(CLOCK_STEP);
@@ -49,11 +50,11 @@ impl Hot {
     }
 
     /// How far records were when they were worked with here; what is no text says nothing.
-    pub fn epoch(&self) -> io::Result<Option<String>> {
+    pub(super) fn epoch(&self) -> io::Result<Option<String>> {
         text(&self.ours, EPOCH)
     }
 
-    pub fn keep_epoch(&self, epoch: &str) -> io::Result<()> {
+    pub(super) fn keep_epoch(&self, epoch: &str) -> io::Result<()> {
         let mut file = create(&self.ours, NEW_EPOCH)?;
         file.write_all(epoch.as_bytes())?;
         file.sync_all()?;
@@ -115,7 +116,7 @@ pub(super) fn is_ours_alone(ours: impl AsFd) -> io::Result<(bool, i64)> {
     let keeps_rights = made.st_uid == user && made.st_mode & 0o777 == 0o600;
     let corner = fs::fstat(&ours)?;
     let is_ours = !keeps_rights || (corner.st_uid == user && corner.st_mode & 0o022 == 0);
-    Ok((is_ours, changed(&made)))
+    Ok((is_ours, Stat::from(made).changed))
 }
 
 fn text(ours: impl AsFd, name: &str) -> io::Result<Option<String>> {

@@ -11,14 +11,16 @@ use rustix::fs::{self, AtFlags, Mode, OFlags};
 use super::content::whole;
 use super::corner::open_ours;
 use super::moves::rename_new;
-use super::{Content, Hot, c, kind, list, open_dir};
+use super::opened::{Opened, list};
+use super::{Content, Stat, c, kind, open_dir};
 use crate::drop::{INSIDE, Kind, numbered};
+use crate::spool::sha256_of;
 
 const MOST_OF_A_NAME: u32 = 1000;
 
-impl Hot {
+impl Opened {
     /// Writes a file that appears whole, under the first free name; nothing is ever replaced.
-    pub fn write_new(&self, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    pub(super) fn write_new(&self, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
         let (dir, name) = self.parent(path, true)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
         let rights = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH;
@@ -39,26 +41,21 @@ impl Hot {
         Err(io::Error::other("every name is taken"))
     }
 
-    /// Whether a file lies there that is as it should be.
-    pub fn holds(&self, path: &Path, largest: u64, is_it: &dyn Fn(&Content) -> bool) -> io::Result<bool> {
+    /// Reads a file at a path in the folder.
+    pub(super) fn read_at(&self, path: &Path, largest: u64) -> io::Result<Content> {
         let (dir, name) = self.parent(path, false)?;
-        Ok(is_it(&whole(&dir, &name, largest)?))
+        whole(&dir, &name, largest)
     }
 
-    /// Removes a file, or a directory of files, as far as it is ours to remove; the rest stays.
-    pub fn remove_tree(
-        &self,
-        path: &Path,
-        largest: u64,
-        is_ours: &dyn Fn(&Content) -> bool,
-    ) -> io::Result<()> {
+    /// Removes a file, or a directory of files, as far as it has one of these hashes; the rest stays.
+    pub(super) fn remove_tree(&self, path: &Path, largest: u64, hashes: &[&str]) -> io::Result<()> {
         let (dir, name) = self.parent(path, false)?;
         let stat = match fs::statat(&dir, c(&name)?, AtFlags::SYMLINK_NOFOLLOW) {
             Err(rustix::io::Errno::NOENT) => return Ok(()),
-            stat => stat?,
+            stat => Stat::from(stat?),
         };
         if kind(&stat) != Some(Kind::Directory) {
-            remove_ours(&dir, &name, largest, is_ours)?;
+            remove_ours(&dir, &name, largest, hashes)?;
             return Ok(fs::fsync(&dir)?);
         }
         let inside = open_dir(&dir, &name)?;
@@ -67,7 +64,7 @@ impl Hot {
                 if INSIDE.iter().any(|known| known.as_bytes() == seen.name) {
                     fs::unlinkat(&inside, c(&seen.name)?, AtFlags::empty())?;
                 } else {
-                    remove_ours(&inside, &seen.name, largest, is_ours)?;
+                    remove_ours(&inside, &seen.name, largest, hashes)?;
                 }
             }
         }
@@ -79,13 +76,9 @@ impl Hot {
     }
 }
 
-fn remove_ours(
-    dir: &OwnedFd,
-    name: &[u8],
-    largest: u64,
-    is_ours: &dyn Fn(&Content) -> bool,
-) -> io::Result<()> {
-    if is_ours(&whole(dir, name, largest)?) {
+fn remove_ours(dir: &OwnedFd, name: &[u8], largest: u64, hashes: &[&str]) -> io::Result<()> {
+    let content = whole(dir, name, largest)?;
+    if matches!(content, Content::Whole { bytes, .. } if hashes.contains(&sha256_of(&bytes).as_str())) {
         fs::unlinkat(dir, c(name)?, AtFlags::empty())?;
     }
     Ok(())

@@ -9,23 +9,21 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{self, AtFlags, Mode, RenameFlags};
 
+use super::opened::{Opened, list, our_dir, seen};
 use super::rights::give_shelf;
-use super::{
-    CLAIM, CLAIMING, Hot, MOVING, MoveStep, OURS, Seen, WAS_THERE, c, kind, list, open_dir, our_dir, seen,
-};
+use super::{CLAIM, CLAIMING, MOVING, MoveStep, OURS, Seen, WAS_THERE, c, kind, open_dir};
 use crate::drop::{Kind, pdf_of};
 
-impl Hot {
+impl Opened {
     /// Takes things out of people's reach under a claim's name: from the folder itself, or from a
     /// subfolder of it. Once this returns they are there for good.
-    pub fn claim(&self, claim: &str, subfolder: Option<&str>, names: &[impl AsRef<[u8]>]) -> io::Result<()> {
+    pub(super) fn claim(&self, claim: &str, subfolder: Option<&str>, names: &[&[u8]]) -> io::Result<()> {
         let place = self.claim_dir(claim, true)?;
         let from = match subfolder {
             None => self.dir.try_clone()?,
             Some(name) => open_dir(&self.dir, name.as_bytes())?,
         };
-        let names = names.iter().map(AsRef::as_ref);
-        let rename = || names.clone().try_for_each(|name| rename_new(&from, name, &place, name));
+        let rename = || names.iter().try_for_each(|name| rename_new(&from, name, &place, name));
         self.go(&CLAIMING, &from, &place, subfolder.is_none(), &rename)
     }
 
@@ -53,7 +51,7 @@ impl Hot {
 
     /// What a run that was killed has moved lasts, where it is now before where it was: what was about to be
     /// moved to these paths, and if anything is claimed, whatever is on the shelves and in the claims.
-    pub fn make_last(&self, moved: &[PathBuf], shelves: &[&str]) -> io::Result<()> {
+    pub(super) fn make_last(&self, moved: &[&Path], shelves: &[&str]) -> io::Result<()> {
         let claims = self.claims()?;
         let moved = moved.iter().filter_map(|path| path.parent()).map(Path::to_owned);
         let mut dirs: BTreeSet<PathBuf> = moved.collect();
@@ -83,14 +81,14 @@ impl Hot {
     }
 
     /// Takes something back into a claim from a directory of the folder.
-    pub fn claim_from(&self, claim: &str, dir: &Path, name: &[u8]) -> io::Result<()> {
+    pub(super) fn claim_from(&self, claim: &str, dir: &Path, name: &[u8]) -> io::Result<()> {
         let place = self.claim_dir(claim, true)?;
         let (from, _) = self.parent(&dir.join("x"), false)?;
         self.go(&CLAIMING, &from, &place, false, &|| rename_new(&from, name, &place, name))
     }
 
     /// Gives what is claimed the name it was dropped with.
-    pub fn rename_claimed(&self, claim: &str, name: &[u8], to: &[u8]) -> io::Result<()> {
+    pub(super) fn rename_claimed(&self, claim: &str, name: &[u8], to: &[u8]) -> io::Result<()> {
         if name == to {
             return Ok(());
         }
@@ -99,19 +97,14 @@ impl Hot {
         Ok(fs::fsync(&place)?)
     }
 
-    /// Where the claims are, as a path in the folder.
-    pub fn claims_path(&self) -> PathBuf {
-        Path::new(OURS).join(CLAIM)
-    }
-
     /// The path of what was claimed under a name, by the claim's ULID, whatever its ending.
-    pub fn find_claimed(&self, ulid: &str, name: &[u8]) -> io::Result<Option<PathBuf>> {
+    pub(super) fn find_claimed(&self, ulid: &str, name: &[u8]) -> io::Result<Option<PathBuf>> {
         for claim in self.claims_of(ulid)? {
             let held = self.claimed(&claim)?;
             // On a shelf it may have got another name.
             let other = || held.iter().find(|seen| pdf_of(&seen.name).is_none());
             if let Some(seen) = held.iter().find(|seen| seen.name == name).or_else(other) {
-                return Ok(Some(self.claims_path().join(claim).join(OsStr::from_bytes(&seen.name))));
+                return Ok(Some(claims_path().join(claim).join(OsStr::from_bytes(&seen.name))));
             }
         }
         Ok(None)
@@ -133,13 +126,13 @@ impl Hot {
         if make { our_dir(&self.claims, claim) } else { open_dir(&self.claims, claim.as_bytes()) }
     }
 
-    pub fn rename_claim(&self, from: &str, to: &str) -> io::Result<()> {
+    pub(super) fn rename_claim(&self, from: &str, to: &str) -> io::Result<()> {
         rename_new(&self.claims, from.as_bytes(), &self.claims, to.as_bytes())?;
         Ok(fs::fsync(&self.claims)?)
     }
 
     /// What a claim holds; nothing, if it is not there.
-    pub fn claimed(&self, claim: &str) -> io::Result<Vec<Seen>> {
+    pub(super) fn claimed(&self, claim: &str) -> io::Result<Vec<Seen>> {
         match self.claim_dir(claim, false) {
             Ok(dir) => seen(fs::Dir::new(dir)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -148,12 +141,12 @@ impl Hot {
     }
 
     /// What a claimed directory holds.
-    pub fn claimed_inside(&self, claim: &str, name: &[u8]) -> io::Result<Vec<Seen>> {
+    pub(super) fn claimed_inside(&self, claim: &str, name: &[u8]) -> io::Result<Vec<Seen>> {
         list(&open_dir(self.claim_dir(claim, false)?, name)?)
     }
 
     /// Removes a claim that holds nothing any more.
-    pub fn unclaim(&self, claim: &str) -> io::Result<()> {
+    pub(super) fn unclaim(&self, claim: &str) -> io::Result<()> {
         match fs::unlinkat(&self.claims, claim, AtFlags::REMOVEDIR) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
             Err(error) => Err(error.into()),
@@ -161,7 +154,7 @@ impl Hot {
     }
 
     /// Puts something back from a claim into the folder itself.
-    pub fn put_back(&self, claim: &str, name: &[u8]) -> io::Result<()> {
+    pub(super) fn put_back(&self, claim: &str, name: &[u8]) -> io::Result<()> {
         let from = self.claim_dir(claim, false)?;
         self.go(&MOVING, &from, &self.dir, false, &|| rename_new(&from, name, &self.dir, name))
     }
@@ -184,12 +177,17 @@ impl Hot {
     }
 
     /// Makes the subfolders people see.
-    pub fn furnish(&self, names: &[&str]) -> io::Result<()> {
+    pub(super) fn furnish(&self, names: &[&str]) -> io::Result<()> {
         for name in names {
             drop(self.parent(&Path::new(name).join("x"), true)?);
         }
         Ok(())
     }
+}
+
+/// Where the claims are, as a path in the folder.
+pub(super) fn claims_path() -> PathBuf {
+    Path::new(OURS).join(CLAIM)
 }
 
 /// A directory for people, which lasts once this returns; another may have made it meanwhile.

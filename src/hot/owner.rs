@@ -2,7 +2,7 @@
 
 use std::os::fd::AsFd;
 
-use rustix::fs::{self, Stat};
+use rustix::fs;
 use rustix::io::Errno;
 
 const OTHERS_WRITE: u32 = 0o022;
@@ -32,8 +32,8 @@ fn is_evidence(mode: u32, list: List, is_remote: bool) -> bool {
     mode & OTHERS_WRITE == 0 && by_list
 }
 
-pub(super) fn only_the_owner_writes(file: impl AsFd, stat: &Stat, is_remote: bool) -> bool {
-    is_evidence(stat.st_mode, list(file), is_remote)
+pub(super) fn only_the_owner_writes(file: impl AsFd, mode: u32, is_remote: bool) -> bool {
+    is_evidence(mode, list(file), is_remote)
 }
 
 fn list(file: impl AsFd) -> List {

@@ -8,7 +8,8 @@ use std::path::Path;
 use rustix::fs::{self, CWD, Gid, Mode, OFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 
-use super::{Hot, open_dir};
+use super::open_dir;
+use super::opened::Opened;
 
 const SET_GROUP: u32 = 0o2000;
 const LIST: &str = "system.posix_acl_access";
@@ -62,14 +63,16 @@ fn is_shared(folder: &Stat, shelf: &Stat) -> bool {
     shelf.st_gid == folder.st_gid && shelf.st_mode & wanted == wanted && !is_sticky
 }
 
-impl Hot {
+impl Opened {
     /// Gives shelves that are there the rights they should have, as far as they are ours to give.
-    pub fn share(&self, names: &[&str]) {
+    #[expect(clippy::unnecessary_wraps, reason = "a helper may not answer")]
+    pub(super) fn share(&self, names: &[&str]) -> io::Result<()> {
         for name in names {
             if let Ok(shelf) = open_dir(&self.dir, name.as_bytes()) {
                 drop(give_shelf(&self.dir, shelf));
             }
         }
+        Ok(())
     }
 }
 

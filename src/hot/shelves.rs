@@ -10,9 +10,10 @@ use std::path::Path;
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 
 use super::corner::open_ours;
-use super::moves::rename_new;
+use super::moves::{claims_path, rename_new};
+use super::opened::Opened;
 use super::rights::give_text;
-use super::{Hot, MOVING, MoveStep, c};
+use super::{MOVING, MoveStep, c};
 
 /// Where a text is written before it is put beside its original.
 const PART: &str = "text.part";
@@ -25,25 +26,26 @@ pub struct Told<'a> {
     pub text: (&'a [u8], &'a str),
 }
 
-impl Hot {
+impl Opened {
     /// Moves something between the folder's own directories; `to` must be free. Directories on the way
     /// are made. Both ends are durable once this returns.
-    pub fn shelve(&self, from: &Path, to: &Path) -> io::Result<()> {
+    pub(super) fn shelve(&self, from: &Path, to: &Path) -> io::Result<()> {
         let (from_dir, from_name) = self.parent(from, false)?;
         let (to_dir, to_name) = self.parent(to, true)?;
         self.go(&MOVING, &from_dir, &to_dir, false, &|| rename_new(&from_dir, &from_name, &to_dir, &to_name))
     }
 
     /// The same, with a text beside it, in the same directory: one sync is for both.
-    pub fn shelve_told(&self, one: &Told<'_>) -> io::Result<()> {
+    pub(super) fn shelve_told(&self, one: Told<'_>) -> io::Result<()> {
         let (from_dir, _) = self.parent(one.from, false)?;
         let (to_dir, _) = self.parent(one.to, true)?;
-        self.go(&MOVING, &from_dir, &to_dir, false, &|| self.rename_told(one))
+        self.go(&MOVING, &from_dir, &to_dir, false, &|| self.rename_told(&one))
     }
 
     /// The same with several that lie in claims, in the same order: a directory is synced once for all that lie in it
     /// then, and so is that of the claims, in which theirs are over.
-    pub fn shelve_all(&self, all: &[Told<'_>]) -> Vec<io::Result<()>> {
+    #[expect(clippy::unnecessary_wraps, reason = "a helper may not answer")]
+    pub(super) fn shelve_all(&self, all: &[Told<'_>]) -> io::Result<Vec<io::Result<()>>> {
         let mut moved: Vec<io::Result<()>> = all.iter().map(|_| Ok(())).collect();
         for step in &MOVING {
             match step {
@@ -66,7 +68,7 @@ impl Hot {
                 }
             }
         }
-        moved
+        Ok(moved)
     }
 
     fn rename_told(&self, one: &Told<'_>) -> io::Result<()> {
@@ -92,7 +94,7 @@ impl Hot {
         }
     }
 
-    pub fn is_there(&self, path: &Path) -> io::Result<bool> {
+    pub(super) fn is_there(&self, path: &Path) -> io::Result<bool> {
         let (dir, name) = match self.parent(path, false) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -106,7 +108,7 @@ impl Hot {
     }
 
     /// Writes a text where people read it: the old one or the new one is there, never half of one.
-    pub fn write_text(&self, path: &Path, text: &str) -> io::Result<()> {
+    pub(super) fn write_text(&self, path: &Path, text: &str) -> io::Result<()> {
         let (dir, name) = self.parent(path, true)?;
         self.write_part(text)?;
         self.put_text(&dir, &name)?;
@@ -127,7 +129,7 @@ impl Hot {
     }
 
     /// Removes a file for good; it need not be there.
-    pub fn remove(&self, path: &Path) -> io::Result<()> {
+    pub(super) fn remove(&self, path: &Path) -> io::Result<()> {
         let (dir, name) = match self.parent(path, false) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -141,10 +143,10 @@ impl Hot {
     }
 
     /// What is left in a claim (a sidecar) is laid beside its original, and the claim is over.
-    pub fn shelve_rest(&self, ulid: &str, dir: &Path) -> io::Result<()> {
+    pub(super) fn shelve_rest(&self, ulid: &str, dir: &Path) -> io::Result<()> {
         for claim in self.claims_of(ulid)? {
             for seen in self.claimed(&claim)? {
-                let from = self.claims_path().join(&claim).join(OsStr::from_bytes(&seen.name));
+                let from = claims_path().join(&claim).join(OsStr::from_bytes(&seen.name));
                 let to = dir.join(OsStr::from_bytes(&seen.name));
                 match self.shelve(&from, &to) {
                     // An older one lies there; this one is kept under a name of its own.

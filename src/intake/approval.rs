@@ -8,13 +8,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::Stat;
-
 use super::hands::{Failed, is_away, not_taken, shown_path};
 use super::shared::Shared;
 use crate::config::Folder;
 use crate::drop::Refusal;
-use crate::hot::{Content, Hot, changed};
+use crate::hot::{Content, Hot, Stat};
 use crate::journal;
 use crate::letter::{Command, LARGEST_DOCUMENT, Letter};
 use crate::spool::sha256_of;
@@ -29,9 +27,9 @@ enum Hand {
     NotProved,
 }
 
-fn whose(original: &Original, hot: &Hot, place: &str, name: &[u8], seen: &Stat) -> io::Result<Hand> {
+fn whose(original: &Original, hot: &Hot, place: &str, name: &[u8], seen: Stat) -> io::Result<Hand> {
     Ok(match original.origin.owner {
-        Some(owner) if owner == seen.st_uid => Hand::TheSame,
+        Some(owner) if owner == seen.owner => Hand::TheSame,
         Some(_) if hot.is_its_owners_in(place, name, seen)? => Hand::Anothers,
         Some(_) | None => Hand::NotProved,
     })
@@ -40,7 +38,7 @@ fn whose(original: &Original, hot: &Hot, place: &str, name: &[u8], seen: &Stat) 
 /// Whether what lies there certainly belongs to another than who dropped the original.
 pub(super) fn is_anothers(original: &Original, hot: &Hot, place: &str, name: &[u8]) -> io::Result<bool> {
     let Content::Whole { stat, .. } = hot.peek_in(place, name, LARGEST_DOCUMENT)? else { return Ok(false) };
-    Ok(matches!(whose(original, hot, place, name, &stat)?, Hand::Anothers))
+    Ok(matches!(whose(original, hot, place, name, stat)?, Hand::Anothers))
 }
 
 /// A copy of a letter that waits, laid here by whoever approves it. `None` if it is none.
@@ -52,7 +50,7 @@ pub(super) async fn copied(
     name: &[u8],
 ) -> Result<Option<()>, Failed> {
     let Content::Whole { bytes, stat } = hot.peek_in(place, name, LARGEST_DOCUMENT)? else { return Ok(None) };
-    let (content, file) = (sha256_of(&bytes), format!("{} {}", stat.st_ino, changed(&stat)));
+    let (content, file) = (sha256_of(&bytes), format!("{} {}", stat.inode, stat.changed));
     for original in shared.store.originals_named(&folder.name, name)? {
         let Some(number) =
             original.letter.filter(|_| original.place == Place::Held && !is_away(hot, &original))
@@ -65,7 +63,7 @@ pub(super) async fn copied(
         if !letter.as_ref().is_some_and(same) {
             continue;
         }
-        let refusal = match whose(&original, hot, place, name, &stat)? {
+        let refusal = match whose(&original, hot, place, name, stat)? {
             Hand::Anothers => None,
             Hand::TheSame => Some(Refusal::OwnApproval),
             Hand::NotProved => Some(Refusal::OwnerNotProved { letter: number }),

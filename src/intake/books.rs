@@ -2,7 +2,6 @@
 //! clock, and was the same before and after it was read. Until then the drops that need it wait.
 
 use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +12,7 @@ use super::shared::Shared;
 use crate::address_book::{AddressBook, Columns};
 use crate::config::{Book, Folder};
 use crate::guard::Alarm;
+use crate::hot::Reach;
 use crate::journal;
 
 /// A book without an end of its last line, or that is not there: it may still be being saved.
@@ -51,12 +51,9 @@ struct Watch {
 pub(super) struct Books(Mutex<HashMap<String, Watch>>);
 
 impl Stamp {
-    fn of(book: &Book) -> Self {
-        let time = |seconds: i64, nanos: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos);
-        let looks = std::fs::metadata(&book.file).ok().map(|meta| {
-            let times = (time(meta.mtime(), meta.mtime_nsec()), time(meta.ctime(), meta.ctime_nsec()));
-            (meta.ino(), meta.len(), times.0, times.1)
-        });
+    fn of(reach: &Reach, book: &Book) -> Self {
+        let looks = reach.stat(&book.file).ok();
+        let looks = looks.map(|stat| (stat.inode, stat.size, stat.modified, stat.changed));
         Self { file: book.file.clone(), columns: book.columns.clone(), looks }
     }
 
@@ -123,7 +120,7 @@ impl BookAlarm {
             *self = Self { drops_wait: is_raised || self.drops_wait, is_raised: Some(is_raised) };
         }
         if !self.drops_wait {
-            shared.books.look(&folder.name, &Stamp::of(book), shared.clock.steady());
+            shared.books.look(&folder.name, &Stamp::of(&shared.reach, book), shared.clock.steady());
             return Ok(());
         }
         let is_unsettled = matches!(shared.book(folder).await, BookNow::Unsettled);
@@ -148,7 +145,7 @@ impl Shared {
     /// A folder's address book, if it has settled.
     pub(super) async fn book(&self, folder: &Arc<Folder>) -> BookNow {
         let Some(book) = &folder.book else { return BookNow::None };
-        let stamp = Stamp::of(book);
+        let stamp = Stamp::of(&self.reach, book);
         let (since, read) = self.books.look(&folder.name, &stamp, self.clock.steady());
         if let Some(read) = read {
             return BookNow::Settled(read);
@@ -162,14 +159,22 @@ impl Shared {
         if !is_known && still < patience(settle, stamp.looks.is_some(), None) {
             return BookNow::Unsettled;
         }
-        let again = Arc::clone(folder);
-        let read = tokio::task::spawn_blocking(move || again.book.as_ref().map(Book::read));
+        let (again, reach) = (Arc::clone(folder), Arc::clone(&self.reach));
+        let read = tokio::task::spawn_blocking(move || {
+            let book = again.book.as_ref()?;
+            Some(
+                reach
+                    .read(&book.file)
+                    .map_err(|error| error.to_string())
+                    .and_then(|bytes| book.parse(&bytes)),
+            )
+        });
         let read = match read.await {
             Ok(Some(read)) => read,
             Ok(None) | Err(_) => Err("it can't be read".to_owned()),
         };
         let ends = read.as_ref().is_ok_and(|(book, _)| book.ends_with_a_line());
-        let changed = Stamp::of(book) != stamp;
+        let changed = Stamp::of(&self.reach, book) != stamp;
         if changed || (!is_known && still < patience(settle, stamp.looks.is_some(), Some(ends))) {
             return BookNow::Unsettled;
         }

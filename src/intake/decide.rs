@@ -130,7 +130,7 @@ impl Claim {
     }
 
     pub(super) fn origin(&self, main: &Seen) -> Origin {
-        let owner = Some(main.stat.st_uid);
+        let owner = Some(main.stat.owner);
         Origin { folder: self.folder.name.clone(), name: main.name.clone(), owner }
     }
 
@@ -210,7 +210,7 @@ impl Claim {
     /// Where a letter came from and what it goes by. Its owner counts only if nobody else could have written it.
     fn dropped(&self, main: &Seen, mut origin: Origin, now: Time) -> Result<Dropped, TakeError> {
         let mut terms = self.folder.terms(now);
-        if self.folder.names.by_copy && !self.hot.is_claim_its_owners(&self.dir, main)? {
+        if self.folder.names.by_copy && !self.hot.is_claim_its_owners(&self.dir, &main.name, main.stat)? {
             terms.owner_not_proved = true;
             origin.owner = None;
         }

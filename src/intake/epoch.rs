@@ -2,6 +2,7 @@
 //! recognised: at the start by every folder that is there, by the others when they are back.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -10,11 +11,11 @@ use tokio::time::{Instant, timeout_at};
 
 use super::IntakeError;
 use crate::config::Folder;
-use crate::hot::{Hot, Keeper, epoch_at, keeper_at};
+use crate::hot::{Hot, Keeper, Reach};
 use crate::store::{Epoch, Epochs, Store};
 
 /// A share that does not answer keeps the others from nothing; it is asked again when it is opened.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(1);
 /// A file of a line for each of many drops would be too much.
 const SELDOM: TimeDelta = TimeDelta::seconds(1);
 
@@ -26,13 +27,17 @@ pub(super) fn keeper(store: &Store) -> Result<Keeper, IntakeError> {
 
 /// At the start, before anything is posted: no folder knows later records than these, and none is worked on
 /// with a copy of them.
-pub async fn no_other_records(store: &Store, folders: &[Folder]) -> Result<(), IntakeError> {
+pub async fn no_other_records(
+    reach: &Arc<Reach>,
+    store: &Store,
+    folders: &[Folder],
+) -> Result<(), IntakeError> {
     let ours = keeper(store)?;
     let ask = |folder: &Folder| {
-        let path = folder.path.clone();
+        let (reach, path) = (Arc::clone(reach), folder.path.clone());
         let (tell, told) = oneshot::channel();
-        // A thread that never ends holds up nobody.
-        std::thread::spawn(move || tell.send((epoch_at(&path), keeper_at(&path))));
+        // Folders that do not answer are waited for together.
+        std::thread::spawn(move || tell.send((reach.epoch_at(&path), reach.keeper_at(&path))));
         told
     };
     let asked: Vec<_> = folders.iter().map(ask).collect();
@@ -75,6 +80,10 @@ impl Told {
     /// There may be new facts.
     pub(super) fn advanced(&mut self, now: TimeDelta) {
         self.due.get_or_insert(now + SELDOM);
+    }
+
+    pub(super) fn is_due(&self, now: TimeDelta) -> bool {
+        self.due.is_some_and(|due| due <= now)
     }
 
     /// When it is told more, if that is still to come.

@@ -7,7 +7,7 @@ use super::IntakeError;
 use crate::clock::Time;
 use crate::config::Folder;
 use crate::guard::Alarm;
-use crate::hot::{claims_at, marker_at};
+use crate::hot::Reach;
 use crate::journal;
 use crate::letter::{Letter, Moment, Number, Outcome, Realm, Reason, Retry, Start, State};
 use crate::store::{KnownFolder, Record, Store, StoreError};
@@ -16,7 +16,12 @@ use crate::store::{KnownFolder, Record, Store, StoreError};
 const NAMED: usize = 10;
 
 /// Returns why a configuration with these folders is refused at a reload; empty if it may be used.
-pub fn left_out(store: &Store, present: &[&str], new: &[Folder]) -> Result<Vec<String>, StoreError> {
+pub fn left_out(
+    reach: &Reach,
+    store: &Store,
+    present: &[&str],
+    new: &[Folder],
+) -> Result<Vec<String>, StoreError> {
     if new.is_empty() && !present.is_empty() {
         return Ok(vec![
             "no folder is left: `folders` in mailchute.yaml leads to no file. To give up a folder, write \
@@ -26,8 +31,8 @@ pub fn left_out(store: &Store, present: &[&str], new: &[Folder]) -> Result<Vec<S
     }
     let mut why = Vec::new();
     for folder in store.known_folders()? {
-        if present.contains(&folder.name.as_str()) && !is_among(&folder, new) {
-            let unfinished = Unfinished::of(store, &folder)?;
+        if present.contains(&folder.name.as_str()) && !is_among(reach, &folder, new) {
+            let unfinished = Unfinished::of(reach, store, &folder)?;
             why.extend(unfinished.map(|unfinished| {
                 format!(
                     "the folder `{}` is left out, and not finished of it: {}. Keep its file and write `accept: no` \
@@ -41,12 +46,17 @@ pub fn left_out(store: &Store, present: &[&str], new: &[Folder]) -> Result<Vec<S
 }
 
 /// At a start: holds the unfinished letters of folders that the configuration leaves out, and raises an alarm.
-pub async fn hold_left_out(store: &Store, folders: &[Folder], now: Time) -> Result<(), IntakeError> {
+pub async fn hold_left_out(
+    reach: &Reach,
+    store: &Store,
+    folders: &[Folder],
+    now: Time,
+) -> Result<(), IntakeError> {
     for folder in store.known_folders()? {
-        if is_among(&folder, folders) {
+        if is_among(reach, &folder, folders) {
             continue;
         }
-        let Some(Unfinished { letters, said }) = Unfinished::of(store, &folder)? else { continue };
+        let Some(Unfinished { letters, said }) = Unfinished::of(reach, store, &folder)? else { continue };
         for number in letters {
             let Some(letter) = store.letter(number)? else { continue };
             if is_before_any_intent(&letter) {
@@ -79,10 +89,10 @@ fn is_before_any_intent(letter: &Letter) -> bool {
 }
 
 /// Whether a folder is among these, by whatever name and at whatever path.
-fn is_among(folder: &KnownFolder, folders: &[Folder]) -> bool {
+fn is_among(reach: &Reach, folder: &KnownFolder, folders: &[Folder]) -> bool {
     folders.iter().any(|one| one.path.as_os_str() == folder.path.as_str())
         || folders.iter().any(|one| {
-            marker_at(&one.path).is_ok_and(|found| found.is_some_and(|(marker, _)| marker == folder.id))
+            reach.marker_at(&one.path).is_ok_and(|found| found.is_some_and(|(marker, _)| marker == folder.id))
         })
 }
 
@@ -92,11 +102,11 @@ struct Unfinished {
 }
 
 impl Unfinished {
-    fn of(store: &Store, folder: &KnownFolder) -> Result<Option<Self>, StoreError> {
+    fn of(reach: &Reach, store: &Store, folder: &KnownFolder) -> Result<Option<Self>, StoreError> {
         let (letters, drops) = store.unfinished_of(&folder.name)?;
         // What is claimed at this moment, no record has to know yet.
         let claimed: HashSet<String> =
-            claims_at(Path::new(&folder.path)).unwrap_or_default().into_iter().collect();
+            reach.claims_at(Path::new(&folder.path)).unwrap_or_default().into_iter().collect();
         let unknown = claimed
             .iter()
             .filter(|claim| claim.parse().is_ok_and(|ulid| matches!(store.original(&ulid), Ok(None))));

@@ -9,7 +9,7 @@ use super::shared::Shared;
 use super::wish::{Candidate, Hand, Meant, meant};
 use crate::config::Folder;
 use crate::drop::{Receivers, Refusal, Standing, Undecided, Unheard};
-use crate::hot::{Content, Hot, changed};
+use crate::hot::{Content, Hot};
 use crate::letter::{LARGEST_DOCUMENT, Letter};
 use crate::spool::sha256_of;
 use crate::store::{Original, Place};
@@ -42,7 +42,7 @@ pub(super) fn wish(
     laid: &Laid<'_>,
 ) -> Result<(Wish, String), Failed> {
     let (bytes, file) = match hot.peek_in(laid.place, laid.name, LARGEST_DOCUMENT)? {
-        Content::Whole { bytes, stat } => (Some(bytes), format!("{} {}", stat.st_ino, changed(&stat))),
+        Content::Whole { bytes, stat } => (Some(bytes), format!("{} {}", stat.inode, stat.changed)),
         Content::Changing => return Ok((Wish::NotYet, String::new())),
         Content::TooLarge(_) | Content::NotAFile(_) | Content::Linked | Content::NoRight => {
             (None, String::new())
@@ -64,10 +64,10 @@ pub(super) fn wish(
         };
         let away = !lies_elsewhere(hot, original)?;
         let has_bytes = match (&letter, &content) {
-            // A subfolder is known by its name.
-            (Some(_), None) => away,
             (Some(letter), Some(content)) => has_these(letter, content),
-            (None, _) => away || bytes.as_deref().is_some_and(|bytes| lies_there(hot, original, bytes)),
+            (None, Some(_)) if !away => lies_there(hot, original, bytes.as_deref().unwrap_or_default())?,
+            // A subfolder is known by its name.
+            (Some(_), None) | (None, _) => away,
         };
         let has_name = original.origin.name == laid.name || is_shelved_as(original, laid.name);
         let standing = letter.as_ref().map(Standing::of);
@@ -115,11 +115,14 @@ fn is_shelved_as(original: &Original, name: &[u8]) -> bool {
 }
 
 /// Whether these are the bytes of a drop that waits on its shelf.
-fn lies_there(hot: &Hot, original: &Original, bytes: &[u8]) -> bool {
+fn lies_there(hot: &Hot, original: &Original, bytes: &[u8]) -> io::Result<bool> {
     let waits = matches!(original.undecided, Some(Undecided::Waits(_))) && original.place == Place::Held;
-    let Some(path) = original.shelved.as_deref().map(shown_path).filter(|_| waits) else { return false };
-    let same = |content: &Content| matches!(content, Content::Whole { bytes: there, .. } if there == bytes);
-    hot.holds(&path, LARGEST_DOCUMENT, &same).unwrap_or(false)
+    let Some(path) = original.shelved.as_deref().map(shown_path).filter(|_| waits) else { return Ok(false) };
+    match hot.read_at(&path, LARGEST_DOCUMENT) {
+        Ok(content) => Ok(matches!(content, Content::Whole { bytes: there, .. } if there == bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// The shelf and the name under which an original lies.

@@ -11,6 +11,7 @@ mod claims;
 mod decide;
 mod documents;
 mod epoch;
+mod found_claims;
 mod hands;
 mod held_up;
 mod hints;
@@ -33,6 +34,7 @@ mod waiting;
 mod watched;
 mod wish;
 mod work;
+mod workers;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
@@ -43,20 +45,18 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 pub use claims::{Known as KnownClaim, Next, Record, is_ours, next};
-use decide::{Claim, Done, TakeError};
+use decide::{Done, TakeError};
 pub use epoch::no_other_records;
 use hints::Hints;
 pub use left::{hold_left_out, left_out};
 pub use settle::{Look, Settling, Stamp};
 use shared::Shared;
 pub use shelf_names::{reused_in, reused_names};
-use watched::Watched;
+use watched::{Due, Watched};
 use work::Work;
 
 use crate::clock::{Clock, Time};
-use crate::drop::{HeldUp, shown};
-use crate::hot::Registry;
-use crate::journal;
+use crate::hot::{Reach, Registry};
 use crate::pdf::Inspector;
 use crate::spool::Spool;
 use crate::store::{RecordError, Store, StoreError};
@@ -89,6 +89,19 @@ pub enum IntakeError {
     Twin { folder: String, state: PathBuf },
 }
 
+/// Who calls the file system of a folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Reached {
+    #[default]
+    Here,
+    ByHelper,
+}
+
+/// A worker that ended: the folder, the claim, what it was given and what came of it.
+type Worked = (String, String, Work, Result<Done, TakeError>);
+/// A look that ended: the folder, and when there is more to do.
+type Looked = (String, Watched, Result<TimeDelta, IntakeError>);
+
 #[derive(Debug)]
 pub struct Intake {
     shared: Arc<Shared>,
@@ -97,8 +110,13 @@ pub struct Intake {
     at_once: usize,
     /// So many may be handed out until those before the dispatcher are counted again.
     places: usize,
-    workers: JoinSet<(String, String, Work, Result<Done, TakeError>)>,
-    busy: HashSet<(String, String)>,
+    workers: JoinSet<Worked>,
+    busy: BTreeMap<(String, String), Reached>,
+    /// Folders that a helper reaches are looked at beside the others.
+    looks: JoinSet<Looked>,
+    looked_at: HashSet<String>,
+    /// What ended in a folder while that was looked at.
+    ended_meanwhile: Vec<Worked>,
     /// Whether the registry knows which names folders had in earlier runs.
     knows_names: bool,
 }
@@ -111,10 +129,11 @@ impl Intake {
         spool: Spool,
         registry: Arc<Registry>,
         inspector: Inspector,
+        reach: Arc<Reach>,
         clock: Clock,
         bells: &Bells,
     ) -> Self {
-        let shared = Shared::new(store, spool, registry, inspector, clock, bells);
+        let shared = Shared::new(store, spool, registry, inspector, reach, clock, bells);
         Self {
             shared: Arc::new(shared),
             watched: BTreeMap::new(),
@@ -122,7 +141,10 @@ impl Intake {
             at_once: AT_ONCE,
             places: 0,
             workers: JoinSet::new(),
-            busy: HashSet::new(),
+            busy: BTreeMap::new(),
+            looks: JoinSet::new(),
+            looked_at: HashSet::new(),
+            ended_meanwhile: Vec::new(),
             knows_names: false,
         }
     }
@@ -134,7 +156,7 @@ impl Intake {
     }
 
     pub fn is_idle(&self) -> bool {
-        self.workers.is_empty()
+        self.workers.is_empty() && self.looks.is_empty()
     }
 
     /// One look at every folder that is due; gives work to whoever is free, and says when to look again.
@@ -151,25 +173,44 @@ impl Intake {
         let mut next: Option<TimeDelta> = None;
         for known in folders {
             let name = known.folder.name.clone();
+            if self.looked_at.contains(&name) {
+                continue;
+            }
             let mut watched = self.watched.remove(&name).unwrap_or_default();
             if hinted.contains(&name) {
                 watched.hinted();
             }
-            let looked = watched.look(&self.shared, &known, &mut self.hints).await;
-            self.watched.insert(name, watched);
-            let due = match looked {
-                Ok(due) => due,
-                // The disk takes nothing at present.
-                Err(IntakeError::Record(RecordError::NotWritten(_))) => self.shared.clock.steady() + REST,
-                Err(error) => return Err(error),
+            let due = match watched.due(&self.shared, &known) {
+                Due::Rest(due) => due,
+                due if self.shared.reach.is_folder_apart(&known.folder) => {
+                    self.look_beside(due, watched, known);
+                    continue;
+                }
+                Due::KeepEpoch(due) => {
+                    watched.keep_epoch(&self.shared, &known)?;
+                    due
+                }
+                Due::Look => {
+                    watched.reached = Reached::Here;
+                    match watched.look(&self.shared, &known, Some(&mut self.hints)).await {
+                        // The disk takes nothing at present.
+                        Err(IntakeError::Record(RecordError::NotWritten(_))) => {
+                            self.shared.clock.steady() + REST
+                        }
+                        looked => looked?,
+                    }
+                }
             };
+            self.watched.insert(name, watched);
             next = Some(next.map_or(due, |next| next.min(due)));
         }
         let now = self.shared.clock.steady();
         let again = std::mem::take(&mut *self.shared.again.lock().unwrap_or_else(PoisonError::into_inner));
         for (name, claim) in again {
-            if let Some(watched) = self.watched.get_mut(&name) {
-                watched.resume(claim, now, None);
+            match self.watched.get_mut(&name) {
+                Some(watched) => watched.resume(claim, now, None),
+                None if self.looked_at.contains(&name) => self.shared.rest(&name, &claim),
+                None => {}
             }
         }
         self.hand_out();
@@ -177,105 +218,15 @@ impl Intake {
         Ok(next.map(|next| self.shared.clock.now() + (next - steady).max(TimeDelta::zero())))
     }
 
-    /// Gives each folder in turn a worker, as long as one is free.
-    fn hand_out(&mut self) {
-        if self.workers.len() >= self.at_once || self.watched.values().all(Watched::has_no_work) {
-            return;
-        }
-        if self.places == 0 {
-            let waiting = self.shared.spool.arrived().map_or(0, |waiting| waiting.len());
-            self.places = MOST_WAITING.saturating_sub(waiting);
-        }
-        if self.places == 0 {
-            self.shared.taken.notify_one();
-            return;
-        }
-        let mut given = true;
-        while given && self.places > 0 && self.workers.len() < self.at_once {
-            given = false;
-            for (name, watched) in &mut self.watched {
-                let Some(known) = self.shared.registry.get(name) else { continue };
-                let is_free = self.places > 0 && self.workers.len() < self.at_once;
-                let (Some(hot), true) = (known.hot, is_free) else { continue };
-                let Some(work) = watched.work(self.shared.clock.steady()) else { continue };
-                given = true;
-                self.places -= 1;
-                let Some((dir, ulid)) = work.claim(&self.shared) else { continue };
-                if !self.busy.insert((name.clone(), dir.clone())) {
-                    continue;
-                }
-                let (shared, folder) = (Arc::clone(&self.shared), known.folder);
-                let claim = Claim { shared, folder, hot, dir, ulid, peeked: None };
-                let name = name.clone();
-                self.workers.spawn(async move {
-                    let dir = claim.dir.clone();
-                    let done = claim.take(&work).await;
-                    (name, dir, work, done)
-                });
-            }
-        }
-    }
-
-    /// Waits for a worker; never, if there is none.
-    pub async fn joined(&mut self) -> Result<(), IntakeError> {
-        let Some(joined) = self.workers.join_next().await else { return std::future::pending().await };
-        let Ok((name, dir, work, done)) = joined else {
-            // Its claim is taken up again at the next start; nobody else waits for it.
-            journal::drop_panicked();
-            return Ok(());
-        };
-        self.busy.remove(&(name.clone(), dir.clone()));
-        let Some(watched) = self.watched.get_mut(&name) else { return Ok(()) };
-        let now = self.shared.clock.steady();
-        match (done, work) {
-            (Ok(Done::Decided | Done::Nothing), _) => watched.epoch.advanced(now),
-            (Ok(Done::Lacks(drop)), _) => {
-                watched.waiting.lacks(drop);
-                watched.look_again(now);
-            }
-            (Ok(Done::HasNoEnd(drop, stamp)), _) => {
-                watched.waiting.has_no_end(drop, stamp);
-                watched.look_again(now);
-            }
-            (Ok(Done::RulesUnsettled), work) => {
-                watched.is_held_up(&work, HeldUp::Rules, now);
-                watched.look_again(now + UNSETTLED);
-            }
-            (Ok(Done::BookUnsettled), work) => {
-                watched.is_held_up(&work, HeldUp::Book, now);
-                watched.book.drop_waits();
-                watched.look_again(now + UNSETTLED);
-            }
-            (Ok(Done::Later(wait, looks)), _) => {
-                watched.resume(dir, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
-            }
-            (Err(TakeError::Record(error @ RecordError::Halted(_))), _) => return Err(error.into()),
-            (Err(TakeError::NoRight), work @ (Work::Drop { .. } | Work::Sidecar(_))) => {
-                if let Some((drop, stamp)) = work.main()
-                    && watched.sticks(drop.clone(), stamp, now)
-                {
-                    journal::no_right_to_claim(&name, &shown(drop));
-                }
-                watched.is_held_up(&work, HeldUp::Right, now);
-                watched.look_again(now);
-            }
-            (Err(error), _) => {
-                journal::not_claimed(&name, &error);
-                watched.resume(dir, now + REST, None);
-            }
-        }
-        Ok(())
-    }
-
     /// Ticks until nothing can be done before some later time: for tests, whose clock stands still.
     pub async fn settle(&mut self) -> Result<Option<Time>, IntakeError> {
         loop {
             let next = self.tick().await?;
             let now = self.shared.clock.now();
-            if self.workers.is_empty() && next.is_none_or(|next| next > now) {
+            if self.is_idle() && next.is_none_or(|next| next > now) {
                 return Ok(next);
             }
-            if !self.workers.is_empty() {
+            if !self.is_idle() {
                 self.joined().await?;
             }
         }

@@ -1,20 +1,19 @@
 //! A folder opened: ours alone, known or new, there or away.
 
-use std::collections::HashSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::found_claims::{Enabled, claims_of};
 use super::identity::{Identity, Met, RecordedPath, identity};
 use super::rival::rival;
 use super::shared::Shared;
 use super::watched::Watched;
-use super::{IntakeError, claims, epoch, hands};
+use super::{IntakeError, epoch, hands};
 use crate::config::Folder;
 use crate::guard::Alarm;
-use crate::hot::{Away, Hot, Known, WAS_THERE, marker_at};
+use crate::hot::{Away, Hot, Known};
 use crate::journal;
-use crate::spool::Ulid;
 use crate::store::KnownFolder;
 
 /// A marker that is so much younger than the file system's clock was laid by one that was ahead, in nanoseconds.
@@ -28,7 +27,7 @@ impl Watched {
         known: &Known,
     ) -> Result<Result<Arc<Hot>, Away>, IntakeError> {
         let folder = &known.folder;
-        if let Some(still) = self.still_open(shared, known)? {
+        if let Some(still) = self.still_open(shared, known).await? {
             return Ok(still);
         }
         let path = folder.path.display().to_string();
@@ -38,74 +37,70 @@ impl Watched {
             // It was away when the daemon ended, so it comes back now.
             self.trouble = before.as_ref().and_then(|before| before.trouble.clone());
         }
-        let hot = match Hot::open(&folder.path, before.is_some(), &epoch::keeper(&shared.store)?) {
+        let keeper = epoch::keeper(&shared.store)?;
+        let hot = match shared.reach.open(&folder.path, before.is_some(), &keeper) {
             Ok(hot) => Arc::new(hot),
             Err(away) => return Ok(Err(away)),
         };
         let begun = shared.store.moves_begun(&folder.name)?;
-        let begun: Vec<_> = begun.iter().map(|path| hands::shown_path(path)).collect();
+        let begun: Vec<PathBuf> = begun.iter().map(|path| hands::shown_path(path)).collect();
         let shelves =
             [&folder.names.held, &folder.names.rejected, &folder.names.cancelled, &folder.names.sent];
+        let begun: Vec<&Path> = begun.iter().map(PathBuf::as_path).collect();
         if let Err(error) = hot.make_last(&begun, &shelves.map(String::as_str)) {
-            return Ok(Err(Away::Closed(error)));
+            return Ok(Err(Away::closed(error)));
         }
         self.epoch = match epoch::Told::by(&shared.store, folder, &hot)? {
             Ok(told) => told,
-            Err(error) => return Ok(Err(Away::Closed(error))),
+            Err(error) => return Ok(Err(Away::closed(error))),
         };
         let enabled = match self.enable(shared, folder, &hot).await? {
             Ok(enabled) => enabled,
-            Err(error) => return Ok(Err(Away::NoRight(error))),
+            Err(error) => return Ok(Err(Away::no_right(error))),
         };
-        hot.share(&folder.names.all());
         let names = [folder.names.approve.as_str(), folder.names.cancel.as_str()];
-        if let Err(error) = hot.furnish(&names) {
-            return Ok(Err(Away::NoRight(error)));
+        if let Err(error) = hot.share(&folder.names.all()).and_then(|()| hot.furnish(&names)) {
+            return Ok(Err(Away::no_right(error)));
         }
         // Whatever a crash left in the claims is looked at again, when it has been still here too.
-        let claims = match hot.claims() {
+        let claims = match claims_of(shared, &hot, &enabled)? {
             Ok(claims) => claims,
-            Err(error) => return Ok(Err(Away::Closed(error))),
+            Err(away) => return Ok(Err(away)),
         };
         let now = shared.clock.steady();
         for dir in claims {
-            let taken_up = match &enabled {
-                Enabled::Ours(marker) => distrusted(shared, &hot, dir, marker.as_deref())?,
-                Enabled::Copied => made_anew(shared, &hot, &dir),
-            };
-            match taken_up {
-                Ok(dir) => self.resume(dir, now, None),
-                Err(error) => return Ok(Err(Away::NoRight(error))),
-            }
+            self.resume(dir, now, None);
         }
-        self.opened = true;
-        shared.registry.set(&folder.name, Some(Arc::clone(&hot)));
+        // Its rival may have been found meanwhile; then both are compared at the next look.
+        self.opened = !shared.has_rival(&folder.name);
+        shared.registry.set(&folder.name, self.opened.then(|| Arc::clone(&hot)));
         Ok(Ok(hot))
     }
 
     /// The handle it has, if that is still good, or why nothing may be opened.
-    fn still_open(
+    async fn still_open(
         &mut self,
         shared: &Shared,
         known: &Known,
     ) -> Result<Option<Result<Arc<Hot>, Away>>, IntakeError> {
         let folder = &known.folder;
         if (!self.opened || shared.has_rival(&folder.name))
-            && let Some(other) = rival(shared, folder)?
+            && let Some(other) = rival(shared, folder).await?
         {
             shared.are_rivals(&folder.name, &other);
-            shared.registry.set(&folder.name, None);
             self.opened = false;
             return Ok(Some(Err(Away::Rival(other))));
         }
         shared.has_no_rival(&folder.name);
         if let Some(hot) = known.hot.as_ref().filter(|_| self.opened) {
-            if hot.is_still_there() {
-                return Ok(Some(Ok(Arc::clone(hot))));
-            }
+            let why = match hot.is_still_there() {
+                Ok(true) => return Ok(Some(Ok(Arc::clone(hot)))),
+                Ok(false) => "it is not the directory it was".to_owned(),
+                Err(error) => error.to_string(),
+            };
             shared.registry.set(&folder.name, None);
             self.opened = false;
-            journal::folder_away(&folder.name, "it is not the directory it was");
+            journal::folder_away(&folder.name, &why);
         }
         Ok(None)
     }
@@ -127,26 +122,24 @@ impl Watched {
         };
         let path = folder.path.display().to_string();
         let identity = before.as_ref().map(|before| {
-            let recorded_path = at_recorded_path(before, &path, directory.as_deref());
-            identity(Met {
-                recorded: before.directory.as_deref(),
-                found: directory.as_deref(),
-                recorded_path,
-            })
+            let recorded_path = at_recorded_path(shared, before, &path, directory.as_deref());
+            let (recorded, found) = (before.directory.as_deref(), directory.as_deref());
+            identity(Met { recorded, found, recorded_path })
         });
-        // Under our eyes nothing came into it while it was away.
-        let came_back = self.trouble.is_some() && before.is_some();
+        // Nothing came into it under our eyes while it was away. One that did not answer was there all the time.
+        let was_away = self.trouble.as_ref().is_some_and(|trouble| *trouble != Away::NoAnswer.to_string());
+        let came_back = was_away && before.is_some();
         let ours = before.filter(|_| identity != Some(Identity::Copy));
         // What is dropped now would seem to have been there before.
-        let is_from_the_future = ours.as_ref().is_some_and(|before| before.since > hot.opened_at + AHEAD);
+        let is_from_the_future = ours.as_ref().is_some_and(|before| before.since > hot.opened_at() + AHEAD);
         if is_from_the_future {
             journal::marker_from_the_future(&folder.name);
         }
         let is_as_before = identity == Some(Identity::Known) && !came_back && !is_from_the_future;
         if let Some(before) = ours.as_ref().filter(|_| is_as_before) {
             self.since = before.since;
-            if (&before.name, &before.path, &before.directory) != (&folder.name, &path, &directory) {
-                let name = folder.name.clone();
+            let name = folder.name.clone();
+            if (&before.name, &before.path, &before.directory) != (&name, &path, &directory) {
                 let known = KnownFolder { name, path, directory, ..before.clone() };
                 self.know(shared, known, &before.name).await?;
             }
@@ -163,12 +156,12 @@ impl Watched {
         };
         let had = ours.as_ref().map_or_else(|| folder.name.clone(), |before| before.name.clone());
         let is_others = marker.is_some() && identity.is_none();
-        let name = folder.name.clone();
-        self.know(shared, KnownFolder { name, path, id: id.clone(), directory, since, trouble: None }, &had)
-            .await?;
+        let (name, now_id) = (folder.name.clone(), id.clone());
+        let known = KnownFolder { name, path, id: now_id, directory, since, trouble: None };
+        self.know(shared, known, &had).await?;
         self.since = since;
-        let seen = came_back && identity == Some(Identity::Known);
-        self.known = if seen { self.settling.names().cloned().collect() } else { HashSet::new() };
+        let has_seen = came_back && identity == Some(Identity::Known);
+        self.known = self.settling.names().filter(|_| has_seen).cloned().collect();
         if is_others {
             journal::folder_of_others(&folder.name);
         }
@@ -243,49 +236,23 @@ async fn is_no_copy(shared: &Shared, folder: &Folder) -> Result<(), IntakeError>
     Ok(())
 }
 
-/// Whose the claims of a folder are that was opened.
-enum Enabled {
-    /// Ours; the marker under which these records, and no others, have worked here until now.
-    Ours(Option<String>),
-    /// Those of the folder it was copied from.
-    Copied,
-}
-
 /// What there is at the path that was recorded of a folder whose marker lies in another directory, or in this one.
-fn at_recorded_path(before: &KnownFolder, path: &str, directory: Option<&str>) -> RecordedPath {
+fn at_recorded_path(
+    shared: &Shared,
+    before: &KnownFolder,
+    path: &str,
+    directory: Option<&str>,
+) -> RecordedPath {
     if before.path == path {
         return RecordedPath::This;
     }
-    match marker_at(Path::new(&before.path)) {
+    match shared.reach.marker_at(Path::new(&before.path)) {
         // Its path leads to this very directory.
         Ok(Some((marker, there))) if marker == before.id && Some(there.as_str()) != directory => {
             RecordedPath::Marked
         }
+        // It may be there: what lies here is held, as in a copy.
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => RecordedPath::Marked,
         Ok(_) | Err(_) => RecordedPath::Gone,
     }
-}
-
-/// A claim that was copied gets a name of its own, and is held.
-fn made_anew(shared: &Shared, hot: &Hot, dir: &str) -> io::Result<String> {
-    let Some(ulid) = shared.new_ulid() else { return Err(io::Error::other("no name can be drawn")) };
-    let held = format!("{ulid}{WAS_THERE}");
-    hot.rename_claim(dir, &held).map(|()| held)
-}
-
-/// Whatever may not be ours is held.
-fn distrusted(
-    shared: &Shared,
-    hot: &Hot,
-    dir: String,
-    our_marker: Option<&str>,
-) -> Result<io::Result<String>, IntakeError> {
-    let Ok(ulid) = dir.parse::<Ulid>() else { return Ok(Ok(dir)) };
-    let is_known = shared.store.original(&ulid)?.is_some() || shared.spool.has(&ulid);
-    // Both are named by the time at which they were made.
-    let is_since = our_marker.is_some_and(|marker| marker <= ulid.as_str());
-    if claims::is_ours(is_known, is_since, hot.is_locked()) {
-        return Ok(Ok(dir));
-    }
-    let held = format!("{dir}{WAS_THERE}");
-    Ok(hot.rename_claim(&dir, &held).map(|()| held))
 }

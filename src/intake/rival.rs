@@ -1,13 +1,17 @@
 //! Two configured folders with one marker, of which nobody can tell which is the one that is known: neither is worked
 //! on, since letters of it would be approved or cancelled in either.
 
-use std::collections::BTreeSet;
-use std::sync::{MutexGuard, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use super::IntakeError;
 use super::shared::Shared;
 use crate::config::Folder;
-use crate::hot::marker_at;
+use crate::hot::{Known, PATIENCE};
 use crate::store::KnownFolder;
 
 /// A directory with a marker.
@@ -29,22 +33,67 @@ fn are_rivals(recorded: Option<&KnownFolder>, one: Marked<'_>, other: Marked<'_>
     one.directory == other.directory || is_known(one) == is_known(other)
 }
 
-/// The name of another configured folder that is this one's rival.
-pub(super) fn rival(shared: &Shared, folder: &Folder) -> Result<Option<String>, IntakeError> {
-    let Ok(Some((marker, directory))) = marker_at(&folder.path) else { return Ok(None) };
+/// A marker, and what tells its directory from another.
+type Found = Option<(String, String)>;
+
+/// The markers of folders, as they were found when each was looked at; `None` if none could be found.
+#[derive(Debug, Default)]
+pub(super) struct Markers {
+    found: Mutex<BTreeMap<String, Found>>,
+    changed: Notify,
+}
+
+impl Markers {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Found>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, folder: &str, found: Found) {
+        self.lock().insert(folder.to_owned(), found);
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until each of these folders was looked at, or does not answer.
+    async fn of_all(&self, folders: &[String]) {
+        let all = async {
+            loop {
+                let mut changed = pin!(self.changed.notified());
+                changed.as_mut().enable();
+                if folders.iter().all(|folder| self.lock().contains_key(folder)) {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        drop(timeout(PATIENCE, all).await);
+    }
+}
+
+/// The name of another configured folder that is this one's rival. Of one that a helper reaches only what was found
+/// when it was looked at itself counts, so that nobody waits for a folder that does not answer.
+pub(super) async fn rival(shared: &Shared, folder: &Folder) -> Result<Option<String>, IntakeError> {
+    let found = shared.reach.marker_at(&folder.path).ok().flatten();
+    shared.markers.add(&folder.name, found.clone());
+    let Some((marker, directory)) = found.filter(|(marker, _)| !marker.is_empty()) else { return Ok(None) };
+    let recorded = shared.store.folder_of(&marker)?;
     let path = folder.path.display().to_string();
-    for other in shared.registry.all() {
-        if other.folder.name == folder.name {
-            continue;
-        }
-        let Ok(Some((its_marker, its_directory))) = marker_at(&other.folder.path) else { continue };
-        if its_marker != marker || marker.is_empty() {
-            continue;
-        }
-        let recorded = shared.store.folder_of(&marker)?;
+    let others = shared.registry.all().into_iter().filter(|other| other.folder.name != folder.name);
+    let is_apart = |other: &Known| shared.reach.is_apart(&other.folder.path);
+    let (apart, here): (Vec<_>, Vec<_>) = others.partition(is_apart);
+    // It was moved or copied, and so may another have been that is looked at in this moment.
+    if recorded.as_ref().is_some_and(|known| known.path != path) && shared.reach.is_folder_apart(folder) {
+        let names: Vec<String> = apart.iter().map(|other| other.folder.name.clone()).collect();
+        shared.markers.of_all(&names).await;
+    }
+    let of_here = |other: &Known| shared.reach.marker_at(&other.folder.path).ok().flatten();
+    let of_apart = |other: &Known| shared.markers.lock().get(&other.folder.name).cloned().flatten();
+    let markers = here.iter().map(|other| (other, of_here(other)));
+    for (other, found) in markers.chain(apart.iter().map(|other| (other, of_apart(other)))) {
+        let Some((its_marker, its_directory)) = found else { continue };
         let its_path = other.folder.path.display().to_string();
         let one = Marked { path: &path, directory: &directory };
-        if are_rivals(recorded.as_ref(), one, Marked { path: &its_path, directory: &its_directory }) {
+        let other_one = Marked { path: &its_path, directory: &its_directory };
+        if its_marker == marker && are_rivals(recorded.as_ref(), one, other_one) {
             return Ok(Some(other.folder.name.clone()));
         }
     }
@@ -60,9 +109,11 @@ impl Shared {
         self.rivals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The other one is looked at again too, though it is open.
+    /// Neither is worked on; the other one is looked at again too.
     pub(super) fn are_rivals(&self, one: &str, other: &str) {
         self.lock_rivals().extend([one.to_owned(), other.to_owned()]);
+        self.registry.set(one, None);
+        self.registry.set(other, None);
     }
 
     pub(super) fn has_no_rival(&self, folder: &str) {

@@ -11,9 +11,10 @@ use super::Bells;
 use super::alone::Alone;
 use super::books::Books;
 use super::held_up::UnsettledRules;
+use super::rival::Markers;
 use crate::clock::Clock;
 use crate::config::Folder;
-use crate::hot::{Hot, Registry};
+use crate::hot::{Hot, Reach, Registry};
 use crate::pdf::Inspector;
 use crate::spool::{Spool, Ulid};
 use crate::store::Store;
@@ -30,6 +31,8 @@ pub(super) struct Shared {
     pub(super) again: Mutex<Vec<(String, String)>>,
     pub(super) books: Books,
     pub(super) alone: Alone,
+    pub(super) reach: Arc<Reach>,
+    pub(super) markers: Markers,
     /// Folders that had a rival when they were looked at last.
     pub(super) rivals: Mutex<BTreeSet<String>>,
     pub(super) unsettled_rules: Mutex<UnsettledRules>,
@@ -60,6 +63,7 @@ impl Shared {
         spool: Spool,
         registry: Arc<Registry>,
         inspector: Inspector,
+        reach: Arc<Reach>,
         clock: Clock,
         bells: &Bells,
     ) -> Self {
@@ -68,6 +72,8 @@ impl Shared {
             spool: Arc::new(spool),
             registry,
             inspector,
+            reach,
+            markers: Markers::default(),
             clock,
             again: Mutex::default(),
             books: Books::default(),

@@ -2,7 +2,6 @@
 //! files there, so every name is honoured for as long as there is a directory of it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use super::shared::Shared;
 use super::watched::Watched;
 use super::wish::Hand;
 use crate::config::Folder;
-use crate::hot::{Away, Hot, Known};
+use crate::hot::{Away, Hot, Known, Reach};
 use crate::store::Store;
 use crate::texts::{Language, Names};
 
@@ -89,12 +88,9 @@ impl ShelfNames {
 
 /// What is wrong with a folder's names of shelves: one that meant another shelf, and texts lie there that say so.
 /// `recorded`: as the store keeps the names.
-pub fn reused_names(recorded: Option<&str>, folder: &Folder) -> Vec<String> {
+pub fn reused_names(reach: &Reach, recorded: Option<&str>, folder: &Folder) -> Vec<String> {
     let known: Option<ShelfNames> = recorded.and_then(|json| serde_json::from_str(json).ok());
-    let is_used = |name: &str| {
-        let inside = std::fs::read_dir(folder.path.join(name));
-        inside.is_ok_and(|mut inside| inside.next().is_some())
-    };
+    let is_used = |name: &str| reach.holds_something(&folder.path.join(name)).unwrap_or(false);
     let reused = known.iter().flat_map(|known| known.changed(&folder.names));
     let said = |name: &str| {
         format!(
@@ -107,9 +103,9 @@ pub fn reused_names(recorded: Option<&str>, folder: &Folder) -> Vec<String> {
 }
 
 /// The same for all folders of a configuration.
-pub fn reused_in(store: &Store, folders: &[Folder]) -> Vec<String> {
+pub fn reused_in(reach: &Reach, store: &Store, folders: &[Folder]) -> Vec<String> {
     let of = |folder: &Folder| match store.shelf_names(&folder.name) {
-        Ok(recorded) => reused_names(recorded.as_deref(), folder),
+        Ok(recorded) => reused_names(reach, recorded.as_deref(), folder),
         Err(error) => vec![error.to_string()],
     };
     folders.iter().flat_map(of).collect()
@@ -148,7 +144,7 @@ impl Watched {
 /// its texts are written anew. `Err`: what is wrong with them.
 async fn in_force(shared: &Shared, folder: &Folder) -> Result<Result<ShelfNames, String>, IntakeError> {
     let recorded = shared.store.shelf_names(&folder.name)?;
-    if let Some(wrong) = reused_names(recorded.as_deref(), folder).into_iter().next() {
+    if let Some(wrong) = reused_names(&shared.reach, recorded.as_deref(), folder).into_iter().next() {
         return Ok(Err(wrong));
     }
     let before: Option<ShelfNames> = recorded.as_deref().and_then(|json| serde_json::from_str(json).ok());
@@ -163,11 +159,6 @@ async fn in_force(shared: &Shared, folder: &Folder) -> Result<Result<ShelfNames,
         shared.owed.notify_one();
     }
     Ok(Ok(known))
-}
-
-/// Whether a path in a folder is there.
-pub(super) fn is_directory(folder: &Folder, name: &str) -> bool {
-    Path::new(&folder.path).join(name).is_dir()
 }
 
 #[cfg(test)]

@@ -3,18 +3,18 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::settle::Stamp;
-use crate::hot::{Seen, changed, kind, modified};
+use crate::hot::{Seen, kind};
 
 impl Stamp {
     pub(super) fn of(seen: &Seen, inside: u64) -> Self {
         let stat = &seen.stat;
         Self {
             kind: kind(stat),
-            inode: stat.st_ino,
-            size: u64::try_from(stat.st_size).unwrap_or_default(),
-            links: stat.st_nlink,
+            inode: stat.inode,
+            size: stat.size,
+            links: stat.links,
             readable: seen.readable,
-            times: (modified(stat), changed(stat)),
+            times: (stat.modified, stat.changed),
             inside,
         }
     }

@@ -73,7 +73,8 @@ impl Claim {
 
     /// Says whether there was still something to claim.
     pub(super) fn claim(&self, names: &[&Name]) -> Result<bool, TakeError> {
-        match self.hot.claim(&self.dir, None, names) {
+        let bytes: Vec<&[u8]> = names.iter().map(|name| name.as_slice()).collect();
+        match self.hot.claim(&self.dir, None, &bytes) {
             Ok(()) => Ok(true),
             Err(error) => {
                 // A sidecar may have been moved before its PDF; without it nothing is posted.

@@ -37,7 +37,9 @@ pub(super) fn take_back(
     name: &[u8],
 ) -> io::Result<()> {
     let claim = original.ulid.as_str();
-    hot.claim(claim, Some(place), &together(hot, place, name)?)?;
+    let together = together(hot, place, name)?;
+    let together: Vec<&[u8]> = together.iter().map(AsRef::as_ref).collect();
+    hot.claim(claim, Some(place), &together)?;
     // While it is still recorded where it lay.
     let rest =
         hot.rename_claimed(claim, name, &original.origin.name).and_then(|()| remove_text_of(hot, original));

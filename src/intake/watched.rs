@@ -13,11 +13,11 @@ use super::hints::Hints;
 use super::laid::Hands;
 use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, together};
-use super::shelf_names::{ShelfNames, is_directory};
+use super::shelf_names::ShelfNames;
 use super::waiting::Waiting;
 use super::wish::Hand;
 use super::work::Work;
-use super::{IntakeError, epoch, hands};
+use super::{IntakeError, Reached, epoch, hands};
 use crate::config::{Folder, LetterKind, WatchMode};
 use crate::drop::{self, shown};
 use crate::hot::{Away, Hot, Known};
@@ -53,6 +53,8 @@ pub(super) struct Watched {
     /// What we have no right to move, as it was then, and when that is tried again.
     pub(super) stuck: HashMap<Name, (Stamp, TimeDelta)>,
     path: PathBuf,
+    /// Who calls its file system, and that of its address book.
+    pub(super) reached: Reached,
     pub(super) epoch: epoch::Told,
     pub(super) trouble: Option<String>,
     /// Whether this run has said how it is.
@@ -63,6 +65,15 @@ pub(super) struct Watched {
     pub(super) held_up: HeldUp,
     /// The names of its shelves, and those they were read for.
     pub(super) shelves: Option<(Names, Language, ShelfNames)>,
+}
+
+/// What is to be done for a folder; times by the steady clock.
+pub(super) enum Due {
+    /// Nothing until then.
+    Rest(TimeDelta),
+    /// It is to be told how far our records are; nothing else until then.
+    KeepEpoch(TimeDelta),
+    Look,
 }
 
 impl Watched {
@@ -81,6 +92,10 @@ impl Watched {
 
     pub(super) fn look_again(&mut self, at: TimeDelta) {
         self.next_look = Some(self.next_look.map_or(at, |next| next.min(at)));
+    }
+
+    pub(super) fn look_not_before(&mut self, at: TimeDelta) {
+        self.next_look = Some(at);
     }
 
     /// A drop stays where it was dropped.
@@ -105,15 +120,9 @@ impl Watched {
         self.ready.pop_front()
     }
 
-    /// Looks if it is time to; gives when the next look is due, by the steady clock.
-    pub(super) async fn look(
-        &mut self,
-        shared: &Arc<Shared>,
-        known: &Known,
-        hints: &mut Hints,
-    ) -> Result<TimeDelta, IntakeError> {
-        let folder = &known.folder;
-        let now = shared.clock.steady();
+    /// What is to be done here now.
+    pub(super) fn due(&mut self, shared: &Shared, known: &Known) -> Due {
+        let (folder, now) = (&known.folder, shared.clock.steady());
         if known.folder.path != self.path {
             // Nothing of what was seen elsewhere counts here.
             *self = Self { path: known.folder.path.clone(), trouble: self.trouble.take(), ..Self::default() };
@@ -127,13 +136,32 @@ impl Watched {
         if self.is_hinted || (self.opened && self.has_other_names(folder)) {
             due = due.min(breath);
         }
-        if let Some(hot) = &known.hot {
-            self.epoch.tell(&shared.store, hot, now)?;
-        }
         // What is finished is taken in before one looks for more.
-        if now < due || !self.ready.is_empty() {
-            return Ok(self.earliest(due.max(now + TimeDelta::milliseconds(1)), now));
+        if now >= due && self.ready.is_empty() {
+            return Due::Look;
         }
+        let due = self.earliest(due.max(now + TimeDelta::milliseconds(1)), now);
+        let is_told = known.hot.is_none() || !self.epoch.is_due(now);
+        if is_told { Due::Rest(due) } else { Due::KeepEpoch(due) }
+    }
+
+    /// Tells the folder how far our records are, if it is time to.
+    pub(super) fn keep_epoch(&mut self, shared: &Shared, known: &Known) -> Result<(), IntakeError> {
+        match &known.hot {
+            Some(hot) => self.epoch.tell(&shared.store, hot, shared.clock.steady()),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks; gives when there is more to do, by the steady clock. `hints`: where they can be had.
+    pub(super) async fn look(
+        &mut self,
+        shared: &Arc<Shared>,
+        known: &Known,
+        mut hints: Option<&mut Hints>,
+    ) -> Result<TimeDelta, IntakeError> {
+        let (folder, now) = (&known.folder, shared.clock.steady());
+        self.keep_epoch(shared, known)?;
         self.is_hinted = false;
         self.last_look = Some(now);
         self.book.look(shared, folder).await?;
@@ -142,7 +170,10 @@ impl Watched {
                 Ok(next) => {
                     // People may have removed them.
                     let furnished = hot.furnish(&[&folder.names.approve, &folder.names.cancel]);
-                    let heard = furnished.is_ok() && self.watch(folder, &hot, hints);
+                    let heard = match &mut hints {
+                        Some(hints) => furnished.is_ok() && self.watch(folder, &hot, hints),
+                        None => false,
+                    };
                     let names =
                         self.shelves.as_ref().map(|(_, _, shelves)| shelves.clone()).unwrap_or_default();
                     hands::look(&mut self.hands, shared, folder, (&hot, &names), now).await?;
@@ -152,7 +183,7 @@ impl Watched {
                     shared.registry.looked(&folder.name, shared.clock.now(), took, heard);
                     Ok(self.after_look(folder, &hot, heard, next, now))
                 }
-                Err(error) => Err(Away::Closed(error)),
+                Err(error) => Err(Away::closed(error)),
             },
             Err(away) => Err(away),
         };
@@ -165,7 +196,9 @@ impl Watched {
                 shared.registry.set(&folder.name, None);
                 self.opened = false;
                 // What comes back is another directory, and must be watched anew.
-                hints.watch(&folder.name, &[]);
+                if let Some(hints) = hints {
+                    hints.watch(&folder.name, &[]);
+                }
                 self.tell(shared, folder, Some(away.to_string())).await?;
                 now + TRY_AGAIN
             }
@@ -198,7 +231,8 @@ impl Watched {
             dirs.push(hot.path.clone());
             let names = self.shelves.as_ref().map(|(_, _, shelves)| shelves.clone()).unwrap_or_default();
             let names = [Hand::Approve, Hand::Cancel].map(|hand| names.of_hand(hand)).into_iter().flatten();
-            dirs.extend(names.filter(|name| is_directory(folder, name)).map(|name| hot.path.join(name)));
+            let there = names.filter(|name| hot.is_directory(name).unwrap_or(false));
+            dirs.extend(there.map(|name| hot.path.join(name)));
             if folder.letter == LetterKind::Subfolder {
                 let names = self.settling.names().map(|name| hot.path.join(shown(name)));
                 dirs.extend(names.filter(|path| path.is_dir()));

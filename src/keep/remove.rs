@@ -11,10 +11,9 @@ use chrono::TimeDelta;
 use super::Keeper;
 use crate::clock::Time;
 use crate::drop::{sidecars_of, text_name};
-use crate::hot::{Content, Hot};
+use crate::hot::Hot;
 use crate::journal;
 use crate::letter::{Kept, LARGEST_DOCUMENT, Letter, Number};
-use crate::spool::sha256_of;
 use crate::store::{Original, RecordError, StoreError};
 
 /// For letters of commands, and of folders that are not configured any more.
@@ -118,10 +117,9 @@ fn take_away(hot: &Hot, original: &Original, letter: &Letter, sealed: &[Vec<u8>]
     let path = Path::new(OsStr::from_bytes(shelved));
     let name = path.file_name().unwrap_or_default().as_bytes();
     let hashes: Vec<&str> = letter.order.documents.iter().map(|document| document.sha256.as_str()).collect();
-    let is_ours = |content: &Content| matches!(content, Content::Whole { bytes, .. } if hashes.contains(&sha256_of(bytes).as_str()));
     let dir = path.parent().unwrap_or(Path::new(""));
     if hot.is_there(path)? {
-        hot.remove_tree(path, LARGEST_DOCUMENT, &is_ours)?;
+        hot.remove_tree(path, LARGEST_DOCUMENT, &hashes)?;
         let named = [
             original.origin.name.clone(),
             [original.ulid.as_str().as_bytes(), b"-", &original.origin.name].concat(),

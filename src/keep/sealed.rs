@@ -96,9 +96,8 @@ impl Keeper {
         let same =
             letter.order.documents.get(row.document).is_some_and(|sent| sent.sha256 == sha256_of(&bytes));
         // It may have been laid down, and not recorded.
-        let is_it =
-            |content: &Content| matches!(content, Content::Whole { bytes: there, .. } if *there == bytes);
-        if hot.holds(&target, LARGEST_DOCUMENT, &is_it).unwrap_or(false) {
+        let there = hot.read_at(&target, LARGEST_DOCUMENT);
+        if matches!(there, Ok(Content::Whole { bytes: there, .. }) if there == bytes) {
             return Ok(Ok((target, Some(same))));
         }
         let path = hot.write_new(&target, &bytes);

@@ -77,6 +77,11 @@ impl Inspector {
         Self { program: program.to_owned(), patience: WALL_TIME, idle: Arc::default() }
     }
 
+    /// The program whose child counts pages.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Waits no longer than this for an answer.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {

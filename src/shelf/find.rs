@@ -58,25 +58,26 @@ pub(super) fn on_a_shelf(
     folder: &Folder,
     hot: &Hot,
     posted: Option<Time>,
-) -> Result<Option<PathBuf>, StoreError> {
-    let Some(letter) = letter else { return Ok(None) };
+) -> Result<io::Result<Option<PathBuf>>, StoreError> {
+    let Some(letter) = letter else { return Ok(Ok(None)) };
     let shelves = [Place::Sent, Place::Held, Place::Cancelled];
     for dir in shelves.into_iter().filter_map(|shelf| place::dir(shelf, &folder.names, folder.zone, posted)) {
         for n in 1..=NAMESAKES {
             let (name, _) = numbered(&original.origin.name, n);
             let path = dir.join(OsStr::from_bytes(&name));
-            // A person may have taken the first of them away.
-            if !hot.is_there(&path).unwrap_or(false)
-                || store.is_anothers(original, path.as_os_str().as_bytes())?
-            {
+            if store.is_anothers(original, path.as_os_str().as_bytes())? {
                 continue;
             }
-            if hot.holds(&path, LARGEST_DOCUMENT, &|content| is_of(letter, content)).unwrap_or(false) {
-                return Ok(Some(path));
+            match hot.read_at(&path, LARGEST_DOCUMENT) {
+                Ok(content) if is_of(letter, &content) => return Ok(Ok(Some(path))),
+                Ok(_) => {}
+                // A person may have taken the first of them away.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Ok(Err(error)),
             }
         }
     }
-    Ok(None)
+    Ok(Ok(None))
 }
 
 fn is_of(letter: &Letter, content: &Content) -> bool {

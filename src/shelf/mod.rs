@@ -8,6 +8,7 @@ mod audit;
 mod beside;
 mod find;
 mod place;
+mod tick;
 mod together;
 
 use std::ffi::OsStr;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 
-use crate::clock::{Clock, Time};
+use crate::clock::Clock;
 use crate::config::Folder;
 use crate::drop::numbered;
 use crate::hot::{Hot, Registry, Told};
@@ -30,58 +31,13 @@ use crate::texts::Times;
 pub use audit::{Looked, audit};
 use beside::{complete, leave_shelf, text_for, with_receivers};
 use find::{find, in_hand, on_a_shelf};
-use together::TOGETHER;
+pub use tick::Shelves;
 
 const FIRST_WAIT: TimeDelta = TimeDelta::seconds(2);
 const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
 /// While its folder is away.
 const AWAY: TimeDelta = TimeDelta::seconds(10);
 const MOST_OF_A_NAME: u32 = 10_000;
-
-/// Puts away what is due; gives when there will be more.
-pub async fn tick(
-    store: &Arc<Store>,
-    registry: &Arc<Registry>,
-    clock: &Clock,
-) -> Result<Option<Time>, RecordError> {
-    loop {
-        let now = clock.now();
-        let (due, next) = store.due_originals(now)?;
-        if due.is_empty() {
-            return Ok(next);
-        }
-        let mut written = false;
-        let (mut placing, mut fresh) = (Placing::default(), Vec::new());
-        let put = Put { store, registry, clock };
-        for original in due {
-            let is_fresh = original.shelved.is_none() && original.moving.is_none();
-            // What is put away may say something of the path of what lies on a shelf.
-            if !is_fresh {
-                written |= put.all_away(std::mem::take(&mut fresh), &mut placing).await?;
-                written |= placing.done().await?;
-            }
-            // What was put away meanwhile may have said something of its path.
-            let Some(original) = store.original(&original.ulid)?.filter(|original| original.is_due) else {
-                written = true;
-                continue;
-            };
-            if !is_fresh {
-                written |= put.away(original, &mut placing).await?;
-                continue;
-            }
-            fresh.push(original);
-            if fresh.len() == TOGETHER {
-                written |= put.all_away(std::mem::take(&mut fresh), &mut placing).await?;
-            }
-        }
-        written |= put.all_away(fresh, &mut placing).await?;
-        written |= placing.done().await?;
-        if !written {
-            // The disk takes nothing at present.
-            return Ok(Some(now + AWAY));
-        }
-    }
-}
 
 /// What is being recorded of originals that are put away: the next move's record shares its commit.
 #[derive(Default)]
@@ -238,7 +194,7 @@ impl Put<'_> {
             Ok(None) if in_hand(original, folder, hot) => {
                 Err(io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it"))
             }
-            Ok(None) => Ok(on_a_shelf(self.store, original, letter.as_ref(), folder, hot, posted)?),
+            Ok(None) => on_a_shelf(self.store, original, letter.as_ref(), folder, hot, posted)?,
             found => found,
         };
         let times = Times { taken_in, posted, sealed_as_sent };
@@ -273,7 +229,7 @@ impl Put<'_> {
                 (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
             }
             self.store.moving(original.ulid.clone(), path.as_os_str().as_bytes().to_vec()).await?;
-            match hot.shelve_told(&Told { from: here, to: &path, text: (&text, words) }) {
+            match hot.shelve_told(Told { from: here, to: &path, text: (&text, words) }) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Ok(Err(error)),
                 Ok(()) => return Ok(Ok(path)),

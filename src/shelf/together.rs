@@ -103,7 +103,10 @@ impl Put<'_> {
             }
         }
         let told: Vec<_> = all.iter().map(Fresh::told).collect();
-        let moved = hot.shelve_all(&told);
+        let moved = match hot.shelve_all(&told) {
+            Ok(moved) => moved,
+            Err(error) => all.iter().map(|_| Err(io::Error::new(error.kind(), error.to_string()))).collect(),
+        };
         let mut written = true;
         for (Fresh { original, lay, path, .. }, moved) in all.into_iter().zip(moved) {
             if moved.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {

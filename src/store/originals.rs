@@ -4,6 +4,7 @@
 //! so. Moves have an intent, so that a crash in the middle of one is told from a person's hand.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
+use std::collections::BTreeSet;
 
 use super::folders::present_name;
 use super::moves::RecordError;
@@ -102,11 +103,19 @@ impl Store {
     }
 
     /// What is owed by now, and when there will be more.
-    pub fn due_originals(&self, now: Time) -> Result<(Vec<Original>, Option<Time>), StoreError> {
+    pub fn due_originals(
+        &self,
+        now: Time,
+        but_of: &BTreeSet<String>,
+    ) -> Result<(Vec<Original>, Option<Time>), StoreError> {
         let db = self.reader();
-        let sql = format!("SELECT {COLUMNS} FROM original WHERE due_at <= ?1 ORDER BY due_at LIMIT 200");
+        let sql = format!(
+            "SELECT {COLUMNS} FROM original WHERE due_at <= ?1
+             AND folder NOT IN (SELECT value FROM json_each(?2)) ORDER BY due_at LIMIT 200"
+        );
         let mut statement = db.prepare_cached(&sql)?;
-        let due = statement.query_map([millis(now)], original)?.collect::<Result<_, _>>()?;
+        let but_of = serde_json::to_string(but_of).unwrap_or_default();
+        let due = statement.query_map(params![millis(now), but_of], original)?.collect::<Result<_, _>>()?;
         let sql = "SELECT min(due_at) FROM original WHERE due_at > ?1";
         let next: Option<i64> = db.prepare_cached(sql)?.query_row([millis(now)], |row| row.get(0))?;
         Ok((due, next.map(time)))

@@ -54,6 +54,11 @@ const INVARIANTS: &[(&str, &[&str])] = &[
         "epoch::a_twin_of_records_that_work_on_a_folder_does_not_start"]),
     ("I24", &["holds::an_owner_proves_nothing_if_others_may_write_the_file",
         "holds::whoever_dropped_a_letter_cant_approve_it"]),
+    // A real file system that stops answering takes root: tests/hanging-share.
+    ("I25", &["helper::a_folder_that_does_not_answer_holds_up_no_other_and_is_back_when_it_does",
+        "helper::a_helper_that_does_not_answer_is_waited_for_no_longer_than_the_patience",
+        "helper::letters_go_their_whole_way_in_a_folder_that_a_helper_reaches",
+        "away::a_corner_that_somebody_swapped_holds_up_no_other_folder"]),
 ];
 
 /// Whether a file of this name has a test of this name.

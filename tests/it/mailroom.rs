@@ -13,12 +13,12 @@ use mailchute::clock::{Clock, Pace, Time};
 use mailchute::config::Config;
 use mailchute::daemon::Run;
 use mailchute::dispatch::{Account, Dispatch};
-use mailchute::hot::Registry;
+use mailchute::hot::{Reach, Registry};
 use mailchute::intake::{Bells, Intake};
 use mailchute::keep::Keeper;
 use mailchute::owed::Outbox;
 use mailchute::pdf::Inspector;
-use mailchute::shelf;
+use mailchute::shelf::Shelves;
 use mailchute::spool::Spool;
 use mailchute::store::{Desk, DropRow, Store};
 use reqwest::Method;
@@ -74,6 +74,8 @@ pub struct Mailroom {
     pub patience: Duration,
     /// The program whose child counts pages.
     pub counts_pages: PathBuf,
+    /// How its folders are reached.
+    pub reach: Arc<Reach>,
     up: Option<Up>,
 }
 
@@ -98,6 +100,7 @@ struct Up {
     registry: Arc<Registry>,
     dispatch: Dispatch,
     intake: Intake,
+    shelves: Shelves,
 }
 
 impl Mailroom {
@@ -147,9 +150,13 @@ impl Mailroom {
         }
         std::fs::write(dir.path().join("folders/customers.csv"), BOOK).unwrap();
         std::fs::write(dir.path().join("folders/letters.yaml"), rules).unwrap();
-        let counts_pages = env!("CARGO_BIN_EXE_mailchute").into();
-        let patience = Duration::from_secs(5);
-        Self { service, dir, clock, at_once: None, patience, counts_pages, up: None }
+        let counts_pages = PathBuf::from(env!("CARGO_BIN_EXE_mailchute"));
+        let mut reach = Reach::of(&counts_pages);
+        if std::env::var_os("MAILCHUTE_APART").is_some() {
+            reach = reach.always_apart();
+        }
+        let (patience, reach) = (Duration::from_secs(5), Arc::new(reach));
+        Self { service, dir, clock, at_once: None, patience, counts_pages, reach, up: None }
     }
 
     pub fn config(&self) -> Config {
@@ -197,24 +204,28 @@ impl Mailroom {
             Keeper::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
         let inspector = Inspector::of(&self.counts_pages);
         let bells = Bells::default();
-        let intake = Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, clock, &bells);
+        let shelves =
+            Shelves::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), Arc::clone(&bells.owed));
+        let reach = Arc::clone(&self.reach);
+        let intake =
+            Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, reach, clock, &bells);
         let intake = match self.at_once {
             Some(at_once) => intake.at_once(at_once),
             None => intake,
         };
-        self.up = Some(Up { outbox, keeper, store, registry, dispatch, intake });
+        self.up = Some(Up { outbox, keeper, store, registry, dispatch, intake, shelves });
     }
 
     pub fn stop(&mut self) {
-        let Up { outbox, keeper, store, registry, dispatch, intake } = self.up.take().unwrap();
-        drop((dispatch, intake, registry, outbox, keeper));
+        let Up { outbox, keeper, store, registry, dispatch, intake, shelves } = self.up.take().unwrap();
+        drop((dispatch, intake, registry, outbox, keeper, shelves));
         store.close();
     }
 
     /// The process is gone in the middle of whatever it did; what was only in its memory is lost.
     pub async fn crash(&mut self) {
-        let Up { outbox, keeper, store, registry, dispatch, intake } = self.up.take().unwrap();
-        drop((dispatch, intake, registry, outbox, keeper));
+        let Up { outbox, keeper, store, registry, dispatch, intake, shelves } = self.up.take().unwrap();
+        drop((dispatch, intake, registry, outbox, keeper, shelves));
         // What was cut off lets go when it is noticed.
         for _turn in 0..1_000_000 {
             if Arc::strong_count(&store) == 1 {
@@ -227,11 +238,15 @@ impl Mailroom {
 
     /// One loop has its turn, to its end; when it has more to do.
     pub async fn turn(&mut self, which: Loop) -> Option<Time> {
-        let Up { outbox, keeper, store, registry, dispatch, intake } = self.up.as_mut().unwrap();
+        let Up { outbox, keeper, dispatch, intake, shelves, .. } = self.up.as_mut().unwrap();
         match which {
             Loop::Intake => intake.settle().await.unwrap(),
             Loop::Letters => dispatch.settle().await.unwrap(),
-            Loop::Shelves => shelf::tick(store, registry, &self.clock).await.unwrap(),
+            Loop::Shelves => {
+                shelves.tick().await.unwrap();
+                shelves.settled().await;
+                shelves.tick().await.unwrap()
+            }
             Loop::Kept => keeper.tick().await.unwrap(),
             Loop::Mails => outbox.tick().await.unwrap(),
         }
@@ -351,7 +366,7 @@ impl Mailroom {
         let findings = self.desk().audit().unwrap();
         assert_eq!(findings.problems, Vec::<String>::new());
         for folder in &self.config().folders {
-            let looked = shelf::audit(&self.desk(), folder, self.clock.now()).unwrap();
+            let looked = mailchute::shelf::audit(&self.desk(), folder, self.clock.now()).unwrap();
             assert_eq!(looked.problems, Vec::<String>::new());
         }
         let url = format!("{}/ledger?event=authorized", self.service.welcome.places.control_url);

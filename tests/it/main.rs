@@ -41,6 +41,7 @@ mod folders {
     mod edges;
     mod epoch;
     mod held_up;
+    mod helper;
     mod kill;
     mod left_out;
     mod not_files;

@@ -27,7 +27,7 @@ async fn a_configuration_that_leaves_out_a_folder_with_unfinished_letters_is_ref
     let rules = room.dir.path().join("folders/letters.yaml");
     let refused = |room: &Mailroom| {
         let store = Store::open(&room.dir.path().join("state"), room.clock.now(), false).unwrap().0;
-        left_out(&store, &["letters"], &room.config().folders).unwrap()
+        left_out(&room.reach, &store, &["letters"], &room.config().folders).unwrap()
     };
     // Another folder, so that one is left.
     std::fs::create_dir(room.dir.path().join("others")).unwrap();

@@ -99,7 +99,7 @@ fn what_goes_wrong_with_one_keeps_no_other_from_its_place() {
     let names = ["fine.pdf", "taken.pdf", "told.pdf", "gone.pdf", "accompanied.pdf"];
     for (n, name) in names.iter().enumerate() {
         std::fs::write(dir.path().join(name), pdf(n + 1)).unwrap();
-        hot.claim(&format!("C{n}"), None, &[name]).unwrap();
+        hot.claim(&format!("C{n}"), None, &[name.as_bytes()]).unwrap();
     }
     let claim = |n: usize| hot.claims_path().join(format!("C{n}"));
     std::fs::remove_file(dir.path().join(claim(3)).join("gone.pdf")).unwrap();
@@ -113,7 +113,8 @@ fn what_goes_wrong_with_one_keeps_no_other_from_its_place() {
     let told: Vec<Told<'_>> = (paths.iter().zip(&texts))
         .map(|((from, to), text)| Told { from, to, text: (text.as_bytes(), "words") })
         .collect();
-    let moved: Vec<_> = hot.shelve_all(&told).into_iter().map(|moved| moved.map_err(|e| e.kind())).collect();
+    let moved: Vec<_> =
+        hot.shelve_all(&told).unwrap().into_iter().map(|moved| moved.map_err(|e| e.kind())).collect();
     let taken = Err(ErrorKind::AlreadyExists);
     assert_eq!(moved, [Ok(()), taken, taken, Err(ErrorKind::NotFound), Ok(())]);
     let read = |path: &str| std::fs::read(dir.path().join("Held").join(path)).unwrap();

@@ -1,0 +1,244 @@
+//! A process that calls a file system which may never answer.
+//!
+//! A call on a dead share can't be interrupted, and a process in one can't end: not when it is stopped, not when it is
+//! killed. So such calls are made by a helper. It holds nothing of ours but the folder it has open; mailchute waits
+//! for it for a while, gives it up, ends and starts without it. What the helper was asked for may then be done or
+//! not, as after a crash. No second helper is started for a place as long as the one before has not ended, so nothing
+//! happens late.
+
+use std::fmt;
+use std::io::{self, Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::opened::{Facts, Opened};
+use super::operations::perform;
+use super::reach::answer;
+use super::wire::{Wire, malformed};
+use super::{Away, Keeper};
+
+/// The word that makes this program a helper.
+const WORD: &str = "reach-folders";
+/// No message is longer: a document, or the names in a directory.
+const LONGEST: u64 = 1 << 30;
+const OPEN: &str = "open";
+
+/// Whether this process was started as a helper.
+pub fn is_helper() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| word == WORD)
+}
+
+/// What a helper does: it answers one call after another, until its parent is gone.
+pub fn serve() -> io::Result<()> {
+    let line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut folder = None;
+    while let Some(message) = receive(&line)? {
+        let mut from = message.as_slice();
+        let name = <&str>::take(&mut from)?;
+        let mut out = Vec::new();
+        match (name, &folder) {
+            (OPEN, _) => {
+                let (path, (known, keeper)) = Wire::take(&mut from)?;
+                match Opened::open(path, known, &keeper) {
+                    Ok(opened) => {
+                        Ok::<Facts, Away>(opened.facts).put(&mut out);
+                        folder = Some(opened);
+                    }
+                    Err(away) => Err::<Facts, Away>(away).put(&mut out),
+                }
+            }
+            (name, Some(folder)) => perform(folder, name, &mut from, &mut out)?,
+            (name, None) => answer(name, &mut from, &mut out)?,
+        }
+        send(&line, &out)?;
+    }
+    // The folder's lock is free before the parent sees the end of the line.
+    drop(folder);
+    Ok(())
+}
+
+fn send(mut line: &UnixStream, message: &[u8]) -> io::Result<()> {
+    line.write_all(&(message.len() as u64).to_le_bytes())?;
+    line.write_all(message)
+}
+
+/// The next message; `None` at the end of the line.
+fn receive(mut line: &UnixStream) -> io::Result<Option<Vec<u8>>> {
+    let mut length = [0; size_of::<u64>()];
+    match line.read_exact(&mut length) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    let length = u64::from_le_bytes(length);
+    if length > LONGEST {
+        return Err(malformed());
+    }
+    let mut message = vec![0; usize::try_from(length).unwrap_or_default()];
+    line.read_exact(&mut message)?;
+    Ok(Some(message))
+}
+
+/// A helper, as its parent has it. Calls wait for one another.
+pub(super) struct Helper {
+    place: PathBuf,
+    /// `None` once it was given up.
+    running: Mutex<Option<Running>>,
+    ended: Arc<Ended>,
+}
+
+struct Running {
+    line: UnixStream,
+    child: Child,
+}
+
+impl fmt::Debug for Helper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Helper").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+fn no_answer() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "it does not answer")
+}
+
+impl Helper {
+    /// Starts a helper for a place, unless the one before has not ended.
+    pub(super) fn start(
+        program: &Path,
+        place: &Path,
+        patience: Duration,
+        ended: &Arc<Ended>,
+    ) -> io::Result<Self> {
+        if !ended.is_free(place, patience) {
+            return Err(no_answer());
+        }
+        let (line, theirs) = UnixStream::pair()?;
+        line.set_read_timeout(Some(patience))?;
+        line.set_write_timeout(Some(patience))?;
+        let child = Command::new(program)
+            .arg(WORD)
+            // For those who look at the list of processes.
+            .arg(place)
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .current_dir("/")
+            // What stops mailchute from a terminal must not stop it first.
+            .process_group(0)
+            .spawn()?;
+        let running = Mutex::new(Some(Running { line, child }));
+        Ok(Self { place: place.to_owned(), running, ended: Arc::clone(ended) })
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks for something and waits for the answer. A helper that does not give it in time is given up.
+    pub(super) fn ask<T>(&self, name: &str, put: impl FnOnce(&mut Vec<u8>)) -> io::Result<T>
+    where
+        io::Result<T>: for<'a> Wire<'a>,
+    {
+        self.call(name, put)?
+    }
+
+    pub(super) fn open(&self, path: &Path, known: bool, keeper: &Keeper) -> Result<Facts, Away> {
+        let opened: io::Result<Result<Facts, Away>> = self.call(OPEN, |to| {
+            path.put(to);
+            known.put(to);
+            keeper.put(to);
+        });
+        opened.map_err(Away::closed)?
+    }
+
+    fn call<T: for<'a> Wire<'a>>(&self, name: &str, put: impl FnOnce(&mut Vec<u8>)) -> io::Result<T> {
+        let mut message = Vec::new();
+        name.put(&mut message);
+        put(&mut message);
+        let mut running = self.running();
+        let Some(Running { line, .. }) = &*running else { return Err(no_answer()) };
+        let answer = send(line, &message).and_then(|()| receive(line)?.ok_or_else(malformed));
+        match answer {
+            Ok(answer) => T::take(&mut answer.as_slice()),
+            Err(error) => {
+                if let Some(Running { mut child, .. }) = running.take() {
+                    // It ends as soon as its call returns.
+                    drop(child.kill());
+                    self.ended.add(Gone { place: self.place.clone(), child, line: None });
+                }
+                let is_late = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+                Err(if is_late { no_answer() } else { error })
+            }
+        }
+    }
+
+    /// Whether it may still be asked.
+    pub(super) fn is_running(&self) -> bool {
+        self.running().is_some()
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        if let Some(Running { line, child }) = self.running().take() {
+            // It hears the end of the line, and closes what it has open.
+            drop(line.shutdown(Shutdown::Write));
+            self.ended.add(Gone { place: self.place.clone(), child, line: Some(line) });
+        }
+    }
+}
+
+/// Helpers that are not asked any more, and may not have ended.
+#[derive(Debug, Default)]
+pub(super) struct Ended(Mutex<Vec<Gone>>);
+
+#[derive(Debug)]
+struct Gone {
+    place: PathBuf,
+    child: Child,
+    /// Closed by the helper when it has let go of its folder; `None` if it was given up.
+    line: Option<UnixStream>,
+}
+
+impl Ended {
+    fn lock(&self) -> MutexGuard<'_, Vec<Gone>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, gone: Gone) {
+        self.lock().push(gone);
+    }
+
+    /// Whether every helper of a place has ended. One that is about to end is waited for.
+    fn is_free(&self, place: &Path, patience: Duration) -> bool {
+        let has_ended = |gone: &mut Gone| !matches!(gone.child.try_wait(), Ok(None));
+        let (ours, mut others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut *self.lock()).into_iter().partition(|gone| gone.place == place);
+        others.retain_mut(|gone| !has_ended(gone));
+        self.lock().append(&mut others);
+        let mut left = Vec::new();
+        for mut gone in ours {
+            if let Some(mut line) = gone.line.take() {
+                let waits = line.set_read_timeout(Some(patience));
+                let has_let_go = waits.and_then(|()| line.read(&mut [0])).is_ok_and(|length| length == 0);
+                if has_let_go {
+                    drop(gone.child.wait());
+                    continue;
+                }
+                drop(gone.child.kill());
+            }
+            if !has_ended(&mut gone) {
+                left.push(gone);
+            }
+        }
+        let is_free = left.is_empty();
+        self.lock().append(&mut left);
+        is_free
+    }
+}
