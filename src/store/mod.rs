@@ -11,6 +11,7 @@ mod audit;
 mod bell;
 mod counts;
 mod desk;
+mod diagnosis;
 mod drops;
 mod due;
 mod emails;

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use rusqlite::{Connection, params};
 
+use super::diagnosis::{Cure, Found, LedgerHas, diagnose};
 use super::moves::{Admission, Batch, Record};
 use super::place::{self, Binding, Standing};
 use super::{Home, StoreError, adopt, epoch, read, rows, schema, signed, wishes};
@@ -97,30 +98,33 @@ fn make_one(
         Ok::<_, StoreError>(())
     })?;
     report.began = found.last.unwrap_or_default().max(known);
-    let ahead = report.began > known;
-    let uncovered = found.damage.is_some() && (rebuilt || ahead);
+    let cures = diagnose(Found {
+        is_rebuilt: rebuilt,
+        ledger_has: LedgerHas::of(report.began > known, report.from_ledger),
+        is_ledger_damaged: found.damage.is_some(),
+        may_be_old: after_restore || is_copied,
+    });
+    let is_needed = |cure| cures.contains(&cure);
     report.damage = found.damage;
-    report.wishes_lost = rebuilt && ahead;
-    let distrusted = after_restore || is_copied;
+    report.wishes_lost = is_needed(Cure::ReportLostWishes);
     doubtful.extend(rows::check(&transaction, now)?);
-    if distrusted {
-        // What lies in the folders may be what was posted since: all of it is held.
+    if is_needed(Cure::ForgetFolders) {
         transaction.execute("DELETE FROM folder", [])?;
     }
-    if uncovered || distrusted {
+    if is_needed(Cure::HoldUnfinished) {
         doubtful.extend(rows::unfinished(&transaction)?);
     }
-    if ahead {
+    if is_needed(Cure::DropRestarts) {
         report.dropped = wishes::drop_restarts(&transaction, now)?;
     }
     let mut lines = Vec::new();
     let next = ledger.next().max(known + 1);
     let mut batch = Batch { db: &transaction, lines: &mut lines, struck: &mut BTreeMap::new(), next };
-    doubtful.extend(unknown_entries(&mut batch, &spool, distrusted, now)?);
+    doubtful.extend(unknown_entries(&mut batch, &spool, is_needed(Cure::ForgetFolders), now)?);
     for number in doubtful {
         hold(&mut batch, number, now, &mut report)?;
     }
-    if rebuilt || report.from_ledger > 0 {
+    if is_needed(Cure::KnowOriginalsAgain) {
         adopt::known_again(&transaction, &spool, now)?;
     }
     export(&transaction, &mut ledger, found.last, known, &mut report)?;
@@ -129,7 +133,7 @@ fn make_one(
         ledger.append(next, &lines)?;
     }
     place::bind(&transaction, home)?;
-    epoch::name(&transaction, home, now, distrusted)?;
+    epoch::name(&transaction, home, now, is_needed(Cure::ForgetFolders))?;
     transaction.commit()?;
     Ok((db, ledger, report))
 }
