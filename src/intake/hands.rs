@@ -19,7 +19,7 @@ use super::meant::{Laid, Wish, lies_at, wish};
 use super::shared::Shared;
 use super::shelf_names::ShelfNames;
 use super::taken_back::{bring_along, take_back};
-use super::wish::Hand;
+use super::wish::{Hand, Obeyed, obeyed};
 use crate::config::Folder;
 use crate::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, shown};
 use crate::hot::{Hot, WAS_THERE};
@@ -177,38 +177,32 @@ async fn moved(
 ) -> Result<(), Failed> {
     let Laid { hand, place, name, .. } = *laid;
     let now = shared.clock.now();
-    match (original.letter, hand) {
-        // Moved, it is still whose it was: nobody can tell who approved it.
-        (Some(_), Hand::Approve) if folder.names.by_copy && !is_anothers(&original, hot, place, name)? => {
+    let is_asked = original.letter.is_some() && hand == Hand::Approve && folder.names.by_copy;
+    let is_proved = !is_asked || is_anothers(&original, hot, place, name)?;
+    match obeyed(hand, original.letter.is_some(), original.place == Place::Held, is_proved) {
+        Obeyed::PutBack => {
             take_back(shared, hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
         }
-        (Some(letter), hand) => {
-            let command = hand.command();
-            shared.store.said_in_folder(letter, command, file, now).await?;
-            heard(shared, laid, letter, command);
+        Obeyed::Order(command) => {
+            if let Some(letter) = original.letter {
+                shared.store.said_in_folder(letter, command, file, now).await?;
+                heard(shared, laid, letter, command);
+            }
             take_back(shared, hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now + BACK)).await?;
         }
-        (None, Hand::Approve) if original.place == Place::Held => {
-            let doubts = match &original.undecided {
-                Some(Undecided::Waits(Waiting::Doubt(doubtful))) => {
-                    doubtful.iter().map(|doubtful| doubtful.sha256.clone()).collect()
-                }
-                // Said before, by a run that did not come to the rest.
-                Some(Undecided::Accepted { doubts }) => doubts.clone(),
-                Some(_) | None => Vec::new(),
-            };
-            shared.store.accept(original.ulid.clone(), doubts).await?;
+        Obeyed::Accepted => {
+            shared.store.accept(original.ulid.clone(), doubts_of(&original)).await?;
             take_back(shared, hot, &original, place, name)?;
             bring_along(hot, &original)?;
             shared.store.reclaimed(original.ulid.clone(), None).await?;
             shared.rest(&folder.name, original.ulid.as_str());
         }
-        (None, Hand::Approve) => {
+        Obeyed::NothingWaits => {
             return not_taken(shared, folder, hot, place, name, Refusal::NothingWaits).await;
         }
-        (None, Hand::Cancel) => {
+        Obeyed::Cancelled => {
             let origin = original.origin.clone();
             // Put away not before it is taken back, which is at once.
             let cancelled =
@@ -220,6 +214,18 @@ async fn moved(
     }
     shared.owed.notify_one();
     Ok(())
+}
+
+/// The hashes of the PDFs that a person takes as they are.
+fn doubts_of(original: &Original) -> Vec<String> {
+    match &original.undecided {
+        Some(Undecided::Waits(Waiting::Doubt(doubtful))) => {
+            doubtful.iter().map(|doubtful| doubtful.sha256.clone()).collect()
+        }
+        // Said before, by a run that did not come to the rest.
+        Some(Undecided::Accepted { doubts }) => doubts.clone(),
+        Some(_) | None => Vec::new(),
+    }
 }
 
 /// Whether an original is no more where we put it: somebody moved it, and what lies elsewhere is it.

@@ -1,4 +1,4 @@
-//! Which letter is meant by a file that a person laid where letters are approved or cancelled. Pure.
+//! Which letter is meant by a file that a person laid where letters are approved or cancelled, and what is done. Pure.
 
 use crate::drop::Standing;
 use crate::letter::Command;
@@ -71,6 +71,33 @@ pub(super) fn meant(candidates: &[Candidate], hand: Hand, copies_count: bool, is
     }
 }
 
+/// What is done when the original itself was laid there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Obeyed {
+    /// The letter gets this order.
+    Order(Command),
+    /// A drop that waits is accepted as it is, and decided.
+    Accepted,
+    /// A drop that waits is cancelled.
+    Cancelled,
+    /// It goes back to its shelf and says nothing: nobody can tell who moved it.
+    PutBack,
+    /// Nothing waits there, so nothing is approved.
+    NothingWaits,
+}
+
+/// `is_letter`: it is the original of a letter; else of a drop, which may wait (`is_held`). `is_proved`: whether it is
+/// certain that another person than who dropped it has moved it, where that is asked for.
+pub(super) fn obeyed(hand: Hand, is_letter: bool, is_held: bool, is_proved: bool) -> Obeyed {
+    match (hand, is_letter) {
+        (Hand::Approve, true) if !is_proved => Obeyed::PutBack,
+        (hand, true) => Obeyed::Order(hand.command()),
+        (Hand::Approve, false) if is_held => Obeyed::Accepted,
+        (Hand::Approve, false) => Obeyed::NothingWaits,
+        (Hand::Cancel, false) => Obeyed::Cancelled,
+    }
+}
+
 fn can_be_said(hand: Hand, standing: Option<Standing>) -> bool {
     match (hand, standing) {
         (_, None | Some(Standing::Waits)) | (Hand::Cancel, Some(Standing::OnItsWay | Standing::Posted)) => {
@@ -91,6 +118,34 @@ mod tests {
     fn one(letters: &str, standing: Option<Standing>) -> Candidate {
         let has = |letter| letters.contains(letter);
         Candidate { has_name: has('n'), has_bytes: has('b'), is_away: has('a'), standing }
+    }
+
+    #[test]
+    fn an_original_that_was_moved_does_what_its_place_says() {
+        use Hand::{Approve, Cancel};
+        let order = |hand: Hand| Obeyed::Order(hand.command());
+        for (hand, is_letter, is_held, is_proved, expected) in [
+            (Approve, true, true, true, order(Approve)),
+            (Approve, true, false, true, order(Approve)),
+            (Approve, true, true, false, Obeyed::PutBack),
+            (Approve, true, false, false, Obeyed::PutBack),
+            // Who cancels is never asked.
+            (Cancel, true, true, true, order(Cancel)),
+            (Cancel, true, true, false, order(Cancel)),
+            (Cancel, true, false, true, order(Cancel)),
+            (Cancel, true, false, false, order(Cancel)),
+            (Approve, false, true, true, Obeyed::Accepted),
+            (Approve, false, true, false, Obeyed::Accepted),
+            (Approve, false, false, true, Obeyed::NothingWaits),
+            (Approve, false, false, false, Obeyed::NothingWaits),
+            (Cancel, false, true, true, Obeyed::Cancelled),
+            (Cancel, false, true, false, Obeyed::Cancelled),
+            (Cancel, false, false, true, Obeyed::Cancelled),
+            (Cancel, false, false, false, Obeyed::Cancelled),
+        ] {
+            let found = obeyed(hand, is_letter, is_held, is_proved);
+            assert_eq!(found, expected, "{hand:?} {is_letter} {is_held} {is_proved}");
+        }
     }
 
     #[test]
