@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use mailchute::hot::{Hot, Keeper, Reach};
 
+use crate::files::helpers_below;
 use crate::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::service::pdf;
 
@@ -31,14 +32,7 @@ async fn room(rules: &str) -> Mailroom {
 
 /// The process that reaches a folder.
 fn helper_of(folder: &Path) -> rustix::process::Pid {
-    let asks = |process: &std::fs::DirEntry| {
-        let words = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
-        words.ends_with(&[folder.as_os_str().as_encoded_bytes(), b"\0"].concat())
-            && words.windows(13).any(|word| word == b"reach-folders")
-    };
-    let process = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).find(asks).unwrap();
-    let number = process.file_name().into_string().unwrap().parse().unwrap();
-    rustix::process::Pid::from_raw(number).unwrap()
+    *helpers_below(folder).first().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,10 +1,12 @@
 //! A daemon with its loops, an office, and a service behind a bad line; what happens when is thrown by dice.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
 use mailchute::clock::Time;
+use mailchute::hot::Reach;
 use mailchute::sandbox::Options;
 use mailchute::secret::Secret;
 
@@ -12,6 +14,7 @@ use super::clerk::{Clerk, second_rules};
 use super::dice::Dice;
 use super::office::{FOLDERS, Office};
 use super::trouble::Trouble;
+use crate::files::{helpers_below, kill};
 use crate::mailroom::{Loop, Mailroom, RULES};
 use crate::nasty::Nasty;
 use crate::service::Service;
@@ -21,6 +24,8 @@ const TURNS: usize = 2;
 /// Lives begin from then on, within so many years.
 const FIRST: &str = "2031-01-01T00:00:00Z";
 const YEARS: usize = 5;
+/// In one of so many lives folders are reached by helpers.
+const HELPERS: u64 = 8;
 /// In one life at least so many things happen, and at most twice as many.
 const ACTIONS: usize = 6;
 
@@ -50,6 +55,8 @@ pub struct World {
     pub dice: Dice,
     /// A database of some time ago.
     old: Option<Vec<u8>>,
+    /// Its folders are reached by helpers, which die now and then.
+    has_helpers: bool,
 }
 
 pub fn rules(folder: &str, more: &str) -> String {
@@ -86,11 +93,25 @@ impl World {
              directory: mails\n  together: 0s\n",
         );
         let trouble = Trouble::on(&nasty, dice.split());
+        let has_helpers = seed % HELPERS == 3;
+        if has_helpers {
+            room.reach = Arc::new(Reach::of(&room.counts_pages).always_apart());
+        }
         room.start();
         let (office, tally) = (Office::default(), Tally::default());
         let clerk = Clerk::default();
-        let mut world =
-            Self { room, office, clerk, tally, story: Vec::new(), nasty, trouble, dice, old: None };
+        let mut world = Self {
+            room,
+            office,
+            clerk,
+            tally,
+            story: Vec::new(),
+            nasty,
+            trouble,
+            dice,
+            old: None,
+            has_helpers,
+        };
         world.settle().await;
         world
     }
@@ -160,6 +181,10 @@ impl World {
     }
 
     pub async fn pass(&mut self, time: TimeDelta) {
+        if self.has_helpers && time.num_seconds() % 2 == 0 {
+            // Whatever reaches the folders dies now and then, as it does when it is given up.
+            helpers_below(self.room.dir.path()).into_iter().for_each(kill);
+        }
         self.room.clock.move_by(time).unwrap();
         self.room.service.advance(&format!("{}ms", time.num_milliseconds())).await;
         self.settle().await;
