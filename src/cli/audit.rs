@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::json;
 
-use super::config::Place;
+use super::config::{Place, reach};
 use super::table;
 use crate::api::{Client, Failure, Known};
 use crate::clock::{Clock, Time};
@@ -76,7 +76,12 @@ fn look_into_folders(
     findings: &mut Findings,
 ) -> anyhow::Result<(usize, Vec<String>)> {
     let (mut originals, mut away) = (0, Vec::new());
+    let reach = reach()?;
     for folder in &config.folders {
+        if !reach.answers(folder) {
+            away.push(format!("folder {} was not looked at: it does not answer", folder.name));
+            continue;
+        }
         let looked = shelf::audit(desk, folder, Clock::system().now())?;
         originals += looked.originals;
         findings.problems.extend(looked.problems);

@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
-use super::config::Place;
+use super::config::{Place, reach};
 use super::{past, unit};
 use crate::api::Client;
 use crate::clock::Clock;
 use crate::config::{Email, Folder, Login, Smtp, Transport};
-use crate::hot::{Reach, not_shared};
+use crate::hot::not_shared;
 use crate::intake::reused_names;
 use crate::owed;
-use crate::pdf::Inspector;
 use crate::store::Desk;
 
 /// Check the configuration and every folder's rules; all mistakes of all files at once
@@ -59,8 +58,14 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     // Without records, or the right to read them, there is nothing to compare with.
     let desk = Desk::open(&config.state).ok();
-    let reach = Reach::of(Inspector::of_this_program()?.program());
+    let reach = reach()?;
     for folder in &config.folders {
+        if !reach.answers(folder) {
+            let path = folder.path.display();
+            eprint(&format!("folder {}: {path}, or its address book, does not answer", folder.name));
+            sound = false;
+            continue;
+        }
         sound &= folder_is_sound(folder)?;
         let recorded = desk.as_ref().and_then(|desk| desk.shelf_names(&folder.name).ok().flatten());
         for wrong in reused_names(&reach, recorded.as_deref(), folder) {

@@ -1,8 +1,11 @@
 //! The option every command of the daemon has: where its configuration is.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::config::Config;
+use crate::hot::Reach;
+use crate::pdf::Inspector;
 use crate::store::Desk;
 
 #[derive(Debug, clap::Args)]
@@ -20,4 +23,12 @@ impl Place {
     pub(super) fn desk(&self) -> anyhow::Result<Desk> {
         Ok(Desk::open(&self.config()?.state)?)
     }
+}
+
+/// How long a command waits for a share.
+const SHARES: Duration = Duration::from_secs(5);
+
+/// How commands look at folders.
+pub(super) fn reach() -> anyhow::Result<Reach> {
+    Ok(Reach::of(Inspector::of_this_program()?.program()).with_patience(SHARES))
 }

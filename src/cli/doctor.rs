@@ -4,13 +4,13 @@ use std::path::Path;
 
 use chrono::TimeDelta;
 
-use super::config::Place;
+use super::config::{Place, reach};
 use crate::api::Client;
 use crate::clock::Clock;
 use crate::config::{Config, Folder, Problem, Transport, WatchMode};
 use crate::disk::Mounts;
 use crate::guard::is_nearly_full;
-use crate::hot::{Hot, not_shared};
+use crate::hot::{Hot, Reach, not_shared};
 use crate::owed;
 use crate::status::disk;
 use crate::store::{Desk, Home, StoreError};
@@ -47,8 +47,9 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let config = arguments.place.config()?;
     let mut report = Report { wrong: 0 };
     records(&mut report, &config)?;
+    let reach = reach()?;
     for folder in &config.folders {
-        look_at(&mut report, folder)?;
+        look_at(&mut report, &reach, folder)?;
     }
     limits(&mut report, &config)?;
     let here = Clock::system().now().with_timezone(&config.zone);
@@ -124,8 +125,13 @@ fn records(report: &mut Report, config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn look_at(report: &mut Report, folder: &Folder) -> anyhow::Result<()> {
+fn look_at(report: &mut Report, reach: &Reach, folder: &Folder) -> anyhow::Result<()> {
     let name = format!("folder {} ({})", folder.name, folder.path.display());
+    if !reach.answers(folder) {
+        let help = "is its file server up? It is tried again by itself, and other folders do not wait for it";
+        report.wrong(&format!("{name}: it, or its address book, does not answer"), help)?;
+        return Ok(());
+    }
     if !folder.path.is_dir() {
         let what = if folder.path.exists() { "is no directory" } else { "is not there" };
         report.wrong(

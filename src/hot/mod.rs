@@ -183,10 +183,9 @@ impl Hot {
         Ok(Self { path: path.to_owned(), facts: opened.facts, way: Way::Here(opened) })
     }
 
-    /// Opens a folder in a helper, in the same way.
-    fn open_by(helper: Helper, path: &Path, known: bool, keeper: &Keeper) -> Result<Self, Away> {
-        let facts = helper.open(path, known, keeper)?;
-        Ok(Self { path: path.to_owned(), facts, way: Way::Helper(helper) })
+    /// A folder that a helper has opened.
+    fn by(helper: Helper, path: &Path, facts: Facts) -> Self {
+        Self { path: path.to_owned(), facts, way: Way::Helper(helper) }
     }
 
     /// The same of a folder that is not opened.

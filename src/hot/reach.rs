@@ -14,6 +14,9 @@ use super::{Away, Hot, Keeper, PATIENCE, Stat, corner, keeper};
 use crate::config::Folder;
 use crate::disk::Mounts;
 
+/// How often, and how far apart, it is tried again to open what another helper has.
+const LETS_GO: u32 = 10;
+const A_MOMENT: Duration = Duration::from_millis(50);
 /// How long the list of mounts counts: it is asked for each drop.
 const FRESH: Duration = Duration::from_secs(1);
 
@@ -77,13 +80,36 @@ impl Reach {
         [Some(folder.path.as_path()), book].into_iter().flatten().any(|path| self.is_apart(path))
     }
 
+    /// Whether calls on a folder and on its address book return.
+    pub fn answers(&self, folder: &Folder) -> bool {
+        let book = folder.book.as_ref().map(|book| book.file.as_path());
+        let mut paths = [Some(folder.path.as_path()), book].into_iter().flatten();
+        let hangs = |path: &Path| self.stat(path).is_err_and(|error| error.kind() == io::ErrorKind::TimedOut);
+        !paths.any(|path| self.is_apart(path) && hangs(path))
+    }
+
     /// Opens a folder.
     pub fn open(&self, path: &Path, known: bool, keeper: &Keeper) -> Result<Hot, Away> {
         if !self.is_apart(path) {
             return Hot::open(path, known, keeper);
         }
         let helper = Helper::start(&self.program, path, self.patience, &self.ended).map_err(Away::closed)?;
-        Hot::open_by(helper, path, known, keeper)
+        let facts = let_go(|| match helper.open(path, known, keeper) {
+            taken @ Err(Away::Taken(_) | Away::TakenByTwin(_)) => Err(taken),
+            opened => Ok(opened),
+        })?;
+        Ok(Hot::by(helper, path, facts))
+    }
+
+    /// Who works at this moment on a folder that is not opened, but for helpers that are about to end.
+    pub fn twin_at(&self, path: &Path, ours: &Keeper) -> io::Result<Option<Keeper>> {
+        let is_twin =
+            |found: &io::Result<Option<Keeper>>| matches!(found, Ok(Some(other)) if other.is_twin_of(ours));
+        let found = let_go(|| {
+            let found = self.keeper_at(path);
+            if is_twin(&found) && self.is_apart(path) { Err(found) } else { Ok(found) }
+        });
+        Ok(found?.filter(|other| other.is_twin_of(ours)))
     }
 
     /// The helper that answers questions about a path.
@@ -98,6 +124,22 @@ impl Reach {
         let asker = Arc::new(Helper::start(&self.program, &place, self.patience, &self.ended)?);
         askers.insert(place, Arc::clone(&asker));
         Ok(asker)
+    }
+}
+
+/// Tries again for a moment what found a folder taken: the helper of a run that was killed lets go of it as soon as
+/// its call returns.
+fn let_go<T>(mut attempt: impl FnMut() -> Result<T, T>) -> T {
+    let mut left = LETS_GO;
+    loop {
+        match attempt() {
+            Ok(done) => return done,
+            Err(taken) if left == 0 => return taken,
+            Err(_) => {
+                left -= 1;
+                std::thread::park_timeout(A_MOMENT);
+            }
+        }
     }
 }
 
@@ -160,4 +202,24 @@ fn stat(path: &Path) -> io::Result<Stat> {
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     fs_err::read(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_for_a_moment_only_is_tried_again() {
+        let attempts = |free_at: u32| {
+            let mut count = 0;
+            let done = let_go(|| {
+                count += 1;
+                if count >= free_at { Ok("free") } else { Err("taken") }
+            });
+            (done, count)
+        };
+        assert_eq!(attempts(1), ("free", 1));
+        assert_eq!(attempts(LETS_GO), ("free", LETS_GO));
+        assert_eq!(attempts(u32::MAX), ("taken", LETS_GO + 1));
+    }
 }

@@ -34,17 +34,17 @@ pub async fn no_other_records(
 ) -> Result<(), IntakeError> {
     let ours = keeper(store)?;
     let ask = |folder: &Folder| {
-        let (reach, path) = (Arc::clone(reach), folder.path.clone());
+        let (reach, path, ours) = (Arc::clone(reach), folder.path.clone(), ours.clone());
         let (tell, told) = oneshot::channel();
         // Folders that do not answer are waited for together.
-        std::thread::spawn(move || tell.send((reach.epoch_at(&path), reach.keeper_at(&path))));
+        std::thread::spawn(move || tell.send((reach.epoch_at(&path), reach.twin_at(&path, &ours))));
         told
     };
     let asked: Vec<_> = folders.iter().map(ask).collect();
     let until = Instant::now() + PATIENCE;
     for (folder, told) in folders.iter().zip(asked) {
-        let Ok(Ok((epoch, other))) = timeout_at(until, told).await else { continue };
-        if let Some(twin) = other.ok().flatten().filter(|other| other.is_twin_of(&ours)) {
+        let Ok(Ok((epoch, twin))) = timeout_at(until, told).await else { continue };
+        if let Some(twin) = twin.ok().flatten() {
             return Err(IntakeError::Twin { folder: folder.name.clone(), state: twin.state });
         }
         let theirs = Epochs::read(&epoch.ok().flatten().unwrap_or_default());
