@@ -107,6 +107,10 @@ fn no_answer() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "it does not answer")
 }
 
+fn ended() -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionAborted, "its helper process ended")
+}
+
 impl Helper {
     /// Starts a helper for a place, unless the one before has not ended.
     pub(super) fn start(
@@ -173,7 +177,7 @@ impl Helper {
                     self.ended.add(Gone { place: self.place.clone(), child, line: None });
                 }
                 let is_late = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
-                Err(if is_late { no_answer() } else { error })
+                Err(if is_late { no_answer() } else { ended() })
             }
         }
     }

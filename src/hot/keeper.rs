@@ -23,18 +23,56 @@ pub struct Keeper {
     /// This run of the daemon.
     pub run: String,
     pub state: PathBuf,
+    /// The daemon's process, and the one that holds the lock: the same, or its helper. Empty if it is not known.
+    pub daemon: String,
+    pub holder: String,
+}
+
+/// What tells a process of this machine from others, also from a later one of its number: its number, and when it
+/// was started, in ticks since the machine was.
+fn process(number: &str) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+    // Behind the name, which may hold anything, the state is first.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace();
+    let is_dead = fields.next()? == "Z";
+    let started = fields.nth(18)?;
+    (!is_dead).then(|| format!("{number}:{started}"))
+}
+
+/// This process.
+pub fn this_process() -> String {
+    process(&std::process::id().to_string()).unwrap_or_default()
+}
+
+fn is_alive(known: &str) -> bool {
+    let number = known.split(':').next().filter(|number| !number.is_empty());
+    number.and_then(process).is_some_and(|found| found == known)
 }
 
 impl Keeper {
     /// Whether these are the same records, in another process.
     pub fn is_twin_of(&self, ours: &Self) -> bool {
-        !self.records.is_empty() && self.records == ours.records && self.run != ours.run
+        !self.records.is_empty()
+            && self.records == ours.records
+            && self.run != ours.run
+            && !self.is_left_over()
+    }
+
+    /// Whether this is only the helper of a daemon that has ended, on this machine: it ends when its call returns.
+    pub fn is_left_over(&self) -> bool {
+        self.daemon != self.holder
+            && !self.daemon.is_empty()
+            && is_alive(&self.holder)
+            && !is_alive(&self.daemon)
     }
 }
 
 impl fmt::Display for Keeper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.records, self.run, hex::encode(self.state.as_os_str().as_bytes()))
+        let state = hex::encode(self.state.as_os_str().as_bytes());
+        let known = |process: &str| if process.is_empty() { "-".to_owned() } else { process.to_owned() };
+        write!(f, "{} {} {state} {} {}", self.records, self.run, known(&self.daemon), known(&self.holder))
     }
 }
 
@@ -46,14 +84,18 @@ impl FromStr for Keeper {
         let mut word = || words.next().ok_or(());
         let (records, run) = (word()?.to_owned(), word()?.to_owned());
         let state = hex::decode(word()?).map_err(drop)?;
-        Ok(Self { records, run, state: PathBuf::from(std::ffi::OsString::from_vec(state)) })
+        let state = PathBuf::from(std::ffi::OsString::from_vec(state));
+        // Earlier versions wrote nothing more.
+        let mut process = || word().ok().filter(|word| *word != "-").unwrap_or_default().to_owned();
+        let (daemon, holder) = (process(), process());
+        Ok(Self { records, run, state, daemon, holder })
     }
 }
 
 /// Writes the owner into a lock file. Without it another process is still refused, and cannot log who holds it.
 pub(super) fn write(lock: &mut File, keeper: &Keeper) -> io::Result<()> {
     lock.set_len(0)?;
-    writeln!(lock, "{keeper}")
+    writeln!(lock, "{}", Keeper { holder: this_process(), ..keeper.clone() })
 }
 
 /// Returns who holds the lock, if the file names it.
@@ -92,12 +134,34 @@ mod tests {
             records: records.to_owned(),
             run: run.to_owned(),
             state: PathBuf::from("/var/lib/mail chute\n"),
+            daemon: "1:2".to_owned(),
+            holder: "3:4".to_owned(),
         };
         let ours = keeper("A", "1");
         assert_eq!(ours.to_string().parse(), Ok(ours.clone()));
         for (other, is_twin) in [("A 2", true), ("A 1", false), ("B 2", false), ("B 1", false)] {
             let (records, run) = other.split_once(' ').unwrap();
             assert_eq!(keeper(records, run).is_twin_of(&ours), is_twin, "{other}");
+        }
+        let earlier = "A 2 2f73".parse::<Keeper>().unwrap();
+        assert!(earlier.is_twin_of(&ours) && earlier.state.as_os_str() == "/s");
+        // The helper of a daemon that has ended lives on this machine: it is no other mailchute.
+        let (dead, here) = ("1:1".to_owned(), this_process());
+        let left = |daemon: &String, holder: &String| Keeper {
+            run: "2".to_owned(),
+            daemon: daemon.clone(),
+            holder: holder.clone(),
+            ..ours.clone()
+        };
+        for (daemon, holder, is_twin) in [
+            (&dead, &here, false),
+            // The daemon lives; both are of another machine; the daemon itself holds it.
+            (&here, &here, true),
+            (&here, &dead, true),
+            (&dead, &dead, true),
+            (&String::new(), &here, true),
+        ] {
+            assert_eq!(left(daemon, holder).is_twin_of(&ours), is_twin, "{daemon} {holder}");
         }
         for nonsense in ["", "A", "A 1", "A 1 x"] {
             assert_eq!(nonsense.parse::<Keeper>(), Err(()));

@@ -5,6 +5,7 @@
 //! unlinked that has no durable successor. A file system that is not local is called by a helper process,
 //! because a call on it may never return.
 
+mod away;
 mod content;
 mod corner;
 mod helper;
@@ -27,11 +28,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use away::Away;
 pub use content::Content;
 pub use corner::{claimed_at, claims_at};
 use helper::Helper;
 pub use helper::{is_helper, serve};
-pub use keeper::Keeper;
+pub use keeper::{Keeper, this_process};
 use opened::{Facts, Opened};
 pub use order::{CLAIMING, MOVING, MoveStep};
 pub use reach::Reach;
@@ -65,57 +67,6 @@ enum Way {
     Here(Opened),
     /// A process of its own, because a call may never return.
     Helper(Helper),
-}
-
-/// Why a folder can't be worked on at present.
-#[derive(Debug, thiserror::Error)]
-pub enum Away {
-    #[error("it can't be opened: {0}")]
-    Closed(#[source] io::Error),
-    #[error(
-        "it does not answer: its file system has returned no call for {} seconds (is the server down?); nothing in \
-         it is taken in or moved until it answers again",
-        PATIENCE.as_secs()
-    )]
-    NoAnswer,
-    #[error(
-        "its directory .mailchute is gone: its share is not mounted, or it was emptied; if that was on purpose, make an empty .mailchute in it and what lies there is held"
-    )]
-    NotOurs,
-    #[error("{0}")]
-    ShelfName(String),
-    #[error(
-        "it has the same marker as the folder {0}, and nobody can tell which of the two it is: leave one of them out \
-         of the configuration, or empty the .mailchute of the copy"
-    )]
-    Rival(String),
-    #[error(
-        "its directory .mailchute belongs to another user, or others may write in it: somebody put it there; if it is \
-         right, `chown -R` it to mailchute's user and `chmod 700` it"
-    )]
-    OthersCorner,
-    #[error("nothing can be made or moved in it: {0}; give mailchute's user the right to write there")]
-    NoRight(#[source] io::Error),
-    #[error("another mailchute works on it{}", .0.as_ref().map(|keeper| format!(", with the records in {}", keeper.state.display())).unwrap_or_default())]
-    Taken(Option<Keeper>),
-    #[error(
-        "another mailchute works on it with a copy of these records, in {}: two would post letters twice; stop \
-         one of them and remove its copy, or start it once with `mailchute run --after-restore`",
-        .0.state.display()
-    )]
-    TakenByTwin(Keeper),
-}
-
-impl Away {
-    /// A call on a folder that is there has failed.
-    pub fn closed(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::TimedOut { Self::NoAnswer } else { Self::Closed(error) }
-    }
-
-    /// Something could not be made or moved.
-    pub fn no_right(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::TimedOut { Self::NoAnswer } else { Self::NoRight(error) }
-    }
 }
 
 /// A name in a directory and what it is.

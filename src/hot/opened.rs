@@ -84,6 +84,7 @@ impl Opened {
             Ok(()) => true,
             Err(rustix::io::Errno::WOULDBLOCK) => {
                 return Err(match keeper::read(lock) {
+                    Some(other) if other.is_left_over() => Away::NotLetGo,
                     Some(other) if other.is_twin_of(keeper) => Away::TakenByTwin(other),
                     other => Away::Taken(other),
                 });

@@ -59,7 +59,7 @@ impl Reach {
 
     /// Whether a call on what lies at this path may never return.
     pub fn is_apart(&self, path: &Path) -> bool {
-        self.is_always_apart || self.mounts().resolve(path).1
+        self.is_always_apart || self.mounts().resolve(&absolute(path)).1
     }
 
     fn mounts(&self) -> Arc<Mounts> {
@@ -94,10 +94,10 @@ impl Reach {
             return Hot::open(path, known, keeper);
         }
         let helper = Helper::start(&self.program, path, self.patience, &self.ended).map_err(Away::closed)?;
-        let facts = let_go(|| match helper.open(path, known, keeper) {
-            taken @ Err(Away::Taken(_) | Away::TakenByTwin(_)) => Err(taken),
-            opened => Ok(opened),
-        })?;
+        let is_taken = |opened: &Result<_, Away>| {
+            matches!(opened, Err(Away::NotLetGo | Away::Taken(_) | Away::TakenByTwin(_)))
+        };
+        let facts = let_go(|| helper.open(path, known, keeper), is_taken)?;
         Ok(Hot::by(helper, path, facts))
     }
 
@@ -105,17 +105,14 @@ impl Reach {
     pub fn twin_at(&self, path: &Path, ours: &Keeper) -> io::Result<Option<Keeper>> {
         let is_twin =
             |found: &io::Result<Option<Keeper>>| matches!(found, Ok(Some(other)) if other.is_twin_of(ours));
-        let found = let_go(|| {
-            let found = self.keeper_at(path);
-            if is_twin(&found) && self.is_apart(path) { Err(found) } else { Ok(found) }
-        });
+        let found = let_go(|| self.keeper_at(path), |found| is_twin(found) && self.is_apart(path));
         Ok(found?.filter(|other| other.is_twin_of(ours)))
     }
 
     /// The helper that answers questions about a path.
     fn asker(&self, path: &Path) -> io::Result<Arc<Helper>> {
         let mounts = self.mounts();
-        let place = mounts.point(&mounts.resolve(path).0).unwrap_or(Path::new("/")).to_owned();
+        let place = mounts.point(&mounts.resolve(&absolute(path)).0).unwrap_or(Path::new("/")).to_owned();
         let mut askers = self.askers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(asker) = askers.get(&place).filter(|asker| asker.is_running()) {
             return Ok(Arc::clone(asker));
@@ -129,17 +126,15 @@ impl Reach {
 
 /// Tries again for a moment what found a folder taken: the helper of a run that was killed lets go of it as soon as
 /// its call returns.
-fn let_go<T>(mut attempt: impl FnMut() -> Result<T, T>) -> T {
+fn let_go<T>(mut attempt: impl FnMut() -> T, is_taken: impl Fn(&T) -> bool) -> T {
     let mut left = LETS_GO;
     loop {
-        match attempt() {
-            Ok(done) => return done,
-            Err(taken) if left == 0 => return taken,
-            Err(_) => {
-                left -= 1;
-                std::thread::park_timeout(A_MOMENT);
-            }
+        let found = attempt();
+        if left == 0 || !is_taken(&found) {
+            return found;
         }
+        left -= 1;
+        std::thread::park_timeout(A_MOMENT);
     }
 }
 
@@ -151,7 +146,7 @@ macro_rules! questions {
                 $(#[$doc])*
                 pub fn $name(&self, path: &Path) -> io::Result<$answer> {
                     if self.is_apart(path) {
-                        self.asker(path)?.ask(stringify!($name), |to| path.put(to))
+                        self.asker(path)?.ask(stringify!($name), |to| absolute(path).put(to))
                     } else {
                         $here(path)
                     }
@@ -186,6 +181,11 @@ questions! {
     fn read(path: &Path) -> Vec<u8> = read;
 }
 
+/// A helper works in another directory.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
 fn holds_something(path: &Path) -> io::Result<bool> {
     match std::fs::read_dir(path) {
         Ok(mut inside) => Ok(inside.next().is_some()),
@@ -212,14 +212,15 @@ mod tests {
     fn what_is_taken_for_a_moment_only_is_tried_again() {
         let attempts = |free_at: u32| {
             let mut count = 0;
-            let done = let_go(|| {
+            let attempt = || {
                 count += 1;
-                if count >= free_at { Ok("free") } else { Err("taken") }
-            });
-            (done, count)
+                count
+            };
+            let found = let_go(attempt, |count| *count < free_at);
+            (found, count)
         };
-        assert_eq!(attempts(1), ("free", 1));
-        assert_eq!(attempts(LETS_GO), ("free", LETS_GO));
-        assert_eq!(attempts(u32::MAX), ("taken", LETS_GO + 1));
+        assert_eq!(attempts(1), (1, 1));
+        assert_eq!(attempts(LETS_GO), (LETS_GO, LETS_GO));
+        assert_eq!(attempts(u32::MAX), (LETS_GO + 1, LETS_GO + 1));
     }
 }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use super::opened::Facts;
-use super::{Away, Content, Keeper, Seen, Stat, Told};
+use super::{Content, Keeper, Seen, Stat, Told};
 use crate::drop::Kind;
 
 /// Something that can be sent. What is borrowed lies in the message that was received.
@@ -56,7 +56,7 @@ macro_rules! fields {
 }
 fields!(Stat { inode, mode, links, owner, size, modified, changed });
 fields!(Seen { name, stat, readable });
-fields!(Keeper { records, run, state });
+fields!(Keeper { records, run, state, daemon, holder });
 fields!(Facts { remote, is_locked, opened_at });
 
 impl Wire<'_> for () {
@@ -205,13 +205,14 @@ impl<'a> Wire<'a> for Told<'a> {
 }
 
 /// Kinds of errors that have no number of the system, and that something depends on.
-const KINDS: [io::ErrorKind; 6] = [
+const KINDS: [io::ErrorKind; 7] = [
     io::ErrorKind::NotFound,
     io::ErrorKind::PermissionDenied,
     io::ErrorKind::AlreadyExists,
     io::ErrorKind::NotADirectory,
     io::ErrorKind::StorageFull,
     io::ErrorKind::TimedOut,
+    io::ErrorKind::ConnectionAborted,
 ];
 
 impl Wire<'_> for io::Error {
@@ -233,7 +234,7 @@ impl Wire<'_> for io::Error {
 }
 
 /// A variant by its number, and what it carries.
-fn tagged<'a>(tag: u8, value: &impl Wire<'a>, out: &mut Vec<u8>) {
+pub(super) fn tagged<'a>(tag: u8, value: &impl Wire<'a>, out: &mut Vec<u8>) {
     tag.put(out);
     value.put(out);
 }
@@ -268,32 +269,6 @@ impl Wire<'_> for Content {
             3 => Self::Linked,
             4 => Self::NoRight,
             5 => Self::Changing,
-            _ => return Err(malformed()),
-        })
-    }
-}
-
-/// Only what opening a folder may come to; the rest is found by intake itself.
-impl Wire<'_> for Away {
-    fn put(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Closed(error) => tagged(0, error, out),
-            Self::NotOurs => tagged(1, &(), out),
-            Self::OthersCorner => tagged(2, &(), out),
-            Self::NoRight(error) => tagged(3, error, out),
-            Self::Taken(keeper) => tagged(4, keeper, out),
-            Self::TakenByTwin(keeper) => tagged(5, keeper, out),
-            Self::ShelfName(_) | Self::Rival(_) | Self::NoAnswer => tagged(0, &io::Error::other("away"), out),
-        }
-    }
-    fn take(from: &mut &[u8]) -> io::Result<Self> {
-        Ok(match u8::take(from)? {
-            0 => Self::Closed(Wire::take(from)?),
-            1 => Self::NotOurs,
-            2 => Self::OthersCorner,
-            3 => Self::NoRight(Wire::take(from)?),
-            4 => Self::Taken(Wire::take(from)?),
-            5 => Self::TakenByTwin(Wire::take(from)?),
             _ => return Err(malformed()),
         })
     }

@@ -2,6 +2,7 @@
 //! clock, and was the same before and after it was read. Until then the drops that need it wait.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -51,10 +52,14 @@ struct Watch {
 pub(super) struct Books(Mutex<HashMap<String, Watch>>);
 
 impl Stamp {
-    fn of(reach: &Reach, book: &Book) -> Self {
-        let looks = reach.stat(&book.file).ok();
-        let looks = looks.map(|stat| (stat.inode, stat.size, stat.modified, stat.changed));
-        Self { file: book.file.clone(), columns: book.columns.clone(), looks }
+    /// `None` if nobody can tell what it looks like: its file system does not answer.
+    fn of(reach: &Reach, book: &Book) -> Option<Self> {
+        let looks = match reach.stat(&book.file) {
+            Ok(stat) => Some((stat.inode, stat.size, stat.modified, stat.changed)),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => return None,
+            Err(_) => None,
+        };
+        Some(Self { file: book.file.clone(), columns: book.columns.clone(), looks })
     }
 
     /// As it is kept in the store.
@@ -120,14 +125,17 @@ impl BookAlarm {
             *self = Self { drops_wait: is_raised || self.drops_wait, is_raised: Some(is_raised) };
         }
         if !self.drops_wait {
-            shared.books.look(&folder.name, &Stamp::of(&shared.reach, book), shared.clock.steady());
+            if let Some(stamp) = Stamp::of(&shared.reach, book) {
+                shared.books.look(&folder.name, &stamp, shared.clock.steady());
+            }
             return Ok(());
         }
         let is_unsettled = matches!(shared.book(folder).await, BookNow::Unsettled);
         let now = shared.clock.now();
         if is_unsettled && self.is_raised != Some(true) {
             let file = book.file.file_name().unwrap_or_default().to_string_lossy();
-            let why = format!("{file} is missing, keeps changing, or its last line has no end.");
+            let why =
+                format!("{file} is missing, does not answer, keeps changing, or its last line has no end.");
             shared.store.raise(alarm, why, now).await?;
             self.is_raised = Some(true);
         } else if !is_unsettled {
@@ -145,7 +153,7 @@ impl Shared {
     /// A folder's address book, if it has settled.
     pub(super) async fn book(&self, folder: &Arc<Folder>) -> BookNow {
         let Some(book) = &folder.book else { return BookNow::None };
-        let stamp = Stamp::of(&self.reach, book);
+        let Some(stamp) = Stamp::of(&self.reach, book) else { return BookNow::Unsettled };
         let (since, read) = self.books.look(&folder.name, &stamp, self.clock.steady());
         if let Some(read) = read {
             return BookNow::Settled(read);
@@ -174,7 +182,7 @@ impl Shared {
             Ok(None) | Err(_) => Err("it can't be read".to_owned()),
         };
         let ends = read.as_ref().is_ok_and(|(book, _)| book.ends_with_a_line());
-        let changed = Stamp::of(&self.reach, book) != stamp;
+        let changed = Stamp::of(&self.reach, book).as_ref() != Some(&stamp);
         if changed || (!is_known && still < patience(settle, stamp.looks.is_some(), Some(ends))) {
             return BookNow::Unsettled;
         }

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::IntakeError;
 use crate::config::Folder;
-use crate::hot::{Hot, Keeper, Reach};
+use crate::hot::{Hot, Keeper, Reach, this_process};
 use crate::store::{Epoch, Epochs, Store};
 
 /// A share that does not answer keeps the others from nothing; it is asked again when it is opened.
@@ -22,7 +22,8 @@ const SELDOM: TimeDelta = TimeDelta::seconds(1);
 /// Whose work in a folder is when these records work there.
 pub(super) fn keeper(store: &Store) -> Result<Keeper, IntakeError> {
     let (records, run) = store.names()?;
-    Ok(Keeper { records: records.to_string(), run: run.to_string(), state: store.home().dir().to_owned() })
+    let (records, run, state) = (records.to_string(), run.to_string(), store.home().dir().to_owned());
+    Ok(Keeper { records, run, state, daemon: this_process(), holder: String::new() })
 }
 
 /// At the start, before anything is posted: no folder knows later records than these, and none is worked on
@@ -37,7 +38,7 @@ pub async fn no_other_records(
         let (reach, path, ours) = (Arc::clone(reach), folder.path.clone(), ours.clone());
         let (tell, told) = oneshot::channel();
         // Folders that do not answer are waited for together.
-        std::thread::spawn(move || tell.send((reach.epoch_at(&path), reach.twin_at(&path, &ours))));
+        std::thread::spawn(move || drop(tell.send((reach.epoch_at(&path), reach.twin_at(&path, &ours)))));
         told
     };
     let asked: Vec<_> = folders.iter().map(ask).collect();

@@ -127,7 +127,7 @@ impl Watched {
             identity(Met { recorded, found, recorded_path })
         });
         // Nothing came into it under our eyes while it was away. One that did not answer was there all the time.
-        let was_away = self.trouble.as_ref().is_some_and(|trouble| *trouble != Away::NoAnswer.to_string());
+        let was_away = self.trouble.as_deref().is_some_and(|trouble| !Away::was_there(trouble));
         let came_back = was_away && before.is_some();
         let ours = before.filter(|_| identity != Some(Identity::Copy));
         // What is dropped now would seem to have been there before.

@@ -1,6 +1,7 @@
 //! From a person's hand, or from its shelf, back into its claim, with what belongs to it.
 
 use std::io;
+use std::path::{Path, PathBuf};
 
 use super::hands::shown_path;
 use super::shared::Shared;
@@ -8,12 +9,15 @@ use crate::drop::{sidecars_of, text_name};
 use crate::hot::Hot;
 use crate::store::Original;
 
-/// The text beside an original that is taken from its shelf: it says what is no more so.
+/// The text beside an original that is taken from its shelf: it says what is no more so. It may also lie where a move
+/// has ended that was called failed.
 pub(super) fn remove_text_of(hot: &Hot, original: &Original) -> io::Result<()> {
-    let Some(shelved) = &original.shelved else { return Ok(()) };
-    let path = shown_path(shelved);
-    let text = text_name(path.file_name().unwrap_or_default().as_encoded_bytes());
-    hot.remove(&path.with_file_name(shown_path(&text)))
+    for path in [&original.shelved, &original.moving].into_iter().flatten() {
+        let path = shown_path(path);
+        let text = text_name(path.file_name().unwrap_or_default().as_encoded_bytes());
+        hot.remove(&path.with_file_name(shown_path(&text)))?;
+    }
+    Ok(())
 }
 
 /// What was moved with it: its sidecar, before it.
@@ -41,8 +45,10 @@ pub(super) fn take_back(
     let together: Vec<&[u8]> = together.iter().map(AsRef::as_ref).collect();
     hot.claim(claim, Some(place), &together)?;
     // While it is still recorded where it lay.
-    let rest =
-        hot.rename_claimed(claim, name, &original.origin.name).and_then(|()| remove_text_of(hot, original));
+    let rest = hot
+        .rename_claimed(claim, name, &original.origin.name)
+        .and_then(|()| bring_sidecar(hot, original, &shelf_of(original)))
+        .and_then(|()| remove_text_of(hot, original));
     if rest.is_err() {
         // Nobody finds it in that place again, so its claim is looked at anew.
         shared.rest(&original.origin.folder, claim);
@@ -52,17 +58,23 @@ pub(super) fn take_back(
 
 /// What was accepted is in its claim; what belongs to it comes along.
 pub(super) fn bring_along(hot: &Hot, original: &Original) -> io::Result<()> {
-    bring_sidecar(hot, original)?;
+    let mut dirs = shelf_of(original);
+    dirs.push(PathBuf::new());
+    bring_sidecar(hot, original, &dirs)?;
     remove_text_of(hot, original)
 }
 
-/// Its address lies beside where it lay, or was put into the folder in the meantime.
-fn bring_sidecar(hot: &Hot, original: &Original) -> io::Result<()> {
-    let claim = original.ulid.as_str();
+/// The shelf on which it lay.
+fn shelf_of(original: &Original) -> Vec<PathBuf> {
     let shelf = original.shelved.as_deref().map(shown_path);
-    let beside = shelf.as_deref().and_then(std::path::Path::parent);
+    shelf.iter().filter_map(|path| path.parent()).map(Path::to_owned).collect()
+}
+
+/// Its address lies beside where it lay, or was put into the folder in the meantime.
+fn bring_sidecar(hot: &Hot, original: &Original, dirs: &[PathBuf]) -> io::Result<()> {
+    let claim = original.ulid.as_str();
     for sidecar in sidecars_of(&original.origin.name) {
-        for dir in beside.into_iter().chain([std::path::Path::new("")]) {
+        for dir in dirs {
             if !hot.is_there(&dir.join(shown_path(&sidecar)))? {
                 continue;
             }

@@ -32,7 +32,7 @@ impl Language {
                 "the rules of this folder are being changed. It goes on by itself when they are saved."
             }
             (Self::En, HeldUp::Book) => {
-                "the address book is missing, keeps changing, or its last line has no end. It goes on by itself when \
+                "the address book is missing, does not answer, keeps changing, or its last line has no end. It goes on by itself when \
                  the book is saved whole."
             }
             (Self::En, HeldUp::Right) => {
@@ -47,7 +47,7 @@ impl Language {
                 "フォルダーの規則が変更中です。変更が保存されると、自動で処理を再開します。"
             }
             (Self::Ja, HeldUp::Book) => {
-                "住所録がないか、変更中か、最後の行が途中で終わっています。住所録が保存されると、自動で処理を再開します。"
+                "住所録がないか、応答しないか、変更中か、最後の行が途中で終わっています。住所録が保存されると、自動で処理を再開します。"
             }
             (Self::Ja, HeldUp::Wish) => {
                 "受け付けられないため、まだ承認・取消できていません。自動で再試行します。サーバーの管理者にご相談ください。"

@@ -149,7 +149,12 @@ async fn a_folder_that_a_twin_works_on_is_away_and_says_whose_records_these_are(
     room.stop();
     let (twin, _) = Store::open(&twin(&room).state, room.clock.now(), false).unwrap();
     let (records, run) = twin.names().unwrap();
-    let keeper = Keeper { records: records.to_string(), run: run.to_string(), state: other.clone() };
+    let keeper = Keeper {
+        records: records.to_string(),
+        run: run.to_string(),
+        state: other.clone(),
+        ..Keeper::default()
+    };
     let hot = Hot::open(&room.hot(), true, &keeper).unwrap();
     assert!(state.exists() && known[0].trouble.is_none());
     room.start();

@@ -126,7 +126,7 @@ async fn a_book_that_does_not_settle_is_told_in_the_folder_after_five_minutes() 
         room.pass(9).await;
     }
     let text = room.note(TEXT);
-    assert!(text.contains("x.pdf: the address book is missing, keeps changing"), "{text}");
+    assert!(text.contains("x.pdf: the address book is missing, does not answer, keeps changing"), "{text}");
     for _ in 0..10 {
         room.pass(9).await;
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mailchute::hot::{Hot, Keeper, Reach};
 
-use crate::files::helpers_below;
+use crate::files::{helpers_below, kill};
 use crate::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::service::pdf;
 
@@ -84,10 +84,16 @@ async fn a_folder_that_does_not_answer_holds_up_no_other_and_is_back_when_it_doe
     for _ in 0..3 {
         room.settled().await;
     }
-    // It is given up, ends, and another one is started: nothing is held, for the folder was there all the time.
+    // One that is killed is replaced as well.
+    kill(helper_of(&room.hot()));
+    room.drop("x5.pdf", 5);
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    // Given up, it ends, and another one is started: nothing is held, for the folder was there all the time.
     let folders = room.desk().folders().unwrap();
     assert_eq!(folders.iter().map(|folder| folder.trouble.clone()).collect::<Vec<_>>(), [None, None, None]);
-    assert_eq!(room.row_states(), ["confirmed"; 4]);
+    assert_eq!(room.row_states(), ["confirmed"; 5]);
     room.check().await;
 }
 
@@ -124,7 +130,8 @@ async fn a_helper_that_does_not_answer_is_waited_for_no_longer_than_the_patience
 #[test]
 fn what_a_helper_finds_is_what_this_process_finds() {
     let dir = tempfile::tempdir().unwrap();
-    let keeper = Keeper { records: "A".to_owned(), run: "1".to_owned(), state: "/state".into() };
+    let keeper =
+        Keeper { records: "A".to_owned(), run: "1".to_owned(), state: "/state".into(), ..Keeper::default() };
     std::fs::write(dir.path().join("x.pdf"), pdf(1)).unwrap();
     // A name in CP932.
     let odd = OsStr::from_bytes(b"\x90\xbf\x8b\x81.pdf");

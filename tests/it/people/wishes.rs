@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use mailchute::letter::{Command, Number};
 use mailchute::store::Store;
 
-use crate::mailroom::{Mailroom, RULES};
+use crate::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::service::pdf;
 
 fn approval() -> String {
@@ -241,5 +241,39 @@ async fn a_file_that_can_not_be_taken_up_is_obeyed_seen_and_reported_once() {
     }
     assert!(room.path(&format!("{}/x.pdf", room.sent())).exists(), "{:?}", room.tree());
     assert!(!room.path("THESE FILES WAIT.txt").exists());
+    room.check().await;
+}
+
+#[tokio::test]
+async fn the_sidecar_goes_along_when_only_the_pdf_is_moved_from_its_shelf() {
+    let mut room = Mailroom::with(&approval()).await;
+    for name in ["side1.pdf", "side2.pdf"] {
+        std::fs::write(room.path(&format!("{name}.yaml")), SIDECAR).unwrap();
+    }
+    room.drop("side1.pdf", 1);
+    room.drop("side2.pdf", 2);
+    room.settled().await;
+    assert_eq!(room.row_states(), ["held", "held"]);
+    // One for a later drop of that name lies in the folder itself: it is not this letter's.
+    std::fs::write(room.path("side1.pdf.json"), "{}").unwrap();
+    std::fs::rename(room.path("Held/side1.pdf"), room.path("Approve/side1.pdf")).unwrap();
+    std::fs::rename(room.path("Held/side2.pdf"), room.path("Cancel/side2.pdf")).unwrap();
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!(room.row_states(), ["confirmed", "withdrawn"]);
+    let sent = room.sent();
+    assert_eq!(
+        room.tree(),
+        [
+            "Cancelled/side2.pdf".to_owned(),
+            "Cancelled/side2.pdf.yaml".to_owned(),
+            "Cancelled/side2.txt".to_owned(),
+            format!("{sent}/side1.pdf"),
+            format!("{sent}/side1.pdf.yaml"),
+            format!("{sent}/side1.txt"),
+            "side1.pdf.json".to_owned(),
+        ]
+    );
     room.check().await;
 }
