@@ -177,10 +177,8 @@ impl Shared {
                     .and_then(|bytes| book.parse(&bytes)),
             )
         });
-        let read = match read.await {
-            Ok(Some(read)) => read,
-            Ok(None) | Err(_) => Err("it can't be read".to_owned()),
-        };
+        // Without an answer the daemon ends at this moment.
+        let Ok(Some(read)) = read.await else { return BookNow::Unsettled };
         let ends = read.as_ref().is_ok_and(|(book, _)| book.ends_with_a_line());
         let changed = Stamp::of(&self.reach, book).as_ref() != Some(&stamp);
         if changed || (!is_known && still < patience(settle, stamp.looks.is_some(), Some(ends))) {

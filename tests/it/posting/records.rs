@@ -6,6 +6,10 @@ use mailchute::store::{Record, RecordError, Store};
 
 use crate::office::Office;
 
+fn change(facts: Vec<Fact>) -> Change {
+    Change { facts, due: Due::Never, attempts: 0, trouble: None, owed: vec![], account: None, answer: None }
+}
+
 #[tokio::test]
 async fn facts_are_final_and_a_second_live_intent_is_refused_by_the_database_itself() {
     let mut office = Office::open().await;
@@ -58,15 +62,6 @@ async fn whoever_has_not_seen_every_fact_writes_none() {
     let now = office.clock.now();
     let (store, _) = Store::open(office.dir.path(), now, false).unwrap();
     let letter = store.letter(Number(1)).unwrap().unwrap();
-    let change = |facts: Vec<Fact>| Change {
-        facts,
-        due: Due::Never,
-        attempts: 0,
-        trouble: None,
-        owed: vec![],
-        account: None,
-        answer: None,
-    };
     let record = |facts| Record { letter: letter.clone(), change: change(facts), at: now, order: None };
     store.record(record(vec![Fact::WithdrawalAsked])).await.unwrap();
     let late = store.record(record(vec![Fact::WithdrawalAsked])).await.unwrap_err();
@@ -110,15 +105,7 @@ async fn a_clock_that_was_set_back_is_noticed_at_one_start_only() {
     // What is recorded from then on counts.
     let letter = store.letter(Number(1)).unwrap().unwrap();
     let later = earlier + TimeDelta::minutes(5);
-    let change = Change {
-        facts: vec![Fact::WithdrawalAsked],
-        due: Due::Never,
-        attempts: 0,
-        trouble: None,
-        owed: vec![],
-        account: None,
-        answer: None,
-    };
+    let change = change(vec![Fact::WithdrawalAsked]);
     store.record(Record { letter, change, at: later, order: None }).await.unwrap();
     assert_eq!(seen(), Some(later.timestamp_millis()));
 }
