@@ -94,7 +94,7 @@ impl Opened {
         };
         let mut lock = lock;
         drop(keeper::write(&mut lock, keeper));
-        // Our corner lasts before anything is taken into it.
+        // `.mailchute` is durable before anything is claimed into it.
         for made_in in [&dir, &ours] {
             fs::fsync(made_in).map_err(|error| Away::NoRight(error.into()))?;
         }

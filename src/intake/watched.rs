@@ -71,7 +71,7 @@ pub(super) struct Watched {
 pub(super) enum Due {
     /// Nothing until then.
     Rest(TimeDelta),
-    /// It is to be told how far our records are; nothing else until then.
+    /// The number of our last fact is written into it; nothing else until then.
     KeepEpoch(TimeDelta),
     Look,
 }

@@ -127,7 +127,7 @@ impl Intake {
         }
     }
 
-    /// Waits for a worker or a look; never, if there is none.
+    /// Handles the next worker or look that ends. If none is running, this never resolves.
     pub async fn joined(&mut self) -> Result<(), IntakeError> {
         tokio::select! {
             Some(worked) = self.workers.join_next() => {

@@ -80,7 +80,7 @@ impl Shelves {
                 let put = here.block_on(shelves.put(originals));
                 shelves.beside.lock().remove(&folder);
                 shelves.beside.changed.notify_one();
-                // If nothing can be recorded, whoever records letters finds out why; it is tried again later.
+                // If nothing can be recorded, the dispatcher reports why; the next pass tries again.
                 if matches!(put, Ok(true)) {
                     shelves.owed.notify_one();
                 }

@@ -24,7 +24,7 @@ const TURNS: usize = 2;
 /// Lives begin from then on, within so many years.
 const FIRST: &str = "2031-01-01T00:00:00Z";
 const YEARS: usize = 5;
-/// In one of so many lives folders are reached by helpers.
+/// One life in eight has folders that helpers reach.
 const HELPERS: u64 = 8;
 /// In one life at least so many things happen, and at most twice as many.
 const ACTIONS: usize = 6;
