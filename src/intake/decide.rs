@@ -7,13 +7,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::books::BookNow;
 use super::claims::{Known as KnownClaim, Next, Record, next};
-use super::documents::Opened;
-use super::held_up::RulesNow;
 use super::settle::Stamp;
 use super::shared::Shared;
-use super::sidecar::Brought;
 use super::take::Still;
 use super::taken_back;
 use crate::clock::Time;
@@ -23,7 +19,7 @@ use crate::hot::{Content, Hot, Seen, WAS_THERE};
 use crate::journal;
 use crate::letter::LARGEST_DOCUMENT;
 use crate::pdf::Answer;
-use crate::rules::{Facts, Found, Sidecar, Verdict};
+use crate::rules::{Found, Verdict};
 use crate::spool::{Dropped, EntryError, Ulid};
 use crate::store::{Original, Place, RecordError, StoreError};
 
@@ -134,10 +130,8 @@ impl Claim {
         Origin { folder: self.folder.name.clone(), name: main.name.clone(), owner }
     }
 
-    /// Reads, inspects, copies and judges a drop, and records what becomes of it.
-    ///
-    /// Every byte that decides is read first: the documents and the sidecar. Then it is asked once
-    /// whether any of them changed. If one did, the drop settles again.
+    /// Reads, inspects, copies and judges a drop, and records what becomes of it. If something that decides
+    /// changed meanwhile, the drop settles again.
     async fn take_in(
         &self,
         main: &Seen,
@@ -145,70 +139,34 @@ impl Claim {
         accepted: Option<&[String]>,
         still: &Still<'_>,
     ) -> Result<Done, TakeError> {
-        let origin = self.origin(main);
-        let read_from = self.looks_of(held)?;
         let mut draft = self.shared.spool.begin(&self.ulid)?;
-        let opened = self.open(main, accepted.unwrap_or_default(), &mut draft).await;
-        let sidecar = self.sidecar(main, held);
-        if !self.is_still(still, read_from)? {
-            // A writer with an open handle went on: what was read may be half of it.
-            draft.discard();
-            return self.later();
-        }
-        let decided = match (opened, sidecar) {
-            (Ok(Opened::Changing), _) | (_, Ok(Brought::Changing)) => {
-                draft.discard();
-                return self.later();
-            }
-            (Err(error), _) | (Ok(_), Err(error)) => Err(error),
-            (Ok(Opened::Refused(refusal)), Ok(_))
-            | (Ok(Opened::Documents(_)), Ok(Brought::Refused(refusal))) => Ok(Verdict::Refuse(refusal)),
-            (Ok(Opened::Doubtful(doubtful)), Ok(_)) => Ok(Verdict::Hold(Waiting::Doubt(doubtful))),
-            (Ok(Opened::Documents(documents)), Ok(Brought::Sidecar(sidecar))) => {
-                let book = self.shared.book(&self.folder).await;
-                let verdict = self.verdict(&shown(&main.name), &documents, sidecar.as_deref(), &book);
-                if self.needs_book(&main.name) && !self.shared.is_book_the_same(&self.folder, &book).await {
-                    draft.discard();
-                    return self.later();
-                }
-                // What a person has accepted is not held once more.
-                if accepted.is_some() {
-                    Ok(verdict)
-                } else {
-                    Ok(self.held_for_sidecar(&main.name, sidecar.as_deref(), verdict)?)
-                }
-            }
-        };
-        let rules = self.shared.rules(&self.folder);
-        if decided.is_ok() && rules == RulesNow::Unsettled {
-            // Decided by rules that are about to change, or have changed meanwhile.
-            draft.discard();
-            return self.later();
-        }
-        let undecided = match decided {
-            // They have kept changing for so long that a person is asked.
-            Ok(_) if rules == RulesNow::TooLong => Undecided::Waits(Waiting::Rules),
-            Ok(Verdict::Send(mut order, _warnings)) => {
+        let undecided = match self.judge(main, held, accepted, still, &mut draft).await {
+            Ok(Some(Verdict::Send(mut order, _warnings))) => {
                 let now = self.shared.clock.now();
                 order.not_before = self.folder.waits_until(now);
                 order.sealed_pdf = self.folder.keep.sealed_pdf;
-                draft.finish(&order, Some(&self.dropped(main, origin, now)?))?;
+                draft.finish(&order, Some(&self.dropped(main, now)?))?;
                 self.shared.taken.notify_one();
                 return Ok(Done::Decided);
             }
-            Ok(Verdict::Refuse(refusal)) => Undecided::Refused(refusal),
-            Ok(Verdict::Hold(waiting)) => Undecided::Waits(waiting),
+            Ok(Some(Verdict::Refuse(refusal))) => Undecided::Refused(refusal),
+            Ok(Some(Verdict::Hold(waiting))) => Undecided::Waits(waiting),
+            Ok(None) => {
+                draft.discard();
+                return self.later();
+            }
             Err(error) => {
                 draft.discard();
                 return Err(error);
             }
         };
         draft.discard();
-        self.record(origin, undecided).await
+        self.record(self.origin(main), undecided).await
     }
 
     /// Where a letter came from and what it goes by. Its owner counts only if nobody else could have written it.
-    fn dropped(&self, main: &Seen, mut origin: Origin, now: Time) -> Result<Dropped, TakeError> {
+    fn dropped(&self, main: &Seen, now: Time) -> Result<Dropped, TakeError> {
+        let mut origin = self.origin(main);
         let mut terms = self.folder.terms(now);
         if self.folder.names.by_copy && !self.hot.is_claim_its_owners(&self.dir, &main.name, main.stat)? {
             terms.owner_not_proved = true;
@@ -232,21 +190,6 @@ impl Claim {
         }
         self.hot.unclaim(&self.dir)?;
         Ok(Done::Nothing)
-    }
-
-    /// Whether the address book may decide over a drop of this name.
-    pub(super) fn needs_book(&self, name: &[u8]) -> bool {
-        self.folder.book.is_some() && self.folder.rules.may_need_book(&shown(name))
-    }
-
-    fn verdict(&self, name: &str, documents: &[Found], sidecar: Option<&Sidecar>, book: &BookNow) -> Verdict {
-        let book = match book {
-            BookNow::None => Ok(None),
-            BookNow::Unsettled => Err("it is being written"),
-            BookNow::Settled(book) => book.as_ref().as_ref().map(Some).map_err(String::as_str),
-        };
-        let arrived = self.ulid.time().with_timezone(&self.folder.zone).naive_local();
-        self.folder.rules.decide(&Facts { name, documents, arrived, sidecar, book })
     }
 }
 
