@@ -70,7 +70,7 @@ impl Stamp {
 
 /// How long a book must have been unchanged before it counts. `ends`: whether its last line has an end, once
 /// it was read.
-fn patience(settle: TimeDelta, is_there: bool, ends: Option<bool>) -> TimeDelta {
+pub fn patience(settle: TimeDelta, is_there: bool, ends: Option<bool>) -> TimeDelta {
     if !is_there || ends == Some(false) { UNFINISHED.max(settle) } else { settle }
 }
 

@@ -101,6 +101,10 @@ impl Claim {
         };
         match (next(known), main, original) {
             (Next::Judge, Some(main), original) => {
+                let is_found = matches!(still, Still::Looks(_));
+                if is_found && taken_back::bring_left_behind(&self.hot, &self.dir, &main.name, &held)? {
+                    return self.later();
+                }
                 let accepted = original.and_then(accepted);
                 self.take_in(main, &held, accepted.as_deref(), still).await
             }
@@ -185,10 +189,7 @@ impl Claim {
 
     /// A crash came between a sidecar and its PDF, or after everything was put away.
     pub(super) fn nothing_in(&self, held: &[Seen]) -> Result<Done, TakeError> {
-        for seen in held {
-            self.hot.put_back(&self.dir, &seen.name)?;
-        }
-        self.hot.unclaim(&self.dir)?;
+        taken_back::put_back(&self.hot, &self.dir, held)?;
         Ok(Done::Nothing)
     }
 }
@@ -198,7 +199,7 @@ pub(super) fn main_of(held: &[Seen]) -> Option<&Seen> {
     held.iter().find(|seen| pdf_of(&seen.name).is_none())
 }
 
-fn record_of(original: &Original) -> Record {
+pub(super) fn record_of(original: &Original) -> Record {
     let accepted = matches!(original.undecided, Some(Undecided::Accepted { .. }));
     Record { accepted, in_claim: original.place == Place::Claim }
 }

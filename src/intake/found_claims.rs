@@ -2,7 +2,10 @@
 
 use std::io;
 
+use super::claims::{Known, Next};
+use super::decide::{main_of, record_of};
 use super::shared::Shared;
+use super::taken_back::put_back;
 use super::{IntakeError, claims};
 use crate::hot::{Away, Hot, WAS_THERE};
 use crate::spool::Ulid;
@@ -29,10 +32,10 @@ pub(super) fn claims_of(
     for dir in found {
         let claim = match enabled {
             Enabled::Ours(marker) => distrusted(shared, hot, dir, marker.as_deref())?,
-            Enabled::Copied => made_anew(shared, hot, &dir),
+            Enabled::Copied => made_anew(shared, hot, &dir).map(Some),
         };
         match claim {
-            Ok(claim) => claims.push(claim),
+            Ok(claim) => claims.extend(claim),
             Err(error) => return Ok(Err(Away::no_right(error))),
         }
     }
@@ -46,20 +49,37 @@ fn made_anew(shared: &Shared, hot: &Hot, dir: &str) -> io::Result<String> {
     hot.rename_claim(dir, &held).map(|()| held)
 }
 
-/// Whatever may not be ours is held.
+/// Whatever may not be ours is held. `None`: nothing is left of it.
 fn distrusted(
     shared: &Shared,
     hot: &Hot,
     dir: String,
     our_marker: Option<&str>,
-) -> Result<io::Result<String>, IntakeError> {
-    let Ok(ulid) = dir.parse::<Ulid>() else { return Ok(Ok(dir)) };
-    let is_known = shared.store.original(&ulid)?.is_some() || shared.spool.has(&ulid);
+) -> Result<io::Result<Option<String>>, IntakeError> {
+    let Ok(ulid) = dir.parse::<Ulid>() else { return Ok(Ok(Some(dir))) };
+    let (original, in_spool) = (shared.store.original(&ulid)?, shared.spool.has(&ulid));
+    let is_known = original.is_some() || in_spool;
     // Both are named by the time at which they were made.
     let is_since = our_marker.is_some_and(|marker| marker <= ulid.as_str());
     if claims::is_ours(is_known, is_since, hot.is_locked()) {
-        return Ok(Ok(dir));
+        let record = original.as_ref().map(record_of);
+        return Ok(not_empty(hot, dir, |holds_drop| Known {
+            holds_drop,
+            record,
+            in_spool,
+            was_there: false,
+        }));
     }
     let held = format!("{dir}{WAS_THERE}");
-    Ok(hot.rename_claim(&dir, &held).map(|()| held))
+    Ok(hot.rename_claim(&dir, &held).map(|()| Some(held)))
+}
+
+/// A run that was killed may have moved the sidecar of a drop alone: it lies beside its PDF again before the
+/// folder is looked at, so that the PDF does not go without it.
+fn not_empty(hot: &Hot, dir: String, known: impl FnOnce(bool) -> Known) -> io::Result<Option<String>> {
+    let held = hot.claimed(&dir)?;
+    if claims::next(known(main_of(&held).is_some())) != Next::Clear {
+        return Ok(Some(dir));
+    }
+    put_back(hot, &dir, &held).map(|()| None)
 }

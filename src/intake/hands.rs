@@ -29,6 +29,8 @@ use crate::store::{Original, Place};
 
 /// A move is at once, a copy over a network is not.
 const SETTLE: Duration = Duration::from_millis(500);
+/// What can't be judged yet is looked at again after this.
+const AGAIN: TimeDelta = TimeDelta::seconds(5);
 /// If what was said changes nothing, the original goes back to its shelf after this.
 const BACK: TimeDelta = TimeDelta::seconds(5);
 
@@ -76,7 +78,10 @@ pub(super) async fn look(
                     hands.failed.remove(&path);
                 }
                 // It may be being written.
-                Ok(false) => hands.next = Some(hands.next.map_or(until, |next| next.min(until))),
+                Ok(false) => {
+                    let again = until.min(now + AGAIN);
+                    hands.next = Some(hands.next.map_or(again, |next| next.min(again)));
+                }
                 Err(Failed::Io(error)) => {
                     let (again, is_news) = hands.fails(path, now);
                     hands.next = Some(hands.next.map_or(again, |next| next.min(again)));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::hands::{Failed, shown_path};
 use super::shared::Shared;
-use super::wish::{Candidate, Hand, Meant, meant};
+use super::wish::{Candidate, Hand, Meant, Whereabouts, meant};
 use crate::config::Folder;
 use crate::drop::{Receivers, Refusal, Standing, Undecided, Unheard};
 use crate::hot::{Content, Hot};
@@ -71,7 +71,12 @@ pub(super) fn wish(
         };
         let has_name = original.origin.name == laid.name || is_shelved_as(original, laid.name);
         let standing = letter.as_ref().map(Standing::of);
-        candidates.push(Candidate { has_name, has_bytes, is_away: away, standing });
+        let original = match (&original.moving, away) {
+            (Some(_), is_away) => Whereabouts::Moving { is_away },
+            (None, true) => Whereabouts::Away,
+            (None, false) => Whereabouts::There,
+        };
+        candidates.push(Candidate { has_name, has_bytes, original, standing });
         letters.push(letter);
     }
     let copies_count = !(laid.hand == Hand::Approve && folder.names.by_copy);
@@ -102,7 +107,13 @@ fn lies_elsewhere(hot: &Hot, original: &Original) -> io::Result<bool> {
     if hot.find_claimed(original.ulid.as_str(), &original.origin.name)?.is_some() {
         return Ok(true);
     }
-    original.shelved.as_deref().map_or(Ok(false), |path| hot.is_there(&shown_path(path)))
+    // A crash may have come after it was moved and before that was recorded.
+    for path in [&original.shelved, &original.moving].into_iter().flatten() {
+        if hot.is_there(&shown_path(path))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn has_these(letter: &Letter, content: &str) -> bool {

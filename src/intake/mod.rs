@@ -46,16 +46,19 @@ use chrono::TimeDelta;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
+pub use books::patience as book_patience;
 pub use claims::{Known as KnownClaim, Next, Record, is_ours, next};
 use decide::{Done, TakeError};
 pub use epoch::no_other_records;
 use hints::Hints;
+pub use identity::{Identity, Met, RecordedPath, identity};
 pub use left::{hold_left_out, left_out};
 pub use order::{JUDGING, JudgeStep};
 pub use settle::{Look, Settling, Stamp};
 use shared::Shared;
 pub use shelf_names::{reused_in, reused_names};
 use watched::{Due, Watched};
+pub use wish::{Candidate, Hand, Meant, Obeyed, Whereabouts, meant, obeyed};
 use work::Work;
 
 use crate::clock::{Clock, Time};

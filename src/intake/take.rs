@@ -8,6 +8,7 @@ use super::held_up::RulesNow;
 use super::settle::{Name, Stamp};
 use super::shared::settle_time;
 use super::stamp::stamp_inside;
+use super::taken_back::put_back;
 use super::work::Work;
 use crate::config::LetterKind;
 use crate::drop::Kind;
@@ -78,10 +79,7 @@ impl Claim {
             Ok(()) => Ok(true),
             Err(error) => {
                 // A sidecar may have been moved before its PDF; without it nothing is posted.
-                for seen in &self.hot.claimed(&self.dir)? {
-                    self.hot.put_back(&self.dir, &seen.name)?;
-                }
-                self.hot.unclaim(&self.dir)?;
+                put_back(&self.hot, &self.dir, &self.hot.claimed(&self.dir)?)?;
                 if error.kind() == io::ErrorKind::NotFound {
                     // Somebody took it away again.
                     return Ok(false);

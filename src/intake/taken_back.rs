@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::hands::shown_path;
 use super::shared::Shared;
 use crate::drop::{sidecars_of, text_name};
-use crate::hot::Hot;
+use crate::hot::{Hot, Seen};
 use crate::store::Original;
 
 /// The text beside an original that is taken from its shelf: it says what is no more so. It may also lie where a move
@@ -62,6 +62,30 @@ pub(super) fn bring_along(hot: &Hot, original: &Original) -> io::Result<()> {
     dirs.push(PathBuf::new());
     bring_sidecar(hot, original, &dirs)?;
     remove_text_of(hot, original)
+}
+
+/// Back into the folder, from a claim that holds no drop.
+pub(super) fn put_back(hot: &Hot, claim: &str, held: &[Seen]) -> io::Result<()> {
+    for seen in held {
+        hot.put_back(claim, &seen.name)?;
+    }
+    hot.unclaim(claim)
+}
+
+/// A power cut may have left the sidecar of a claimed drop in the folder: it is claimed too. Says whether there was one.
+pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8], held: &[Seen]) -> io::Result<bool> {
+    let has_one = held.iter().any(|seen| seen.name != main);
+    if has_one || hot.is_there(&shown_path(main))? {
+        // It belongs to the drop that lies there.
+        return Ok(false);
+    }
+    for sidecar in sidecars_of(main) {
+        if hot.is_there(&shown_path(&sidecar))? {
+            hot.claim_from(claim, Path::new(""), &sidecar)?;
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The shelf on which it lay.

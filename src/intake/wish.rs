@@ -5,13 +5,13 @@ use crate::letter::Command;
 
 /// What a person asks by laying a file there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hand {
+pub enum Hand {
     Approve,
     Cancel,
 }
 
 impl Hand {
-    pub(super) fn command(self) -> Command {
+    pub fn command(self) -> Command {
         match self {
             Self::Approve => Command::Release,
             Self::Cancel => Command::Cancel,
@@ -21,18 +21,39 @@ impl Hand {
 
 /// A letter, or a drop that waits, that has the file's name or its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub struct Candidate {
     pub has_name: bool,
     pub has_bytes: bool,
-    /// Its original is no more where we put it.
-    pub is_away: bool,
+    pub original: Whereabouts,
     /// `None`: it is a drop that waits, and no letter yet.
     pub standing: Option<Standing>,
 }
 
+/// Where the original of a candidate is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// Where we put it.
+    There,
+    Away,
+    /// We were about to move it, and that is not recorded yet; this is how it looks now.
+    Moving {
+        is_away: bool,
+    },
+}
+
+impl Candidate {
+    fn is_away(self) -> bool {
+        matches!(self.original, Whereabouts::Away | Whereabouts::Moving { is_away: true })
+    }
+
+    fn is_moving(self) -> bool {
+        matches!(self.original, Whereabouts::Moving { .. })
+    }
+}
+
 /// Which one is meant, by its place among the candidates.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Meant {
+pub enum Meant {
     /// Its original itself was moved here.
     Moved(usize),
     /// This is a copy of it.
@@ -40,14 +61,18 @@ pub(super) enum Meant {
     Several(Vec<usize>),
     /// It is known, and can't be approved or cancelled by this.
     Known(usize),
-    /// It may be being written.
+    /// It may be being written, or one of the candidates is being moved.
     NotYet,
     Nothing,
 }
 
 /// Candidates come newest first. `is_finished`: it has been unchanged long enough to be judged by what it lacks.
-pub(super) fn meant(candidates: &[Candidate], hand: Hand, copies_count: bool, is_finished: bool) -> Meant {
-    let moved = |one: &Candidate| one.has_name && one.has_bytes && one.is_away;
+pub fn meant(candidates: &[Candidate], hand: Hand, copies_count: bool, is_finished: bool) -> Meant {
+    if !is_finished && candidates.iter().any(|one| one.is_moving()) {
+        // Where it lies is not certain before.
+        return Meant::NotYet;
+    }
+    let moved = |one: &Candidate| one.has_name && one.has_bytes && one.is_away();
     if let Some(index) = candidates.iter().position(moved) {
         return Meant::Moved(index);
     }
@@ -73,7 +98,7 @@ pub(super) fn meant(candidates: &[Candidate], hand: Hand, copies_count: bool, is
 
 /// What is done when the original itself was laid there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Obeyed {
+pub enum Obeyed {
     /// The letter gets this order.
     Order(Command),
     /// A drop that waits is accepted as it is, and decided.
@@ -88,7 +113,7 @@ pub(super) enum Obeyed {
 
 /// `is_letter`: it is the original of a letter; else of a drop, which may wait (`is_held`). `is_proved`: whether it is
 /// certain that another person than who dropped it has moved it, where that is asked for.
-pub(super) fn obeyed(hand: Hand, is_letter: bool, is_held: bool, is_proved: bool) -> Obeyed {
+pub fn obeyed(hand: Hand, is_letter: bool, is_held: bool, is_proved: bool) -> Obeyed {
     match (hand, is_letter) {
         (Hand::Approve, true) if !is_proved => Obeyed::PutBack,
         (hand, true) => Obeyed::Order(hand.command()),
@@ -112,12 +137,17 @@ fn can_be_said(hand: Hand, standing: Option<Standing>) -> bool {
 mod tests {
     use super::*;
 
-    /// Which of name, bytes and away it has, and how it stands.
+    /// Which of name, bytes, away and moving it has, and how it stands.
     type Known = (&'static str, Option<Standing>);
 
     fn one(letters: &str, standing: Option<Standing>) -> Candidate {
         let has = |letter| letters.contains(letter);
-        Candidate { has_name: has('n'), has_bytes: has('b'), is_away: has('a'), standing }
+        let original = match (has('m'), has('a')) {
+            (true, is_away) => Whereabouts::Moving { is_away },
+            (false, true) => Whereabouts::Away,
+            (false, false) => Whereabouts::There,
+        };
+        Candidate { has_name: has('n'), has_bytes: has('b'), original, standing }
     }
 
     #[test]
@@ -152,7 +182,7 @@ mod tests {
     fn a_copy_is_as_good_as_a_move_and_what_is_not_sure_is_not_done() {
         use Hand::{Approve, Cancel};
         use Standing::{Closed, NotPosted, OnItsWay, Posted, Shipped, Waits};
-        let rows: [(&[Known], Hand, Meant); 22] = [
+        let rows: [(&[Known], Hand, Meant); 24] = [
             (&[], Cancel, Meant::Nothing),
             (&[("nba", Some(Waits))], Approve, Meant::Moved(0)),
             (&[("nba", Some(Shipped))], Cancel, Meant::Moved(0)),
@@ -174,14 +204,17 @@ mod tests {
             (&[("na", Some(Waits))], Cancel, Meant::Known(0)),
             (&[("n", Some(Posted))], Cancel, Meant::Known(0)),
             (&[("n", None)], Approve, Meant::Nothing),
+            (&[("nbm", None)], Approve, Meant::Copied(0)),
+            (&[("nba", Some(Waits)), ("nm", None)], Cancel, Meant::Moved(0)),
             (&[("na", None)], Cancel, Meant::Nothing),
         ];
         for (letters, hand, expected) in rows {
             let candidates: Vec<Candidate> =
                 letters.iter().map(|(letters, standing)| one(letters, *standing)).collect();
             assert_eq!(meant(&candidates, hand, true, true), expected, "{letters:?} {hand:?}");
-            // While it may be being written, only whole bytes say something.
-            let by_bytes = candidates.iter().any(|one| one.has_bytes);
+            // While it may be being written, only whole bytes say something, and nothing while one is being moved.
+            let by_bytes =
+                candidates.iter().any(|one| one.has_bytes) && !candidates.iter().any(|one| one.is_moving());
             let early = if by_bytes { expected } else { Meant::NotYet };
             assert_eq!(meant(&candidates, hand, true, false), early, "{letters:?} {hand:?}");
         }

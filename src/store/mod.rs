@@ -53,7 +53,7 @@ pub use kept::SealedRow;
 pub use moves::{Admission, Record, RecordError};
 pub use news::{DropNotice, News, OwedRow};
 pub use originals::{Original, Place};
-pub use place::Elsewhere;
+pub use place::{Binding, Elsewhere, Standing as PlaceStanding, standing as place_standing};
 pub use read::{AccountCommand, AccountOrder, Dated};
 pub use recovery::Report;
 pub use relocate::relocate;

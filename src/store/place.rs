@@ -20,7 +20,7 @@ use crate::spool::{own_like, private_file, sync_directory};
 
 /// What is written down of a file, held against the file itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Binding {
+pub enum Binding {
     Missing,
     Matches,
     Differs(Elsewhere),
@@ -30,7 +30,7 @@ pub(super) enum Binding {
 
 /// What may be done with records that stand here.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub enum Standing {
     Bound,
     /// They were never bound to a place.
     Unbound,
@@ -38,8 +38,8 @@ pub(super) enum Standing {
     Moved(PathBuf),
 }
 
-/// `beside`: by the file beside the ledger.
-pub(super) fn standing(beside: Binding, database: Binding) -> Standing {
+/// By the file beside the ledger, and by the database.
+pub fn standing(beside: Binding, database: Binding) -> Standing {
     match (beside, database) {
         (Binding::Moved(to), _) | (_, Binding::Moved(to)) => Standing::Moved(to),
         // A database of these records may have been put back alone: the ledger knows what it lacks.

@@ -2,8 +2,12 @@
 //! before, or outlived its records.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 
-use crate::mailroom::{Mailroom, RULES};
+use mailchute::letter::Number;
+use mailchute::spool::Ulid;
+
+use crate::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::service::pdf;
 
 fn approval() -> String {
@@ -235,5 +239,65 @@ async fn while_the_service_is_down_drops_are_taken_in_and_wait() {
     room.pass(3600).await;
     assert_eq!(room.state("x1.pdf"), "confirmed");
     assert!(room.tree().contains(&format!("{}/x1.pdf", room.sent())), "{:?}", room.tree());
+    room.check().await;
+}
+
+/// A drop that goes without a sidecar too, and the address that was dropped with it.
+fn drop_with_sidecar(room: &Mailroom) {
+    room.drop("x.pdf", 1);
+    std::fs::write(room.path("x.pdf.yaml"), SIDECAR).unwrap();
+}
+
+/// A claim that this folder's daemon has made.
+fn claim(room: &Mailroom) -> PathBuf {
+    let claim = room.path(&format!(".mailchute/claim/{}", Ulid::after(None, room.clock.now()).unwrap()));
+    std::fs::create_dir_all(&claim).unwrap();
+    claim
+}
+
+#[tokio::test]
+async fn a_drop_does_not_go_without_its_sidecar_when_the_daemon_died_between_the_two() {
+    // Killed when the sidecar alone was claimed; a power cut that brought the sidecar back.
+    for claimed in ["x.pdf.yaml", "x.pdf"] {
+        let mut room = Mailroom::open().await;
+        room.pass(60).await;
+        room.crash().await;
+        drop_with_sidecar(&room);
+        std::fs::rename(room.path(claimed), claim(&room).join(claimed)).unwrap();
+        room.start();
+        for _ in 0..4 {
+            room.settled().await;
+        }
+        // Its rules have a receiver already, so a person must say which one is meant.
+        assert_eq!(room.row_states(), [""; 0], "{claimed}: it was posted without what was dropped with it");
+        assert_eq!(
+            room.tree(),
+            ["Rejected/x.pdf", "Rejected/x.pdf.yaml", "Rejected/x.txt"],
+            "{claimed}: {:?}",
+            room.drops()
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_sidecar_that_a_power_cut_left_in_the_folder_comes_to_its_claimed_drop() {
+    let mut room = Mailroom::with(&RULES.replace("{book: '000123'}", "sidecar")).await;
+    room.pass(60).await;
+    room.crash().await;
+    drop_with_sidecar(&room);
+    std::fs::rename(room.path("x.pdf"), claim(&room).join("x.pdf")).unwrap();
+    // This one lies beside its own drop.
+    std::fs::rename(room.path("x.pdf.yaml"), room.path("x1.pdf.yaml")).unwrap();
+    room.drop("x1.pdf", 1);
+    std::fs::write(room.path("x.pdf.yaml"), SIDECAR.replace("1-1", "2-2")).unwrap();
+    room.start();
+    for _ in 0..4 {
+        room.settled().await;
+    }
+    let letters = [1, 2].map(|number| room.desk().letter(Number(number)).unwrap().unwrap());
+    let mut went: Vec<_> = letters.iter().map(|one| one.order.receiver.address.address1.as_str()).collect();
+    went.sort_unstable();
+    assert_eq!(went, ["1-1", "2-2"]);
+    assert_eq!(room.row_states(), ["confirmed", "confirmed"]);
     room.check().await;
 }
