@@ -58,8 +58,8 @@ async fn another_language_moves_and_rewrites_what_waits_and_old_names_are_heard(
         }
         assert!(!tree.iter().any(|path| path.starts_with("Held/")), "no old text is left: {tree:?}");
         assert!(room.note("保留/x3.txt").contains("「承認する」"));
-        // A day later, by the old name and by the new one.
-        room.pass(86_400).await;
+        // Hours later, before anything can ship, by the old name and by the new one.
+        room.pass(8 * 3_600).await;
         std::fs::rename(room.path("保留/x3.pdf"), room.path("Cancel/x3.pdf")).unwrap();
         std::fs::copy(room.path("保留/x4.pdf"), room.path("取り消す/x4.pdf")).unwrap();
         rests(&mut room).await;

@@ -13,15 +13,31 @@ pub enum Dir {
     Folder,
     Claim(u8),
     Held,
-    Sent,
+    /// Where the original lies of what was posted or cancelled.
+    Done,
     Approve,
+    Cancel,
+    /// In a directory that is no folder of ours any more.
+    Elsewhere,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    Pdf,
+    /// The address that is dropped with it.
+    Sidecar,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct File {
     /// Which drop of a person it is.
     pub drop: u8,
+    pub part: Part,
+    /// Two names of one file have the same, a copy of it has another.
+    pub inode: u8,
     pub name: u8,
+    /// The claim as whose original it goes by its path.
+    pub of: Option<u8>,
     /// Odd while it is being written.
     pub version: u8,
     /// For how many ticks it has been so.
@@ -35,6 +51,7 @@ pub struct File {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Disk {
     pub files: Vec<File>,
+    next_inode: u8,
     /// Places of claims, and whether they last.
     places: BTreeMap<u8, bool>,
     /// Claims whose name says that what they hold was there before.
@@ -45,9 +62,19 @@ pub struct Disk {
     pub marker: u8,
 }
 
+impl Dir {
+    fn claim(self) -> Option<u8> {
+        match self {
+            Self::Claim(claim) => Some(claim),
+            Self::Folder | Self::Held | Self::Done | Self::Approve | Self::Cancel | Self::Elsewhere => None,
+        }
+    }
+}
+
 impl File {
-    fn new(drop: u8, name: u8, at: Dir) -> Self {
-        Self { drop, name, version: 1, pause: 0, path: vec![at], synced: BTreeMap::new() }
+    /// As it lies there for good.
+    fn resting(self, at: Dir) -> Self {
+        Self { path: vec![at], synced: BTreeMap::new(), ..self }
     }
 
     pub fn at(&self) -> Option<Dir> {
@@ -58,28 +85,29 @@ impl File {
     fn after(&self, kept: usize, places: &BTreeMap<u8, bool>) -> BTreeSet<Dir> {
         let synced = |dir: Dir| self.synced.get(&dir).copied().unwrap_or_default();
         let has = |dir: &Dir| self.path[kept.max(synced(*dir))] == *dir;
-        let is_lost = |dir: &Dir| match dir {
-            Dir::Claim(claim) => synced(*dir) > kept && places.get(claim) == Some(&false),
-            Dir::Folder | Dir::Held | Dir::Sent | Dir::Approve => false,
+        let is_lost = |dir: &Dir| {
+            let place = dir.claim().and_then(|claim| places.get(&claim));
+            synced(*dir) > kept && place == Some(&false)
         };
         self.path.iter().filter(|dir| has(dir) && !is_lost(dir)).copied().collect()
     }
 
     fn sync(&mut self, dir: Dir, places: &BTreeMap<u8, bool>) {
         // Both ends of a person's move last together; what no order of ours can help is no news.
-        let by_person = [Dir::Held, Dir::Approve];
-        let both = by_person.contains(&dir) && self.path.ends_with(&by_person);
-        for dir in if both { by_person.to_vec() } else { vec![dir] } {
+        let by_person = |pair: &&[Dir]| {
+            matches!(pair, [Dir::Held | Dir::Done, Dir::Approve | Dir::Cancel]) && pair.contains(&dir)
+        };
+        let both =
+            self.path.last_chunk::<2>().map(<[Dir; 2]>::as_slice).filter(by_person).map(<[Dir]>::to_vec);
+        for dir in both.unwrap_or_else(|| vec![dir]) {
             if self.path.contains(&dir) {
                 self.synced.insert(dir, self.path.len() - 1);
             }
         }
         let all = self.path.iter().map(|dir| self.synced.get(dir).copied().unwrap_or_default()).min();
         // Where it was before is forgotten, unless where it is may be lost with its place.
-        let lasts = |all: &usize| match self.path[*all] {
-            Dir::Claim(claim) => places.get(&claim) != Some(&false),
-            Dir::Folder | Dir::Held | Dir::Sent | Dir::Approve => true,
-        };
+        let lasts =
+            |all: &usize| self.path[*all].claim().and_then(|claim| places.get(&claim)) != Some(&false);
         if let Some(all) = all.filter(|all| *all > 0).filter(lasts) {
             self.path.drain(..all);
             let kept = &self.path;
@@ -90,8 +118,55 @@ impl File {
 }
 
 impl Disk {
-    pub fn create(&mut self, drop: u8, name: u8) {
-        self.files.push(File::new(drop, name, Dir::Folder));
+    pub fn create(&mut self, drop: u8, part: Part, name: u8) {
+        let (path, synced) = (vec![Dir::Folder], BTreeMap::new());
+        let inode = self.new_inode();
+        self.files.push(File { drop, part, inode, name, of: None, version: 1, pause: 0, path, synced });
+    }
+
+    fn new_inode(&mut self) -> u8 {
+        self.next_inode += 1;
+        self.next_inode
+    }
+
+    /// A person copies a file.
+    pub fn copy(&mut self, file: usize, to: Dir) {
+        let inode = self.new_inode();
+        let of = self.files[file].of.filter(|_| to != Dir::Folder);
+        self.files.push(File { inode, of, ..self.files[file].clone() }.resting(to));
+    }
+
+    /// A cut may bring it back.
+    pub fn remove(&mut self, file: usize) {
+        self.files[file].path.push(Dir::Elsewhere);
+    }
+
+    /// All of the folder lies in another directory too, which is the folder from now on.
+    pub fn copy_all(&mut self) {
+        for file in 0..self.files.len() {
+            let at = self.files[file].at();
+            if let Some(at) = at.filter(|at| *at != Dir::Elsewhere) {
+                self.copy(file, at);
+                self.files[file] = self.files[file].clone().resting(Dir::Elsewhere);
+            }
+        }
+        self.places.values_mut().for_each(|lasts| *lasts = true);
+    }
+
+    /// A claim gets another name.
+    pub fn rename_claim(&mut self, claim: u8, new: u8) {
+        self.places.remove(&claim);
+        self.places.insert(new, true);
+        for file in &mut self.files {
+            if file.at() == Some(Dir::Claim(claim)) {
+                *file = File { of: Some(new), ..file.clone() }.resting(Dir::Claim(new));
+            }
+        }
+    }
+
+    /// A part of a drop, where it lies.
+    pub fn part(&self, dir: Dir, claim: u8, part: Part) -> Option<usize> {
+        self.lying(dir).find(|(_, file)| file.of == Some(claim) && file.part == part).map(|(file, _)| file)
     }
 
     pub fn lying(&self, dir: Dir) -> impl Iterator<Item = (usize, &File)> {
@@ -118,12 +193,18 @@ impl Disk {
         match step {
             MoveStep::SyncClaims if self.syncs => self.places.values_mut().for_each(|lasts| *lasts = true),
             MoveStep::Rename => {
-                let drop = self.files[file].drop;
-                let is_taken = self.lying(to).any(|(_, other)| other.drop == drop);
+                let moved = &self.files[file];
+                let is_in_the_way = |other: &File| {
+                    // On a shelf it gets another name, unless that is its own.
+                    let is_by_name = matches!(to, Dir::Folder | Dir::Claim(_)) && other.name == moved.name;
+                    other.part == moved.part && (is_by_name || other.inode == moved.inode)
+                };
+                let is_taken = self.lying(to).any(|(_, other)| is_in_the_way(other));
                 let is_gone = matches!(to, Dir::Claim(claim) if !self.places.contains_key(&claim));
                 if is_taken || is_gone || self.files[file].at() != Some(from) {
                     return false;
                 }
+                self.files[file].of = to.claim().or(self.files[file].of).filter(|_| to != Dir::Folder);
                 self.files[file].path.push(to);
             }
             MoveStep::SyncTo => self.sync(to),
@@ -141,7 +222,7 @@ impl Disk {
 
     /// What an earlier run moved lasts: `moved` to these, or into the claims.
     pub fn make_last(&mut self, moved: &[Dir]) {
-        let shelves = [Dir::Held, Dir::Sent];
+        let shelves = [Dir::Held, Dir::Done];
         let shelves = shelves.iter().filter(|_| !self.places.is_empty());
         for dir in moved.iter().chain(shelves).copied().collect::<Vec<_>>() {
             self.sync(dir);
@@ -155,9 +236,10 @@ impl Disk {
         self.sync(Dir::Folder);
     }
 
-    /// Whether a cut left a drop under more than one name.
-    pub fn has_twins(&self, drop: u8) -> bool {
-        self.files.iter().filter(|file| file.drop == drop && file.at().is_some()).count() > 1
+    /// Whether a cut left a file under more than one name.
+    pub fn has_twins(&self, file: usize) -> bool {
+        let inode = self.files[file].inode;
+        self.files.iter().filter(|file| file.inode == inode && file.at().is_some()).count() > 1
     }
 
     /// In how many ways a cut may end.
@@ -171,19 +253,17 @@ impl Disk {
             let ways = file.path.len().max(1);
             let found: Vec<Dir> = file.after(way % ways, &self.places).into_iter().collect();
             way /= ways;
-            let at = |path: &[Dir]| File { path: path.to_vec(), synced: BTreeMap::new(), ..file.clone() };
             // Both of its names may be there.
-            files.push(at(&found[..found.len().min(1)]));
-            twins.extend(found.iter().skip(1).map(|dir| at(&[*dir])));
+            let mut at = found.into_iter().map(|dir| file.clone().resting(dir));
+            let nowhere = || File { path: vec![], synced: BTreeMap::new(), ..file.clone() };
+            files.push(at.next().unwrap_or_else(nowhere));
+            twins.extend(at);
         }
         files.append(&mut twins);
         // A place is there if it lasted, or if what is in it is.
         self.places.retain(|_, lasts| *lasts);
-        let filled = files.iter().filter_map(File::at).filter_map(|dir| match dir {
-            Dir::Claim(claim) => Some((claim, true)),
-            Dir::Folder | Dir::Held | Dir::Sent | Dir::Approve => None,
-        });
-        self.places.extend(filled);
+        let filled = files.iter().filter_map(File::at).filter_map(Dir::claim);
+        self.places.extend(filled.map(|claim| (claim, true)));
         self.files = files;
     }
 }

@@ -1,16 +1,25 @@
-//! The model check of taking in: the shipped decisions on what is finished, what a claim is, whose it is
-//! and what may go at once, and the shipped order of moves and syncs, under every order of writing,
-//! crashes, power cuts, losses, a second daemon and people's moves that a size allows.
+//! The model check of taking in: the shipped decisions on what is finished, what a claim is, whose it is,
+//! which folder this is, which letter a person means and whether these records may post, and the shipped
+//! orders of moves, syncs and comparisons, under every order of writing, editing, crashes, power cuts,
+//! losses, copies, a second daemon and people's wishes that a size allows.
 
 mod daemon;
 mod disk;
+mod inputs;
 mod looks;
+mod people;
 pub mod sizes;
+mod taking;
+mod wishes;
+
+use std::collections::BTreeSet;
 
 use stateright::{Model, Property};
 
 use daemon::Daemon;
-use disk::{Dir, Disk};
+use disk::{Dir, Disk, Part};
+use inputs::Input;
+use people::{Change, Place};
 use sizes::{Locks, Size};
 pub use sizes::{SMALL, explore};
 
@@ -24,9 +33,18 @@ pub struct Budget {
     pub crashes: u8,
     /// Power cuts; of a share: of its server.
     pub cuts: u8,
+    /// Times that a person moves something to where it is approved.
     pub approvals: u8,
+    /// Times that a person copies something there, or moves or copies it to where it is cancelled.
+    pub wishes: u8,
+    /// Times that the address book or the rules are edited.
+    pub edits: u8,
+    /// Times that the folder is moved, copied or restored.
+    pub changes: u8,
     /// State directories lost.
     pub losses: u8,
+    /// State directories copied.
+    pub copies: u8,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -43,6 +61,11 @@ pub struct State {
     pub same: bool,
     /// Whether duplicates are held.
     pub guarded: bool,
+    pub book: Input,
+    pub rules: Input,
+    pub place: Place,
+    /// Claims that a person has cancelled before they were posted.
+    pub withdrawn: BTreeSet<u8>,
     pub broken: Option<&'static str>,
 }
 
@@ -54,9 +77,21 @@ pub enum Action {
     Drop(u8),
     Write(usize),
     Tick,
-    /// A person moves what is held where it says yes.
-    Approve(usize),
+    /// A person moves or copies an original to where something is said about it.
+    Wish {
+        file: usize,
+        to: Dir,
+        by_copy: bool,
+    },
+    EditBook,
+    EditRules,
+    Change(Change),
+    CopyState {
+        database: bool,
+    },
     Start(usize),
+    /// The rules are read again.
+    Reload(usize),
     Crash(usize),
     /// One step of what a daemon has in hand.
     Go(usize),
@@ -83,6 +118,9 @@ impl TakingIn {
     fn daemon_actions(&self, state: &State, index: usize, actions: &mut Vec<Action>) {
         let daemon = &state.daemons[index];
         let Some(up) = &daemon.up else { return actions.push(Action::Start(index)) };
+        if self.size.rules && up.rules != Some(state.rules.version) {
+            actions.push(Action::Reload(index));
+        }
         if up.hand.is_some() {
             actions.push(Action::Go(index));
         } else if !up.is_open {
@@ -90,7 +128,7 @@ impl TakingIn {
         } else {
             actions.push(Action::Look(index));
             actions.extend(daemon.has_claim_due(state).then_some(Action::Resume(index)));
-            let due = daemon.rows.iter().enumerate().filter(|(_, row)| row.is_due());
+            let due = daemon.rows.iter().enumerate().filter(|(_, row)| row.is_due(daemon));
             actions.extend(due.map(|(row, _)| Action::Shelve(index, row)));
         }
         if !daemon.spool.is_empty() {
@@ -98,28 +136,6 @@ impl TakingIn {
         }
         let ready = daemon.rows.iter().enumerate().filter(|(_, row)| row.may_go());
         actions.extend(ready.map(|(row, _)| Action::Post(index, row)));
-    }
-
-    fn people(state: &State, actions: &mut Vec<Action>) {
-        let left = state.left;
-        if left.drops > 0 {
-            let is_free = |name: &u8| state.disk.lying(Dir::Folder).all(|(_, file)| file.name != *name);
-            actions.extend((0..2).filter(is_free).map(Action::Drop));
-        }
-        for (index, file) in state.disk.files.iter().enumerate() {
-            let writes = file.version % 2 == 1 || left.rewrites > 0;
-            if writes && matches!(file.at(), Some(Dir::Folder | Dir::Claim(_))) {
-                actions.push(Action::Write(index));
-            }
-            if left.approvals > 0 && file.at() == Some(Dir::Held) {
-                actions.push(Action::Approve(index));
-            }
-        }
-        // Whoever writes does not pause for as long as a drop must be still.
-        let pauses = state.disk.files.iter().any(|file| file.version % 2 == 1 && file.pause > 0);
-        if left.ticks > 0 && !pauses {
-            actions.push(Action::Tick);
-        }
     }
 }
 
@@ -131,7 +147,7 @@ impl Model for TakingIn {
         let mut disk = Disk::default();
         disk.syncs = self.size.syncs;
         if self.size.before {
-            disk.create(0, 0);
+            disk.create(0, Part::Pdf, 0);
             disk.files[0].version = 2;
         }
         vec![State {
@@ -144,12 +160,16 @@ impl Model for TakingIn {
             left: self.size.budget,
             same: self.size.same,
             guarded: self.size.guarded,
+            book: Input::default(),
+            rules: Input::default(),
+            place: Place::default(),
+            withdrawn: BTreeSet::new(),
             broken: None,
         }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        Self::people(state, actions);
+        state.people(&self.size, actions);
         let left = state.left;
         for index in 0..state.daemons.len() {
             self.daemon_actions(state, index, actions);
@@ -184,7 +204,9 @@ impl Model for TakingIn {
             Property::<Self>::always("no drop is lost", |_, state| {
                 let durable = |file: &disk::File| {
                     let recorded = |daemon: &Daemon| daemon.has_bytes_of(file.drop);
-                    let lies = |other: &disk::File| other.drop == file.drop && other.at().is_some();
+                    let lies = |other: &disk::File| {
+                        (other.drop, other.part) == (file.drop, file.part) && other.at().is_some()
+                    };
                     state.disk.files.iter().any(lies) || state.daemons.iter().any(recorded)
                 };
                 state.disk.files.iter().all(durable)
@@ -193,7 +215,7 @@ impl Model for TakingIn {
                 !model.size.before || state.posted.iter().all(|(drop, _)| *drop != 0)
             }),
             Property::<Self>::always("an end is reached", |model, state| {
-                !model.size.ends || state.clone().ends(model)
+                !model.size.ends || state.clone().end(model).is_ok()
             }),
             Property::<Self>::sometimes("a drop is posted", |_, state| !state.posted.is_empty()),
         ]
@@ -203,11 +225,7 @@ impl Model for TakingIn {
 impl State {
     fn act(&mut self, size: &Size, action: Action) {
         match action {
-            Action::Drop(name) => {
-                self.left.drops -= 1;
-                self.disk.create(self.next_drop, name);
-                self.next_drop += 1;
-            }
+            Action::Drop(name) => self.drop(size, name),
             Action::Write(index) => {
                 let file = &mut self.disk.files[index];
                 self.left.rewrites -= u8::from(file.version.is_multiple_of(2));
@@ -218,20 +236,25 @@ impl State {
                 self.left.ticks -= 1;
                 self.pass();
             }
-            Action::Approve(index) => {
-                self.left.approvals -= 1;
-                self.by_a_person(index);
+            Action::Wish { file, to, by_copy } => self.wish(file, to, by_copy),
+            Action::EditBook | Action::EditRules => {
+                let input = if action == Action::EditBook { &mut self.book } else { &mut self.rules };
+                self.left.edits -= u8::from(!input.is_being_written());
+                input.write();
             }
-            Action::Start(index) => self.daemons[index].start(),
+            Action::Change(change) => self.change(change),
+            Action::CopyState { database } => self.copy_state(database),
+            Action::Start(index) => self.daemons[index].start(index),
+            Action::Reload(index) => self.reload(index),
             Action::Crash(index) => {
                 self.left.crashes -= 1;
                 self.daemons[index].up = None;
             }
-            Action::Go(index) => self.go(index),
+            Action::Go(index) => self.go(size, index),
             Action::Open(index) => self.open(size, index),
-            Action::Look(index) => self.look(index),
+            Action::Look(index) => self.look(size, index),
             Action::Resume(index) => self.resume(index),
-            Action::Admit(index) => self.admit(index),
+            Action::Admit(index) => self.admit(size, index),
             Action::Post(index, row) => self.post(index, row),
             Action::Shelve(index, row) => self.shelve(index, row),
             Action::Cut { way, noticed } => {
@@ -257,6 +280,9 @@ impl State {
         for file in &mut self.disk.files {
             file.pause += u8::from(file.version % 2 == 1);
         }
+        for input in [&mut self.book, &mut self.rules] {
+            input.pause += u8::from(input.is_being_written());
+        }
     }
 
     /// Whether the folder can be opened: no other has it, as far as its locks tell.
@@ -266,13 +292,25 @@ impl State {
             || self.daemons.iter().enumerate().all(|(other, daemon)| other == index || !has(daemon))
     }
 
-    /// Nothing goes wrong from here on: does every drop come to its end?
-    fn ends(mut self, model: &TakingIn) -> bool {
-        let over = Budget { drops: 0, rewrites: 0, ticks: 0, crashes: 0, cuts: 0, approvals: 0, losses: 0 };
-        self.left = over;
-        if (0..self.next_drop).any(|drop| self.disk.has_twins(drop)) {
+    /// A sidecar whose PDF was claimed without it is handed back after a while.
+    fn rests(&self, file: &disk::File) -> bool {
+        match file.at() {
+            Some(Dir::Held | Dir::Done | Dir::Elsewhere) | None => true,
+            Some(Dir::Folder) => {
+                let is_its_pdf = |other: &disk::File| other.part == Part::Pdf && other.name == file.name;
+                file.part == Part::Sidecar
+                    && !self.disk.lying(Dir::Folder).any(|(_, other)| is_its_pdf(other))
+            }
+            Some(Dir::Claim(_) | Dir::Approve | Dir::Cancel) => false,
+        }
+    }
+
+    /// Nothing goes wrong from here on, and every drop comes to its end; otherwise where it rests.
+    pub fn end(mut self, model: &TakingIn) -> Result<(), Box<Self>> {
+        self.left = sizes::OVER;
+        if (0..self.disk.files.len()).any(|file| self.disk.has_twins(file)) {
             // It is refused under each of its names, or its other name is in the way and the journal says so.
-            return true;
+            return Ok(());
         }
         if model.size.is_share {
             // What its server forgot unnoticed is found at the next start.
@@ -287,8 +325,10 @@ impl State {
                 let file = &mut self.disk.files[index];
                 file.version += file.version % 2;
             }
-            let rests = |file: &disk::File| matches!(file.at(), Some(Dir::Held | Dir::Sent) | None);
-            let at_rest = self.disk.files.iter().all(rests);
+            for input in [&mut self.book, &mut self.rules] {
+                input.version += input.version % 2;
+            }
+            let at_rest = self.disk.files.iter().all(|file| self.rests(file));
             let busy = actions.iter().filter(|action| !matches!(action, Action::Look(_)));
             let mut next = busy.filter_map(|action| model.next_state(&self, *action));
             if let Some(next) = next.next() {
@@ -296,7 +336,7 @@ impl State {
                 continue;
             }
             if at_rest {
-                return true;
+                return Ok(());
             }
             let looks: Vec<Action> = (0..self.daemons.len()).map(Action::Look).collect();
             let looked = looks.into_iter().filter(|look| actions.contains(look));
@@ -305,6 +345,6 @@ impl State {
                 None => self.pass(),
             }
         }
-        false
+        Err(Box::new(self))
     }
 }

@@ -30,11 +30,28 @@ pub struct Size {
     pub ends: bool,
     /// Whether duplicates are held.
     pub guarded: bool,
+    /// Each PDF is dropped with a sidecar.
+    pub sidecars: bool,
+    /// Whether the folder has an address book, and whether its rules are edited.
+    pub book: bool,
+    pub rules: bool,
     pub budget: Budget,
 }
 
-pub const NOTHING: Budget =
-    Budget { drops: 1, rewrites: 0, ticks: 4, crashes: 0, cuts: 0, approvals: 0, losses: 0 };
+pub const OVER: Budget = Budget {
+    drops: 0,
+    rewrites: 0,
+    ticks: 0,
+    crashes: 0,
+    cuts: 0,
+    approvals: 0,
+    wishes: 0,
+    edits: 0,
+    changes: 0,
+    losses: 0,
+    copies: 0,
+};
+pub const NOTHING: Budget = Budget { drops: 1, ticks: 4, ..OVER };
 pub const ONE: Size = Size {
     name: "",
     daemons: 1,
@@ -45,6 +62,9 @@ pub const ONE: Size = Size {
     same: false,
     ends: true,
     guarded: true,
+    sidecars: false,
+    book: false,
+    rules: false,
     budget: NOTHING,
 };
 
@@ -80,6 +100,37 @@ pub const SMALL: &[Size] = &[
     },
     Size { name: "records lost", budget: Budget { losses: 1, crashes: 1, cuts: 1, ..NOTHING }, ..ONE },
     Size { name: "two daemons", daemons: 2, budget: Budget { crashes: 1, ..NOTHING }, ..ONE },
+    Size { name: "a sidecar", sidecars: true, budget: Budget { rewrites: 1, crashes: 1, ..NOTHING }, ..ONE },
+    Size { name: "a sidecar, a power cut", sidecars: true, budget: Budget { cuts: 1, ..NOTHING }, ..ONE },
+    Size { name: "a book", book: true, budget: Budget { edits: 1, ticks: 6, ..NOTHING }, ..ONE },
+    Size { name: "rules", rules: true, budget: Budget { edits: 1, crashes: 1, ticks: 7, ..NOTHING }, ..ONE },
+    Size {
+        name: "wishes",
+        before: true,
+        budget: Budget { drops: 0, approvals: 1, wishes: 2, crashes: 1, ticks: 6, ..NOTHING },
+        ..ONE
+    },
+    Size { name: "wishes about a letter", budget: Budget { wishes: 1, crashes: 1, ..NOTHING }, ..ONE },
+    Size {
+        name: "which of two",
+        before: true,
+        same: true,
+        budget: Budget { wishes: 1, ticks: 6, ..NOTHING },
+        ..ONE
+    },
+    Size {
+        name: "another place",
+        guarded: false,
+        budget: Budget { changes: 1, crashes: 1, ticks: 6, ..NOTHING },
+        ..ONE
+    },
+    Size {
+        name: "another place, wishes",
+        before: true,
+        budget: Budget { drops: 0, changes: 1, approvals: 1, wishes: 1, ticks: 6, ..NOTHING },
+        ..ONE
+    },
+    Size { name: "copied records", daemons: 2, budget: Budget { copies: 1, crashes: 1, ..NOTHING }, ..ONE },
     Size {
         name: "two daemons, no locks",
         daemons: 2,
@@ -93,10 +144,12 @@ pub const SMALL: &[Size] = &[
 pub fn explore(size: Size) -> (usize, Duration) {
     let begun = Instant::now();
     let model = TakingIn { size };
-    let checker = model.checker().threads(2).finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
+    let checker =
+        model.clone().checker().threads(2).finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
     for (name, path) in checker.discoveries() {
         let steps = path.clone().into_actions();
-        let state = path.last_state();
+        let last = path.last_state();
+        let state = last.clone().end(&model).err().map_or_else(|| last.clone(), |stuck| *stuck);
         assert!(
             name == "a drop is posted",
             "{}: `{name}` is violated after {} steps: {steps:?}\n{:?}\n{state:#?}",

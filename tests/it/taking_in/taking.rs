@@ -1,0 +1,400 @@
+//! How the daemon takes drops in: it opens the folder, looks, claims, decides.
+
+use chrono::TimeDelta;
+use mailchute::guard::{Counts, Terms, Weighed};
+use mailchute::hot::{CLAIMING, MOVING, MoveStep};
+use mailchute::intake::{
+    Identity, JUDGING, JudgeStep, Met, Next, RecordedPath, Stamp, identity, is_ours, next,
+};
+use mailchute::letter::Number;
+
+use super::State;
+use super::daemon::{
+    Entry, Hand, Judged, Looks, Moving, Reading, Row, SETTLE, Stands, Still, What, held, looks_of,
+};
+use super::disk::{Dir, File, Part};
+use super::looks::{name, settling, sidecar_of, stamp};
+use super::sizes::{Locks, Size};
+
+impl State {
+    pub fn open(&mut self, size: &Size, index: usize) {
+        let is_marked = self.daemons[index].mark.0 == self.disk.marker;
+        let daemon = &self.daemons[index];
+        let is_known = daemon.was_there.is_some() && is_marked;
+        let identity = is_known.then(|| self.identity(daemon.recorded));
+        let is_copy = identity == Some(Identity::Copy);
+        let daemon = &mut self.daemons[index];
+        let up = daemon.up.as_mut().unwrap();
+        if identity != Some(Identity::Known) || up.came_back {
+            let known = |file: &File| {
+                let is_seen = up.seen.iter().any(|(seen, _, _)| *seen == name(file));
+                up.came_back && is_seen && file.at() == Some(Dir::Folder)
+            };
+            // Older than the marker is whatever there is, wherever it lies: a cut may bring it back.
+            let old = self.disk.files.iter().enumerate().filter(|(_, file)| !known(file));
+            daemon.was_there.get_or_insert_default().extend(old.map(|(file, _)| file));
+        }
+        let is_new = !is_known || is_copy;
+        if is_new {
+            self.disk.marker += 1;
+            daemon.mark = (self.disk.marker, self.next_claim);
+        }
+        daemon.folder += u8::from(is_copy);
+        daemon.recorded = (self.place.path, self.place.directory);
+        (up.is_open, up.came_back) = (true, false);
+        let begun: Vec<Dir> = daemon.rows.iter().filter_map(|row| row.moving).collect();
+        self.disk.make_last(&begun);
+        let (mut claims, mut cleared) = (Vec::new(), Vec::new());
+        for claim in self.disk.claims() {
+            let known = daemon.knows(&self.disk, claim);
+            let is_since = !is_new && daemon.mark.1 <= claim;
+            let mut claim = claim;
+            if is_copy {
+                self.disk.rename_claim(claim, self.next_claim);
+                claim = self.next_claim;
+                self.next_claim += 1;
+                self.disk.was_there.insert(claim);
+            } else if !is_ours(known.record.is_some() || known.in_spool, is_since, size.locks != Locks::None)
+            {
+                self.disk.was_there.insert(claim);
+            }
+            if next(daemon.knows(&self.disk, claim)) == Next::Clear && !self.disk.was_there.contains(&claim) {
+                cleared.push(claim);
+            } else {
+                claims.push((claim, None));
+            }
+        }
+        daemon.up().claims = claims;
+        // A sidecar lies beside its PDF again before anything is looked at.
+        for claim in cleared {
+            self.put_back(claim);
+        }
+    }
+
+    /// Which folder the directory is that has its marker.
+    fn identity(&self, (path, directory): (u8, u8)) -> Identity {
+        let (recorded, found) = (directory.to_string(), self.place.directory.to_string());
+        let recorded_path = match () {
+            () if path == self.place.path => RecordedPath::This,
+            () if self.place.has_copy => RecordedPath::Marked,
+            () => RecordedPath::Gone,
+        };
+        identity(Met { recorded: Some(&recorded), found: Some(&found), recorded_path })
+    }
+
+    /// One look at the folder; the first drop that is finished is taken in hand.
+    pub fn look(&mut self, size: &Size, index: usize) {
+        if self.look_at_wishes(index) {
+            return;
+        }
+        let listing: Vec<(Vec<u8>, Stamp)> = self
+            .disk
+            .lying(Dir::Folder)
+            .map(|(file, found)| (name(found), stamp(file, found.version)))
+            .collect();
+        let mut settling = settling(&self.daemons[index].up().seen);
+        let settle = std::time::Duration::from_secs(SETTLE.unsigned_abs());
+        let look = settling.look(TimeDelta::seconds(self.now), settle, listing.clone(), |_, _| None);
+        let seen = listing
+            .iter()
+            .map(|(name, stamp)| (name.clone(), stamp.clone(), settling.since(name).unwrap().num_seconds()));
+        let mut seen: Vec<_> = seen.collect();
+        let may_decide = self.may_decide(size, index);
+        let is_ready = |wanted: &[u8]| look.ready.iter().find(|(name, _)| *name == wanted);
+        let whole = look.ready.iter().filter(|(name, _)| name.len() == 1).find_map(|pdf| {
+            let sidecar = sidecar_of(&pdf.0);
+            if settling.knows(&sidecar) { Some(vec![is_ready(&sidecar)?, pdf]) } else { Some(vec![pdf]) }
+        });
+        if let Some(parts) = whole.filter(|_| may_decide) {
+            seen.retain(|(seen, _, _)| parts.iter().all(|(name, _)| name != seen));
+            let number =
+                |stamp: &Stamp| (usize::try_from(stamp.inode).unwrap(), u8::try_from(stamp.size).unwrap());
+            let parts: Looks = parts.iter().map(|(_, stamp)| number(stamp)).collect();
+            let claim = self.next_claim;
+            self.next_claim += 1;
+            let daemon = &mut self.daemons[index];
+            let is_old =
+                |(file, _): &(usize, u8)| daemon.was_there.as_ref().is_some_and(|old| old.contains(file));
+            if parts.last().is_some_and(is_old) {
+                self.disk.was_there.insert(claim);
+            }
+            self.disk.make_place(claim);
+            daemon.up().hand = Some(Hand::Claim { claim, parts, step: 0 });
+        }
+        self.daemons[index].up().seen = seen;
+    }
+
+    /// Whether what decides besides the drop has settled.
+    fn may_decide(&mut self, size: &Size, index: usize) -> bool {
+        let has_book = !size.book || self.book(index).is_some();
+        has_book && (!size.rules || self.are_rules_in_force(index))
+    }
+
+    /// A claim that is looked at until it is still, and then decided.
+    pub fn resume(&mut self, index: usize) {
+        let up = self.daemons[index].up();
+        for place in 0..up.claims.len() {
+            let claim = up.claims[place].0;
+            let now = looks_of(&self.disk, claim);
+            match &up.claims[place].1 {
+                Some((seen, since)) if *seen == now => {
+                    if self.now - since >= SETTLE {
+                        up.claims.remove(place);
+                        up.hand = Some(Hand::Decide { claim, still: Still::Claimed(now) });
+                        return;
+                    }
+                }
+                Some(_) | None => {
+                    up.claims[place].1 = Some((now, self.now));
+                    return;
+                }
+            }
+        }
+    }
+
+    pub fn go(&mut self, size: &Size, index: usize) {
+        let Some(hand) = self.daemons[index].up().hand.take() else { return };
+        let next = match hand {
+            Hand::Claim { claim, parts, step } => self.claiming(claim, parts, step),
+            Hand::Decide { claim, still } => self.decide(index, claim, still),
+            Hand::Judge { claim, still, step, reading } => {
+                self.judging(size, index, (claim, still), step, reading)
+            }
+            Hand::Move(moving) => self.moving(index, moving),
+            Hand::Remove { file } => {
+                self.disk.remove(file);
+                None
+            }
+        };
+        self.daemons[index].up().hand = next;
+    }
+
+    fn claiming(&mut self, claim: u8, parts: Looks, step: usize) -> Option<Hand> {
+        let files: Vec<usize> = parts.iter().map(|(file, _)| *file).collect();
+        let steps = steps(&CLAIMING, &files);
+        let (move_step, file) = steps[step];
+        if !self.disk.go(move_step, file, Dir::Folder, Dir::Claim(claim)) {
+            // Somebody took it away again.
+            self.put_back(claim);
+            return None;
+        }
+        if step + 1 < steps.len() {
+            return Some(Hand::Claim { claim, parts, step: step + 1 });
+        }
+        Some(Hand::Decide { claim, still: Still::Settled(parts) })
+    }
+
+    /// What is in a claim without its drop goes back.
+    fn put_back(&mut self, claim: u8) {
+        let files: Vec<usize> = self.disk.lying(Dir::Claim(claim)).map(|(file, _)| file).collect();
+        for file in files {
+            for step in MOVING {
+                self.disk.go(step, file, Dir::Claim(claim), Dir::Folder);
+            }
+        }
+        self.disk.unclaim(claim);
+    }
+
+    fn decide(&mut self, index: usize, claim: u8, still: Still) -> Option<Hand> {
+        let daemon = &mut self.daemons[index];
+        let known = daemon.knows(&self.disk, claim);
+        let row = daemon.row_of(claim);
+        match next(known) {
+            Next::Judge => {
+                if matches!(still, Still::Claimed(_)) && self.bring_left_behind(claim) {
+                    let looks = (looks_of(&self.disk, claim), self.now);
+                    self.daemons[index].up().claims.push((claim, Some(looks)));
+                    return None;
+                }
+                let daemon = &mut self.daemons[index];
+                let reading =
+                    Reading { by_person: row.is_some(), rules: daemon.up().rules, ..Reading::default() };
+                return Some(Hand::Judge { claim, still, step: 0, reading });
+            }
+            Next::Hold => self.hold(index, claim),
+            Next::BringAlong => {
+                // Its sidecar lies beside where it lay.
+                let row = row?;
+                if let Some(sidecar) = self.disk.part(Dir::Held, claim, Part::Sidecar) {
+                    let (from, to) = (Dir::Held, Dir::Claim(claim));
+                    let files = vec![sidecar];
+                    return Some(Hand::Move(Moving { row, files, from, to, step: 0, copy: None }));
+                }
+                daemon.rows[row].place = Some(Dir::Claim(claim));
+                daemon.up().claims.push((claim, None));
+            }
+            Next::BackToShelf => daemon.rows[row?].place = Some(Dir::Claim(claim)),
+            Next::Clear => self.put_back(claim),
+            Next::Leave => {}
+        }
+        None
+    }
+
+    /// A power cut may have left the sidecar of a claimed drop in the folder.
+    fn bring_left_behind(&mut self, claim: u8) -> bool {
+        let Some(main) = held(&self.disk, claim) else { return false };
+        let name = self.disk.files[main].name;
+        let lies = |dir: Dir, part: Part| {
+            self.disk
+                .lying(dir)
+                .find(|(_, file)| (file.part, file.name) == (part, name))
+                .map(|(file, _)| file)
+        };
+        let is_one =
+            lies(Dir::Claim(claim), Part::Sidecar).is_none() && lies(Dir::Folder, Part::Pdf).is_none();
+        let Some(sidecar) = lies(Dir::Folder, Part::Sidecar).filter(|_| is_one) else { return false };
+        CLAIMING.into_iter().all(|step| self.disk.go(step, sidecar, Dir::Folder, Dir::Claim(claim)))
+    }
+
+    /// What waits for a person, or is refused.
+    fn hold(&mut self, index: usize, claim: u8) {
+        let Some(file) = held(&self.disk, claim).map(|file| &self.disk.files[file]) else { return };
+        let daemon = &mut self.daemons[index];
+        let folder = (daemon.folder, self.place.copy);
+        daemon.record(Row {
+            claim,
+            drop: file.drop,
+            name: file.name,
+            bytes: (if self.same { 0 } else { file.drop }, file.version),
+            what: What::Waits,
+            place: Some(Dir::Claim(claim)),
+            moving: None,
+            folder,
+        });
+    }
+
+    fn judging(
+        &mut self,
+        size: &Size,
+        index: usize,
+        (claim, still): (u8, Still),
+        step: usize,
+        mut reading: Reading,
+    ) -> Option<Hand> {
+        let looks = looks_of(&self.disk, claim);
+        let is_same = match JUDGING[step] {
+            JudgeStep::Look => {
+                reading.looks = Some(looks);
+                true
+            }
+            JudgeStep::Read => {
+                reading.read = self.read(claim);
+                true
+            }
+            JudgeStep::CompareDrop => {
+                let (Still::Settled(before) | Still::Claimed(before)) = &still;
+                reading.looks.as_ref() == Some(&looks) && *before == looks
+            }
+            JudgeStep::Judge => {
+                reading.book = if size.book { self.book(index) } else { None };
+                reading.is_judged = reading.read.is_some();
+                reading.is_judged && (reading.book.is_some() || !size.book)
+            }
+            JudgeStep::CompareBook => !size.book || self.book(index) == reading.book,
+            JudgeStep::CompareRules => {
+                !size.rules
+                    || (self.are_rules_in_force(index) && self.daemons[index].up().rules == reading.rules)
+            }
+        };
+        if !is_same {
+            let looks = (looks_of(&self.disk, claim), self.now);
+            self.daemons[index].up().claims.push((claim, Some(looks)));
+            return None;
+        }
+        // What others may save at any moment is compared last, and nothing comes after it.
+        let is_last = matches!(JUDGING[step], JudgeStep::CompareBook | JudgeStep::CompareRules);
+        if step + 1 == JUDGING.len() {
+            self.judged(size, index, claim, &reading);
+            return None;
+        }
+        if is_last {
+            return self.judging(size, index, (claim, still), step + 1, reading);
+        }
+        Some(Hand::Judge { claim, still, step: step + 1, reading })
+    }
+
+    /// What lies in a claim: drop and version of its PDF, and of its sidecar.
+    fn read(&self, claim: u8) -> Option<(super::Bytes, Option<super::Bytes>)> {
+        let file = &self.disk.files[held(&self.disk, claim)?];
+        let beside = self.disk.lying(Dir::Claim(claim)).find(|(_, other)| other.part == Part::Sidecar);
+        let sidecar = beside.map(|(_, sidecar)| (sidecar.drop, sidecar.version));
+        Some(((if self.same { 0 } else { file.drop }, file.version), sidecar))
+    }
+
+    /// The rules have said what becomes of it.
+    fn judged(&mut self, size: &Size, index: usize, claim: u8, reading: &Reading) {
+        let files = self.disk.lying(Dir::Claim(claim));
+        if files.into_iter().any(|(file, _)| self.disk.has_twins(file)) {
+            // A file of two names is refused.
+            self.hold(index, claim);
+            return;
+        }
+        let (Some(file), Some((bytes, sidecar))) = (held(&self.disk, claim), reading.read) else { return };
+        if size.book && reading.book != Some(self.book.version) {
+            self.broken = Some("a letter is judged by an address book that is no more");
+        }
+        if size.rules && reading.rules != Some(self.rules.version) {
+            self.broken = Some("a letter is judged by rules that are no more");
+        }
+        let file = &self.disk.files[file];
+        let rules = reading.rules.unwrap_or_default();
+        let judged = Judged { bytes, sidecar, book: reading.book, rules };
+        let daemon = &mut self.daemons[index];
+        let folder = (daemon.folder, self.place.copy);
+        let (drop, name, by_person) = (file.drop, file.name, reading.by_person);
+        daemon.spool.push(Entry { claim, drop, name, judged, by_person, folder });
+    }
+
+    pub fn admit(&mut self, size: &Size, index: usize) {
+        let guarded = self.guarded;
+        let daemon = &mut self.daemons[index];
+        let Entry { claim, drop, name, judged, by_person, folder } = daemon.spool.remove(0);
+        if daemon.rows.iter().any(|row| row.claim == claim && row.is_letter()) {
+            return;
+        }
+        let is_half = |version: u8| version % 2 == 1;
+        let bytes = judged.bytes;
+        if is_half(bytes.1) || judged.sidecar.is_some_and(|(_, version)| is_half(version)) {
+            self.broken = Some("I21: a half written drop decides");
+        }
+        if judged.book.is_some_and(is_half) || is_half(judged.rules) {
+            self.broken = Some("I21: a half written book or rules file decides");
+        }
+        if size.sidecars && judged.sidecar.is_none_or(|(of, _)| of != drop) {
+            self.broken = Some("a letter goes without the sidecar that was dropped with it");
+        }
+        let twin =
+            daemon.rows.iter().filter(|_| guarded).position(|row| row.is_letter() && row.bytes == bytes);
+        let counts = Counts { duplicate_of: twin.map(|row| Number(row as u64 + 1)), ..Counts::default() };
+        let held = Terms::default().hold(&counts, &Weighed { sheets: 1, elsewhere: None }).is_some();
+        let stands = if held { Stands::Held } else { Stands::OnItsWay };
+        let what = What::Letter { stands, by_person };
+        let place = Some(Dir::Claim(claim));
+        daemon.record(Row { claim, drop, name, bytes, what, place, moving: None, folder });
+    }
+
+    pub fn post(&mut self, index: usize, row: usize) {
+        let one = self.daemons.len() == 1;
+        let row = &mut self.daemons[index].rows[row];
+        let What::Letter { stands, by_person } = &mut row.what else { return };
+        *stands = Stands::Posted;
+        if self.withdrawn.contains(&row.claim) {
+            self.broken = Some("I22: a letter is posted that a person has cancelled");
+        }
+        if !*by_person {
+            if self.posted.iter().any(|(_, bytes)| *bytes == row.bytes) && self.guarded && one {
+                self.broken = Some("I17: a duplicate is posted");
+            }
+            self.posted.push((row.drop, row.bytes));
+        }
+    }
+}
+
+/// The steps of an order with several files, each of which is renamed.
+pub fn steps(order: &[MoveStep], files: &[usize]) -> Vec<(MoveStep, usize)> {
+    let each = |step: &MoveStep| match step {
+        MoveStep::Rename => files.iter().map(|file| (MoveStep::Rename, *file)).collect(),
+        MoveStep::SyncClaims | MoveStep::SyncTo | MoveStep::SyncFrom => vec![(*step, files[0])],
+    };
+    order.iter().flat_map(each).collect()
+}
