@@ -77,6 +77,7 @@ fn look_into_folders(
 ) -> anyhow::Result<(usize, Vec<String>)> {
     let (mut originals, mut away) = (0, Vec::new());
     let reach = reach()?;
+    let known = desk.folders()?;
     for folder in &config.folders {
         if !reach.answers(folder) {
             away.push(format!("folder {} was not looked at: it does not answer", folder.name));
@@ -85,7 +86,13 @@ fn look_into_folders(
         let looked = shelf::audit(desk, folder, Clock::system().now())?;
         originals += looked.originals;
         findings.problems.extend(looked.problems);
-        away.extend(looked.away.map(|error| format!("folder {} was not looked at: {error}", folder.name)));
+        let known = known.iter().find(|known| known.folder == folder.name);
+        if let Some(error) = looked.away {
+            away.push(format!("folder {} was not looked at: {error}", folder.name));
+        } else if let Some(why) = known.and_then(|known| known.trouble.as_ref()) {
+            // The records may know nothing of what lies there.
+            away.push(format!("folder {} is away for the daemon: {why}", folder.name));
+        }
     }
     Ok((originals, away))
 }

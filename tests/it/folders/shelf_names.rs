@@ -97,6 +97,10 @@ async fn a_name_that_meant_another_shelf_is_refused_while_something_lies_there()
     assert_eq!(room.row_states(), ["held"]);
     let trouble = room.desk().folders().unwrap()[0].trouble.clone().unwrap();
     assert!(trouble.contains("was the name of another shelf"), "{trouble}");
+    let config = room.dir.path().join("mailchute.yaml");
+    let audited = mailchute(&["audit", "--config", config.to_str().unwrap()]).output().unwrap();
+    let audited = String::from_utf8(audited.stdout).unwrap();
+    assert!(audited.contains("folder letters is away for the daemon: "), "{audited}");
     // Other names of one's own are no trouble, and nothing is taken for a drop that is a shelf.
     set_shelves(&room, "approve: Go, held: Waits");
     room.reload();
