@@ -61,10 +61,13 @@ impl Watched {
             let (lacked, had_no_end) = self.waiting.over(&name, &stamp);
             let is_document =
                 !was_there && folder.letter == LetterKind::File && stamp.kind.is_none() && is_pdf(&name);
+            let is_subfolder =
+                !was_there && folder.letter == LetterKind::Subfolder && stamp.kind == Some(Kind::Directory);
+            let may_grow = (is_document || is_subfolder) && !had_no_end;
             let peek =
                 is_document && !lacked && parts.is_empty() && folder.rules.may_need_sidecar(&shown(&name));
             parts.push((name, stamp));
-            self.ready.push_back(Work::Drop { parts, was_there, peek, may_grow: is_document && !had_no_end });
+            self.ready.push_back(Work::Drop { parts, was_there, peek, may_grow });
         }
         Ok(look.next)
     }

@@ -5,13 +5,14 @@ use std::io;
 use super::books::BookNow;
 use super::decide::{Claim, Done, TakeError};
 use super::held_up::RulesNow;
+use super::litter::{is_half_made, is_litter};
 use super::settle::{Name, Stamp};
 use super::shared::settle_time;
 use super::stamp::stamp_inside;
 use super::taken_back::put_back;
 use super::work::Work;
 use crate::config::LetterKind;
-use crate::drop::Kind;
+use crate::drop::{Kind, is_pdf};
 use crate::hot::{Seen, kind};
 use crate::pdf::is_pdf_without_end;
 
@@ -66,10 +67,20 @@ impl Claim {
         }
     }
 
-    /// What can't be read says nothing here.
+    /// Whether it may still be being written: a PDF, or a subfolder with such a PDF, with a file that a program has not
+    /// finished, or with nothing in it yet. What can't be read says nothing here.
     fn has_no_end(&self, name: &[u8]) -> bool {
-        let ends = self.hot.ends(name);
-        ends.is_ok_and(|(head, tail)| is_pdf_without_end(&head, &tail))
+        let is_endless =
+            |name: &[u8]| self.hot.ends(name).is_ok_and(|(head, tail)| is_pdf_without_end(&head, &tail));
+        if self.folder.letter == LetterKind::File {
+            return is_endless(name);
+        }
+        let Ok(inside) = self.hot.inside(name) else { return false };
+        let is_growing = |seen: &Seen| {
+            is_half_made(&seen.name)
+                || is_pdf(&seen.name) && is_endless(&[name, b"/", seen.name.as_slice()].concat())
+        };
+        inside.iter().any(is_growing) || inside.iter().all(|seen| is_litter(&self.folder, &seen.name))
     }
 
     /// Says whether there was still something to claim.

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 
-use crate::mailroom::Mailroom;
+use crate::mailroom::{Mailroom, RULES};
 use crate::service::pdf;
 
 fn append(room: &Mailroom, name: &str, bytes: &[u8]) {
@@ -165,6 +165,58 @@ async fn a_scanner_that_rests_between_its_pages_is_waited_for() {
     assert_eq!(room.row_states(), ["confirmed"]);
     let letter = room.desk().letter(mailchute::letter::Number(1)).unwrap().unwrap();
     assert_eq!(letter.order.documents[0].pages, 4);
+    room.check().await;
+}
+
+#[tokio::test]
+async fn a_subfolder_that_is_empty_or_has_a_pdf_without_an_end_is_waited_for() {
+    let mut room = Mailroom::with(&RULES.replace("path:", "letter: subfolder\npath:")).await;
+    let whole = pdf(2);
+    let half = whole.len() / 2;
+    // A person makes it, and goes to look for the PDFs.
+    std::fs::create_dir(room.path("x")).unwrap();
+    std::fs::write(room.path("x/Thumbs.db"), b"x").unwrap();
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!(room.state("x"), "not taken", "{:?}", room.drops());
+    std::fs::write(room.path("x/a.pdf"), &whole).unwrap();
+    let mut file = File::create(room.path("x/b.pdf")).unwrap();
+    file.write_all(&whole[..half]).unwrap();
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!(room.state("x"), "not taken", "{:?}", room.drops());
+    file.write_all(&whole[half..]).unwrap();
+    room.settled().await;
+    assert_eq!(room.state("x"), "confirmed", "once all are whole it does not wait any longer");
+    let letter = room.desk().letter(mailchute::letter::Number(1)).unwrap().unwrap();
+    assert_eq!(letter.order.documents.len(), 2);
+    // A program has copied the first and is about to finish the second.
+    for (number, half_made) in [(2_u8, "b.pdf.part"), (3, ".b.pdf.x7Yz1a")] {
+        let name = format!("x{number}");
+        std::fs::create_dir(room.path(&name)).unwrap();
+        let [a, b, half_made] = ["a.pdf", "b.pdf", half_made].map(|inner| room.path(&name).join(inner));
+        std::fs::write(a, pdf(3 + usize::from(number))).unwrap();
+        std::fs::write(&half_made, pdf(4)).unwrap();
+        for _ in 0..3 {
+            room.settled().await;
+        }
+        assert_eq!(room.state(&name), "not taken", "{:?}", room.drops());
+        std::fs::rename(half_made, b).unwrap();
+        room.settled().await;
+        assert_eq!(room.state(&name), "confirmed");
+        let letter = room.desk().letter(mailchute::letter::Number(number.into())).unwrap().unwrap();
+        assert_eq!(letter.order.documents.len(), 2);
+    }
+    // What stays half is handed back.
+    std::fs::create_dir(room.path("y")).unwrap();
+    std::fs::write(room.path("y/a.pdf"), &whole[..half]).unwrap();
+    room.settled().await;
+    assert_eq!(room.state("y"), "not taken");
+    room.pass(120).await;
+    room.settled().await;
+    assert_eq!(room.state("y"), "rejected");
     room.check().await;
 }
 

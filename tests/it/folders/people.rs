@@ -224,6 +224,9 @@ async fn a_subfolder_is_one_letter_in_the_order_in_which_people_count() {
         std::fs::write(room.path(&format!("x5/{n}.pdf")), pdf(1)).unwrap();
     }
     room.settled().await;
+    assert_eq!(room.state("x4"), "not taken", "its documents may be still to come");
+    room.pass(120).await;
+    room.settled().await;
     assert_eq!(
         ["x3", "x4", "x5"].map(|name| room.why(name)),
         ["something else among the documents", "no documents", "too many documents"]
