@@ -49,19 +49,26 @@ impl Opened {
         Ok(())
     }
 
-    /// What a run that was killed has moved lasts, where it is now before where it was: what was about to be
-    /// moved to these paths, and if anything is claimed, whatever is on the shelves and in the claims.
+    /// What a run that was killed has moved lasts, where it is now before where it was: if anything is claimed, or was
+    /// about to be moved to these paths, whatever is on the shelves, in their order, at these paths, and in the claims.
     pub(super) fn make_last(&self, moved: &[&Path], shelves: &[&str]) -> io::Result<()> {
         let claims = self.claims()?;
-        let moved = moved.iter().filter_map(|path| path.parent()).map(Path::to_owned);
-        let mut dirs: BTreeSet<PathBuf> = moved.collect();
-        let nothing = claims.is_empty() && dirs.is_empty();
-        for shelf in shelves.iter().filter(|_| !claims.is_empty()) {
-            let inside = self.list(Some(shelf))?.into_iter();
-            let inside = inside.filter(|seen| kind(&seen.stat) == Some(Kind::Directory));
-            dirs.extend(inside.map(|seen| Path::new(shelf).join(OsStr::from_bytes(&seen.name))));
-            dirs.insert(PathBuf::from(shelf));
+        if claims.is_empty() && moved.is_empty() {
+            return Ok(());
         }
+        let mut dirs: Vec<PathBuf> = Vec::new();
+        for shelf in shelves {
+            let inside = match self.list(Some(shelf)) {
+                Ok(inside) => inside.into_iter().filter(|seen| kind(&seen.stat) == Some(Kind::Directory)),
+                // It is made later.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            dirs.extend(inside.map(|seen| Path::new(shelf).join(OsStr::from_bytes(&seen.name))));
+            dirs.push(PathBuf::from(shelf));
+        }
+        let moved: BTreeSet<&Path> = moved.iter().filter_map(|path| path.parent()).collect();
+        dirs.extend(moved.into_iter().map(Path::to_owned));
         for dir in dirs {
             match self.parent(&dir.join("x"), false) {
                 Ok((dir, _)) => fs::fsync(&dir)?,
@@ -72,12 +79,9 @@ impl Opened {
         for claim in &claims {
             fs::fsync(&self.claim_dir(claim, false)?)?;
         }
-        if !nothing {
-            // A claim that is over has its end there.
-            fs::fsync(&self.claims)?;
-            fs::fsync(&self.dir)?;
-        }
-        Ok(())
+        // A claim that is over has its end there.
+        fs::fsync(&self.claims)?;
+        Ok(fs::fsync(&self.dir)?)
     }
 
     /// Takes something back into a claim from a directory of the folder.

@@ -54,8 +54,9 @@ operations! {
     /// How far records were when they were worked with here; what is no text says nothing.
     fn epoch() -> Option<String>;
     fn keep_epoch(epoch: &str) -> ();
-    /// Makes the moves of a run that was killed durable, where each thing is now before where it was: what was about
-    /// to be moved to these paths, and if anything is claimed, whatever is on the shelves and in the claims.
+    /// Makes the moves of a run that was killed durable, where each thing is now before where it was: if anything is
+    /// claimed, or was about to be moved to these paths, whatever is on the shelves, in their order, at these paths,
+    /// and in the claims.
     fn make_last(; moved: &Path, shelves: &str) -> ();
     /// Makes the subfolders people see.
     fn furnish(; names: &str) -> ();

@@ -44,8 +44,10 @@ impl Watched {
         };
         let begun = shared.store.moves_begun(&folder.name)?;
         let begun: Vec<PathBuf> = begun.iter().map(|path| hands::shown_path(path)).collect();
+        let names = &folder.names;
+        // People move from the others into the first two: what is no more there must last here before.
         let shelves =
-            [&folder.names.held, &folder.names.rejected, &folder.names.cancelled, &folder.names.sent];
+            [&names.approve, &names.cancel, &names.held, &names.rejected, &names.cancelled, &names.sent];
         let begun: Vec<&Path> = begun.iter().map(PathBuf::as_path).collect();
         if let Err(error) = hot.make_last(&begun, &shelves.map(String::as_str)) {
             return Ok(Err(Away::closed(error)));
