@@ -92,6 +92,37 @@ const TAKING_IN: &[taking_in::Size] = &[
         budget: drops::Budget { rewrites: 1, crashes: 1, ..taking_in::NOTHING },
         ..taking_in::ONE
     },
+    taking_in::Size {
+        name: "a sidecar, a cut, a crash",
+        sidecars: true,
+        budget: drops::Budget { rewrites: 1, crashes: 1, cuts: 1, ..taking_in::NOTHING },
+        ..taking_in::ONE
+    },
+    taking_in::Size {
+        name: "a book and rules",
+        book: true,
+        rules: true,
+        budget: drops::Budget { edits: 2, ticks: 7, ..taking_in::NOTHING },
+        ..taking_in::ONE
+    },
+    taking_in::Size {
+        name: "wishes, more",
+        before: true,
+        budget: drops::Budget { drops: 1, approvals: 1, wishes: 2, ticks: 6, ..taking_in::NOTHING },
+        ..taking_in::ONE
+    },
+    taking_in::Size {
+        name: "other places, crashes",
+        guarded: false,
+        budget: drops::Budget { changes: 2, crashes: 1, ticks: 6, ..taking_in::NOTHING },
+        ..taking_in::ONE
+    },
+    taking_in::Size {
+        name: "copied records, a cut, crashes",
+        daemons: 2,
+        budget: drops::Budget { copies: 1, crashes: 2, cuts: 1, ..taking_in::NOTHING },
+        ..taking_in::ONE
+    },
 ];
 
 /// One small size, chosen by the environment.

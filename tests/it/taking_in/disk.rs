@@ -222,9 +222,11 @@ impl Disk {
 
     /// What an earlier run moved lasts: `moved` to these, or into the claims.
     pub fn make_last(&mut self, moved: &[Dir]) {
-        let shelves = [Dir::Held, Dir::Done];
-        let shelves = shelves.iter().filter(|_| !self.places.is_empty());
-        for dir in moved.iter().chain(shelves).copied().collect::<Vec<_>>() {
+        if self.places.is_empty() && moved.is_empty() {
+            return;
+        }
+        let shelves = [Dir::Approve, Dir::Cancel, Dir::Held, Dir::Done];
+        for dir in shelves.iter().chain(moved).copied() {
             self.sync(dir);
         }
         for claim in self.claims() {

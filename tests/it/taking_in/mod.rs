@@ -6,6 +6,7 @@
 mod daemon;
 mod disk;
 mod inputs;
+mod judging;
 mod looks;
 mod people;
 pub mod sizes;

@@ -180,9 +180,12 @@ impl State {
         daemon.up().hand = Some(Hand::Move(Moving { row, files: vec![file], from, to, step: 0, copy }));
     }
 
-    /// With a text.
+    /// With a text; the move lasts.
     fn lay_aside(&mut self, file: usize) {
-        self.disk.remove(file);
+        let Some(from) = self.disk.files[file].at() else { return };
+        for step in MOVING {
+            self.disk.go(step, file, from, Dir::Elsewhere);
+        }
     }
 
     /// Where an original lies, or whether a person has it in hand.

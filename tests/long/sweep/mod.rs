@@ -2,8 +2,8 @@
 //! itself; then started again. Nothing is lost, nothing is posted twice, and the records agree.
 //!
 //! `cargo test --test long sweep_every -- --nocapture`; `MAILCHUTE_SWEEP=7` takes each seventh moment only,
-//! `MAILCHUTE_SWEEP_ONLY="drop 212 fail1"` one. What there is at a moment is said by `moments.c`, which is
-//! loaded before the C library; a compiler for C is all it needs.
+//! `MAILCHUTE_SWEEP_ONLY="Drop 212 fail1"` one, `MAILCHUTE_SWEEP_ONLY=Drop` those of one scenario. What there
+//! is at a moment is said by `moments.c`, which is loaded before the C library; a compiler for C is all it needs.
 
 mod disk;
 mod guard;
@@ -23,7 +23,8 @@ use crate::mailroom::Mailroom;
 use crate::program::mailchute;
 use scenario::Scenario;
 
-const AT_ONCE: usize = 8;
+/// Most of a run is waiting for a folder or an address book to settle.
+const AT_ONCE: usize = 24;
 const PATIENCE: Duration = Duration::from_mins(1);
 /// What failed may rest longer than this, if it says so; a new start goes on with it at once.
 const RESTS: Duration = Duration::from_secs(12);
@@ -97,7 +98,7 @@ impl Counted {
                 return;
             }
             assert!(begun.elapsed() < PATIENCE, "waited in vain: {what}\n{}", self.said());
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
@@ -228,27 +229,33 @@ async fn sweep(scenario: Scenario) -> (usize, usize, usize, Vec<(usize, How, Nam
     (moments, kills, reached - kills, found)
 }
 
-/// One point that is asked for by name.
-fn only() -> Option<(Scenario, usize, How)> {
-    let wanted = std::env::var("MAILCHUTE_SWEEP_ONLY").ok()?;
-    let words: Vec<&str> = wanted.split(' ').collect();
-    let scenario = Scenario::ALL.into_iter().find(|scenario| format!("{scenario:?}") == words[0]).unwrap();
-    let how = match words[2] {
-        "before" => How::Before,
-        "after" => How::After,
-        fail => How::Fail(fail.trim_start_matches("fail").parse().unwrap()),
-    };
-    Some((scenario, words[1].parse().unwrap(), how))
+/// What is asked for by name: scenarios, and one point.
+fn only() -> (Vec<Scenario>, Option<(usize, How)>) {
+    let wanted = std::env::var("MAILCHUTE_SWEEP_ONLY").unwrap_or_default();
+    let words: Vec<&str> = wanted.split_whitespace().collect();
+    let is_wanted = |scenario: &Scenario| words.is_empty() || format!("{scenario:?}") == words[0];
+    let scenarios: Vec<Scenario> = Scenario::ALL.into_iter().filter(is_wanted).collect();
+    assert!(!scenarios.is_empty(), "there is no scenario {wanted}");
+    let point = words.get(1).zip(words.get(2)).map(|(at, how)| {
+        let how = match *how {
+            "before" => How::Before,
+            "after" => How::After,
+            fail => How::Fail(fail.trim_start_matches("fail").parse().unwrap()),
+        };
+        (at.parse().unwrap(), how)
+    });
+    (scenarios, point)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sweep_every_moment_of_the_real_program() {
-    if let Some((scenario, at, how)) = only() {
-        println!("{:?}", point(scenario, at, how).await);
+    let (scenarios, one) = only();
+    if let Some((at, how)) = one {
+        println!("{:?}", point(scenarios[0], at, how).await);
         return;
     }
     let table: Mutex<Vec<String>> = Mutex::default();
-    for scenario in Scenario::ALL {
+    for scenario in scenarios {
         let begun = Instant::now();
         let (moments, kills, failures, found) = sweep(scenario).await;
         let took = begun.elapsed().as_secs_f64();
