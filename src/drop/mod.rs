@@ -121,7 +121,7 @@ pub enum Refusal {
     NotPostable(Vec<Problem>),
     /// It was moved where things are approved or cancelled, and nothing waits under that name.
     NothingWaits,
-    /// The same, and a letter is known by it.
+    /// The same, and a letter or a drop is known by it.
     Wish(Unheard),
     /// A copy that was to approve a letter belongs to whoever dropped it.
     OwnApproval,
@@ -158,6 +158,7 @@ impl Refusal {
             Self::NothingWaits => "nothing waits for it",
             Self::Wish(Unheard::Several { .. }) => "several letters may be meant",
             Self::Wish(Unheard::Known { .. }) => "its letter can't be approved or cancelled so",
+            Self::Wish(Unheard::Changed) => "not the PDF that waits",
             Self::OwnerNotProved { .. } => "approved, and an owner is not proved",
             Self::OwnApproval => "approved by its own sender",
         }

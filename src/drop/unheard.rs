@@ -1,4 +1,4 @@
-//! Why a file that was laid where letters are approved or cancelled says nothing, though a letter is known by it.
+//! Why a file that was laid where letters are approved or cancelled says nothing, though something is known by it.
 
 use std::fmt;
 
@@ -22,6 +22,8 @@ pub enum Unheard {
         /// Whether these are its bytes.
         same: bool,
     },
+    /// A drop of this name waits, and these are not its bytes.
+    Changed,
 }
 
 /// Whom several letters go to, in their order: for the text in their folder, and kept nowhere.

@@ -20,7 +20,7 @@ use crate::journal;
 use crate::letter::LARGEST_DOCUMENT;
 use crate::pdf::Answer;
 use crate::rules::{Found, Verdict};
-use crate::spool::{Dropped, EntryError, Ulid};
+use crate::spool::{Dropped, EntryError, Ulid, sha256_of};
 use crate::store::{Original, Place, RecordError, StoreError};
 
 /// What became of a claim.
@@ -182,7 +182,8 @@ impl Claim {
     pub(super) async fn record(&self, origin: Origin, undecided: Undecided) -> Result<Done, TakeError> {
         journal::not_taken(&self.folder.name, &self.ulid, &undecided);
         let at = self.shared.clock.now();
-        self.shared.store.undecide(self.ulid.clone(), origin, undecided, at, at).await?;
+        let content = content_of(&self.hot, &self.dir, &origin.name);
+        self.shared.store.undecide(self.ulid.clone(), origin, undecided, content, (at, at)).await?;
         self.shared.owed.notify_one();
         Ok(Done::Decided)
     }
@@ -197,6 +198,14 @@ impl Claim {
 /// The PDF or subfolder among what a claim holds; the rest are its sidecars.
 pub(super) fn main_of(held: &[Seen]) -> Option<&Seen> {
     held.iter().find(|seen| pdf_of(&seen.name).is_none())
+}
+
+/// The SHA-256 of a claimed PDF. What can't be read is known by its name alone.
+pub(super) fn content_of(hot: &Hot, claim: &str, name: &[u8]) -> Option<String> {
+    match hot.read(claim, None, name, LARGEST_DOCUMENT) {
+        Ok(Content::Whole { bytes, .. }) => Some(sha256_of(&bytes)),
+        Ok(_) | Err(_) => None,
+    }
 }
 
 pub(super) fn record_of(original: &Original) -> Record {

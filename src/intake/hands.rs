@@ -13,6 +13,7 @@ use chrono::TimeDelta;
 
 use super::IntakeError;
 use super::approval::{copied, is_anothers};
+use super::decide::content_of;
 use super::laid::Hands;
 use super::litter::is_litter;
 use super::meant::{Laid, Wish, lies_at, wish};
@@ -210,9 +211,8 @@ async fn moved(
         Obeyed::Cancelled => {
             let origin = original.origin.clone();
             // Put away not before it is taken back, which is at once.
-            let cancelled =
-                shared.store.undecide(original.ulid.clone(), origin, Undecided::Cancelled, now, now + BACK);
-            cancelled.await?;
+            let (ulid, times) = (original.ulid.clone(), (now, now + BACK));
+            shared.store.undecide(ulid, origin, Undecided::Cancelled, None, times).await?;
             take_back(shared, hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
         }
@@ -268,9 +268,11 @@ pub(super) async fn not_taken(
     let Some(ulid) = shared.new_ulid() else { return Ok(()) };
     let origin = Origin { folder: folder.name.clone(), name: name.to_vec(), owner: None };
     // Were the daemon to die here, it would be held as something that lay there: never taken for a drop.
-    hot.claim(&format!("{ulid}{WAS_THERE}"), Some(place), &[name])?;
+    let claim = format!("{ulid}{WAS_THERE}");
+    hot.claim(&claim, Some(place), &[name])?;
+    let content = content_of(hot, &claim, name);
     let (refused, now) = (Undecided::Refused(refusal), shared.clock.now());
-    shared.store.undecide(ulid, origin, refused, now, now).await?;
+    shared.store.undecide(ulid, origin, refused, content, (now, now)).await?;
     shared.owed.notify_one();
     Ok(())
 }

@@ -63,12 +63,8 @@ pub(super) fn wish(
             None => None,
         };
         let away = !lies_elsewhere(hot, original)?;
-        let has_bytes = match (&letter, &content) {
-            (Some(letter), Some(content)) => has_these(letter, content),
-            (None, Some(_)) if !away => lies_there(hot, original, bytes.as_deref().unwrap_or_default())?,
-            // A subfolder is known by its name.
-            (Some(_), None) | (None, _) => away,
-        };
+        let read = bytes.as_deref().zip(content.as_deref());
+        let has_bytes = has_bytes(hot, original, letter.as_ref(), read, away)?;
         let has_name = original.origin.name == laid.name || is_shelved_as(original, laid.name);
         let standing = letter.as_ref().map(Standing::of);
         let original = match (&original.moving, away) {
@@ -96,6 +92,7 @@ pub(super) fn wish(
             (None, _) | (_, None) => Refusal::NothingWaits,
         }),
         Meant::NotYet => Wish::NotYet,
+        Meant::Nothing if known.iter().any(waits) => Wish::Unheard(Refusal::Wish(Unheard::Changed)),
         Meant::Nothing => Wish::Unheard(Refusal::NothingWaits),
     };
     Ok((wish, file))
@@ -116,6 +113,24 @@ fn lies_elsewhere(hot: &Hot, original: &Original) -> io::Result<bool> {
     Ok(false)
 }
 
+/// Whether a file has the bytes of an original; with them goes their hash. What could not be read, as a subfolder,
+/// is known by its name.
+fn has_bytes(
+    hot: &Hot,
+    original: &Original,
+    letter: Option<&Letter>,
+    read: Option<(&[u8], &str)>,
+    away: bool,
+) -> io::Result<bool> {
+    Ok(match (letter, read) {
+        (_, None) => away,
+        (Some(letter), Some((_, content))) => has_these(letter, content),
+        // It may have been changed since it was put there.
+        (None, Some((bytes, _))) if !away => lies_there(hot, original, bytes)?,
+        (None, Some((_, content))) => original.content.as_ref().is_none_or(|its| its == content),
+    })
+}
+
 fn has_these(letter: &Letter, content: &str) -> bool {
     matches!(letter.order.documents.as_slice(), [only] if only.sha256 == content)
 }
@@ -125,10 +140,14 @@ fn is_shelved_as(original: &Original, name: &[u8]) -> bool {
     shelved.is_some_and(|path| path.file_name().is_some_and(|shelved| shelved.as_encoded_bytes() == name))
 }
 
+fn waits(original: &Original) -> bool {
+    matches!(original.undecided, Some(Undecided::Waits(_))) && original.place == Place::Held
+}
+
 /// Whether these are the bytes of a drop that waits on its shelf.
 fn lies_there(hot: &Hot, original: &Original, bytes: &[u8]) -> io::Result<bool> {
-    let waits = matches!(original.undecided, Some(Undecided::Waits(_))) && original.place == Place::Held;
-    let Some(path) = original.shelved.as_deref().map(shown_path).filter(|_| waits) else { return Ok(false) };
+    let path = original.shelved.as_deref().map(shown_path).filter(|_| waits(original));
+    let Some(path) = path else { return Ok(false) };
     match hot.read_at(&path, LARGEST_DOCUMENT) {
         Ok(content) => Ok(matches!(content, Content::Whole { bytes: there, .. } if there == bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

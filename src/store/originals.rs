@@ -50,6 +50,8 @@ pub struct Original {
     pub origin: Origin,
     pub letter: Option<Number>,
     pub undecided: Option<Undecided>,
+    /// The SHA-256 of its PDF when it was last found to be no letter; `None` if it is a subfolder or was not read.
+    pub content: Option<String>,
     pub place: Place,
     /// Its path in the folder.
     pub shelved: Option<Vec<u8>>,
@@ -63,7 +65,7 @@ pub struct Original {
     pub is_due: bool,
 }
 
-pub(super) const COLUMNS: &str = "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, changes, owner, due_at IS NOT NULL";
+pub(super) const COLUMNS: &str = "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, changes, owner, due_at IS NOT NULL, content";
 
 pub(super) fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
     let wrong = |index| rusqlite::Error::InvalidColumnType(index, String::new(), rusqlite::types::Type::Text);
@@ -82,6 +84,7 @@ pub(super) fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
         attempts: row.get(9)?,
         changes: row.get(10)?,
         is_due: row.get(12)?,
+        content: row.get(13)?,
     })
 }
 
@@ -157,14 +160,14 @@ impl Store {
         ulid: Ulid,
         origin: Origin,
         undecided: Undecided,
-        at: Time,
-        due: Time,
+        content: Option<String>,
+        (at, due): (Time, Time),
     ) -> Result<(), RecordError> {
         self.write(move |batch| {
-            let sql = "INSERT INTO original (ulid, folder, name, undecided, arrived_at, place, due_at, owner)
-                       VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?7, ?6)
+            let sql = "INSERT INTO original (ulid, folder, name, undecided, arrived_at, place, due_at, owner, content)
+                       VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?7, ?6, ?8)
                        ON CONFLICT (ulid) DO UPDATE SET undecided = ?4, arrived_at = ?5, due_at = ?7,
-                           changes = changes + 1
+                           content = coalesce(?8, content), changes = changes + 1
                        WHERE letter IS NULL";
             let notice = match &undecided {
                 Undecided::Refused(_) => Some(DropNotice::Rejected),
@@ -175,7 +178,7 @@ impl Store {
             let undecided = serde_json::to_string(&undecided)?;
             let Origin { folder, name, owner } = &origin;
             let folder = present_name(batch.db, folder)?;
-            let values = params![ulid.as_str(), folder, name, undecided, millis(at), owner, millis(due)];
+            let values = params![ulid.as_str(), folder, name, undecided, millis(at), owner, millis(due), content];
             let changed = batch.db.prepare_cached(sql)?.execute(values)?;
             if let Some(notice) = notice.filter(|_| changed > 0) {
                 let about = millis(at).to_string();

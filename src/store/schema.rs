@@ -250,10 +250,17 @@ const RENAMED: &str = "
 
     PRAGMA user_version = 8;
 ";
-pub(super) const VERSION: i64 = 8;
+
+/// The SHA-256 of the PDF of a drop that is no letter, by which another file of its name is not taken for it.
+const RECOGNISED: &str = "
+    ALTER TABLE original ADD COLUMN content TEXT;
+
+    PRAGMA user_version = 9;
+";
+pub(super) const VERSION: i64 = 9;
 
 /// One step for each version; each ends by setting the next.
-const STEPS: [&str; 8] = [TABLES, ORIGINALS, LOOKED_UP, TOLD, STRUCK, FOLLOWED, COUNTED, RENAMED];
+const STEPS: [&str; 9] = [TABLES, ORIGINALS, LOOKED_UP, TOLD, STRUCK, FOLLOWED, COUNTED, RENAMED, RECOGNISED];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open(path)?;

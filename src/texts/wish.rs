@@ -33,6 +33,10 @@ pub(super) fn en(unheard: &Unheard) -> Said {
             };
             Said::new(cause, en_remedy(*standing))
         }
+        Unheard::Changed => Said::new(
+            "The PDF of this name that waits has other contents.",
+            "Nothing was done. If this one is right, put it into the folder itself.",
+        ),
     }
 }
 
@@ -79,6 +83,10 @@ pub(super) fn ja(unheard: &Unheard) -> Said {
             };
             Said::new(cause, ja_remedy(*standing))
         }
+        Unheard::Changed => Said::new(
+            "同じ名前で待っているPDFとは内容が違います。",
+            "何も行っていません。このPDFを郵送する場合は、フォルダーに直接入れてください。",
+        ),
     }
 }
 

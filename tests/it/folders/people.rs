@@ -251,3 +251,61 @@ async fn japanese_names_from_any_machine_are_matched_and_kept() {
     );
     room.check().await;
 }
+
+#[tokio::test]
+async fn another_pdf_of_its_name_is_not_taken_for_a_drop_that_waits() {
+    let mut room = Mailroom::open().await;
+    let padded = [pdf(1), vec![0; 2]].concat();
+    std::fs::write(room.path("x.pdf"), &padded).unwrap();
+    room.settled().await;
+    assert_eq!(room.tree(), ["Held/x.pdf", "Held/x.txt"], "nobody knows whether it is whole");
+    room.drop("x.pdf", 2);
+    room.settled().await;
+    let sent = format!("{}/x.pdf", room.sent());
+    // One is cancelled; before that is heard a copy of the other is laid where one approves.
+    std::fs::rename(room.path("Held/x.pdf"), room.path("Cancel/x.pdf")).unwrap();
+    std::fs::copy(room.path(&sent), room.path("Approve/x.pdf")).unwrap();
+    room.settled().await;
+    assert_eq!(std::fs::read(room.path("Cancelled/x.pdf")).unwrap(), padded, "{:?}", room.tree());
+    assert!(room.note("Rejected/x.txt").contains("This is letter #1, which is posted"), "{:?}", room.tree());
+    assert_eq!(room.row_states(), ["confirmed"]);
+    room.check().await;
+}
+
+#[tokio::test]
+async fn a_pdf_that_is_changed_where_it_waits_is_not_the_one_that_waits() {
+    for is_copy in [false, true] {
+        let mut room = Mailroom::open().await;
+        std::fs::write(room.path("x.pdf"), [pdf(1), vec![0; 2]].concat()).unwrap();
+        room.settled().await;
+        assert_eq!(room.tree(), ["Held/x.pdf", "Held/x.txt"]);
+        std::fs::write(room.path("Approve/x.pdf"), pdf(3)).unwrap();
+        if !is_copy {
+            std::fs::remove_file(room.path("Held/x.pdf")).unwrap();
+        }
+        room.settled().await;
+        room.pass(121).await;
+        room.settled().await;
+        assert_eq!(room.why("x.pdf"), "not the PDF that waits", "{:?}", room.tree());
+        assert_eq!(std::fs::read(room.path("Rejected/x.pdf")).unwrap(), pdf(3));
+        assert_eq!(room.path("Held/x.pdf").exists(), is_copy);
+        assert!(room.desk().letters(None, None, 10).unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_copy_says_something_of_its_letter_though_a_refused_pdf_of_its_name_was_deleted() {
+    let mut room = Mailroom::open().await;
+    std::fs::write(room.path("x.pdf"), "no PDF").unwrap();
+    room.pass(121).await;
+    room.settled().await;
+    assert_eq!(room.tree(), ["Rejected/x.pdf", "Rejected/x.txt"]);
+    std::fs::remove_file(room.path("Rejected/x.pdf")).unwrap();
+    room.drop("x.pdf", 2);
+    room.settled().await;
+    let sent = format!("{}/x.pdf", room.sent());
+    std::fs::copy(room.path(&sent), room.path("Cancel/x.pdf")).unwrap();
+    room.settled().await;
+    assert_eq!(room.row_states(), ["cancelled"], "{:?}", room.tree());
+    room.check().await;
+}

@@ -201,9 +201,11 @@ async fn an_approval_of_something_else_does_not_accept_a_doubt() {
     std::fs::remove_file(room.path("Held/x.pdf")).unwrap();
     std::fs::write(room.path("Approve/x.pdf"), padded(2)).unwrap();
     room.settled().await;
+    room.pass(120).await;
     room.settled().await;
     assert_eq!(room.row_states(), Vec::<String>::new());
-    assert!(room.note("Held/x.txt").contains("2 page(s)"), "{:?}", room.tree());
+    assert_eq!(std::fs::read(room.path("Rejected/x.pdf")).unwrap(), padded(2), "{:?}", room.tree());
+    assert!(room.note("Rejected/x.txt").contains("has other contents"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -21,11 +21,11 @@ impl Row {
         let shelved = [self.place, self.moving].into_iter().flatten();
         let mut shelved = shelved.filter(|place| matches!(place, Dir::Held | Dir::Done));
         let is_away = !lies_at(Dir::Claim(self.claim)) && !shelved.any(lies_at);
-        let has_bytes = self.bytes == state.bytes_of(file);
+        let is_same = self.bytes == state.bytes_of(file);
         let (has_bytes, standing) = match self.what {
-            What::Letter { stands, .. } => (has_bytes, Some(stands.shown())),
-            What::Waits => (is_away || has_bytes && self.place == Some(Dir::Held), None),
-            What::Accepted | What::Over => (is_away, None),
+            What::Letter { stands, .. } => (is_same, Some(stands.shown())),
+            What::Waits => (is_same && (is_away || self.place == Some(Dir::Held)), None),
+            What::Accepted | What::Over => (is_same && is_away, None),
         };
         let original = match (self.moving, is_away) {
             (Some(_), is_away) => Whereabouts::Moving { is_away },
