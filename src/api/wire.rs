@@ -1,4 +1,4 @@
-//! The JSON of `mail-dispatch-api.md`, type by type; the one owner of that format.
+//! The JSON of `docs/spec`, type by type; the one owner of that format.
 //!
 //! Shared by the client and the sandbox, so it holds no rule: what is allowed inside is the
 //! sandbox's to check and the letter's to guarantee. Words whose full list the document does not

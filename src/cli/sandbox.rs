@@ -15,7 +15,7 @@ use crate::secret::Secret;
 /// Run the whole print-and-post service for trials and tests: nothing is printed, posted or charged
 ///
 /// The first line on standard output is one JSON object with every address, `client_id` and
-/// `client_secret`; it comes when the service listens. README walks through it with curl.
+/// `client_secret`; it comes when the service listens. docs/sandbox.md has a walk-through with curl.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Address and port to listen on; port 0 picks a free one

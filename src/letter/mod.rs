@@ -2,8 +2,8 @@
 //!
 //! A letter is the fold of its [`Fact`]s. Two functions decide everything: [`Letter::next_step`] says
 //! what to do, [`Letter::after`] what an outcome means. Whatever is asked of a letter (a timer, a
-//! lost reply, a restart, a person) takes this road. The invariants are DESIGN 3.1's, kept in
-//! ARCHITECTURE.md with the tests that hold them.
+//! lost reply, a restart, a person) takes this road. The invariants are in
+//! docs/design/invariants.md with the tests that hold them.
 
 mod after;
 mod belied;

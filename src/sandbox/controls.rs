@@ -285,12 +285,12 @@ pub(super) async fn ledger(
 }
 
 pub(super) async fn unknown() -> Refused {
-    Refused(StatusCode::NOT_FOUND, "there is no such control; README lists them".to_owned())
+    Refused(StatusCode::NOT_FOUND, "there is no such control; docs/sandbox.md lists them".to_owned())
 }
 
 pub(super) async fn wrong_method() -> Refused {
     Refused(
         StatusCode::METHOD_NOT_ALLOWED,
-        "this control does not know this method; README lists them".to_owned(),
+        "this control does not know this method; docs/sandbox.md lists them".to_owned(),
     )
 }

@@ -1,4 +1,4 @@
-//! What a start does about what it found of its records: the table of ARCHITECTURE as code. Pure.
+//! What a start does about what it found of its records: the table of docs/design/records.md as code. Pure.
 
 /// What a start found, once database and ledger were held against each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -237,7 +237,7 @@ impl Talk {
                     }
                     "250 2.1.0 ok".to_owned()
                 }
-                // As FACTS has it: only now is who did not log in refused.
+                // As some real servers do, it refuses a client without log-in only now.
                 "RCPT" if !logged_in => "530 5.7.0 Authentication required".to_owned(),
                 "RCPT" => {
                     to = line.split(['<', '>']).nth(1).unwrap_or_default().to_owned();

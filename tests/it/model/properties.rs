@@ -1,4 +1,4 @@
-//! What must hold in every state: the invariants of DESIGN 3.1.
+//! What must hold in every state: the invariants of docs/design/invariants.md.
 
 use chrono::TimeDelta;
 use mailchute::letter::{Certainty, Fact, Letter, State as Stage, Step};

@@ -188,7 +188,7 @@ fn create_body(order: &Order) -> wire::CreateMail {
     }
 }
 
-/// What the daemon makes of a reply: the verdicts of DESIGN 3.1, and where to upload.
+/// What the daemon makes of a reply: the table of docs/design/exactly-once.md, and where to upload.
 pub fn outcome(
     message: &Message,
     reply: Reply,

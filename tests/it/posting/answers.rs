@@ -1,5 +1,5 @@
-//! Every error row of `mail-dispatch-api.md` and every row of the confirm table, over HTTP: what the
-//! daemon does. ARCHITECTURE.md has the same as a table.
+//! Every error of the service and every row of the confirm table, over HTTP: what the daemon does.
+//! docs/design/exactly-once.md has the same as a table.
 
 use chrono::TimeDelta;
 use mailchute::letter::{AccountProblem, Command, Fact, Reason};
