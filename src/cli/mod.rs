@@ -18,7 +18,6 @@ mod orders;
 mod past;
 mod pdf;
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 mod reference;
 mod relocate;
 mod report;

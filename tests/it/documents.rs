@@ -36,9 +36,9 @@ pub fn documents(place: &str) -> Vec<(String, String)> {
 fn all() -> Vec<(String, String)> {
     let mut found = documents("docs");
     for entry in std::fs::read_dir(top()).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        if name.ends_with(".md") {
-            found.extend(documents(&name));
+        let path = entry.unwrap().path();
+        if path.is_file() && path.extension().is_some_and(|extension| extension == "md") {
+            found.extend(documents(path.file_name().unwrap().to_str().unwrap()));
         }
     }
     found
@@ -58,7 +58,7 @@ pub fn tables(place: &str) -> Vec<Table> {
         let mut inside = false;
         for line in text.lines() {
             if let Some(title) = line.strip_prefix('#') {
-                heading = title.trim_start_matches('#').trim().to_owned();
+                title.trim_start_matches('#').trim().clone_into(&mut heading);
             }
             if !line.starts_with('|') {
                 inside = false;

@@ -16,11 +16,11 @@ fn is_there(tests: &[(std::path::PathBuf, String)], full: &str) -> bool {
 /// The sections of a document that name tests: heading, and the tests and scripts named in its list.
 fn sections(document: &str) -> BTreeMap<String, Vec<String>> {
     let (_, text) = documents(document).remove(0);
-    let named = regex::Regex::new("^- `([a-z_0-9:/-]+)`").unwrap();
+    let item = regex::Regex::new("^- `([a-z_0-9:/-]+)`").unwrap();
     let mut found = BTreeMap::new();
     for section in text.split("\n## ").skip(1) {
         let (heading, body) = section.split_once('\n').unwrap();
-        let names = body.lines().filter_map(|line| named.captures(line)).map(|name| name[1].to_owned());
+        let names = body.lines().filter_map(|line| item.captures(line)).map(|name| name[1].to_owned());
         found.insert(heading.to_owned(), names.collect());
     }
     found
