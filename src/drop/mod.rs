@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 use std::str::Chars;
 
-pub use names::{INSIDE, is_pdf, numbered, pdf_of, showable, shown, sidecars_of, text_name};
+pub use names::{INSIDE, is_pdf, numbered, pdf_of, showable, shown, sidecar_ending, sidecars_of, text_name};
 use serde::{Deserialize, Serialize};
 pub use unheard::{Receivers, Standing, Unheard};
 

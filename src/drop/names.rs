@@ -37,6 +37,11 @@ pub fn sidecars_of(drop: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     ENDINGS.iter().map(move |ending| [drop, ending].concat()).filter(|name| name.len() <= LONGEST)
 }
 
+/// The ending that makes a name that of a sidecar, with its dot.
+pub fn sidecar_ending(name: &[u8]) -> Option<&'static [u8]> {
+    ENDINGS.into_iter().find(|ending| name.len() > ending.len() && name.ends_with(ending))
+}
+
 /// A name and the name of its text, the first, second, … of that name.
 pub fn numbered(name: &[u8], n: u32) -> (Vec<u8>, Vec<u8>) {
     let dot = name.iter().rposition(|byte| *byte == b'.').filter(|at| *at > 0 && name.len() - at <= 10);

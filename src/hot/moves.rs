@@ -84,11 +84,11 @@ impl Opened {
         Ok(fs::fsync(&self.dir)?)
     }
 
-    /// Takes something back into a claim from a directory of the folder.
-    pub(super) fn claim_from(&self, claim: &str, dir: &Path, name: &[u8]) -> io::Result<()> {
+    /// Takes something back into a claim from a directory of the folder, under a name that must be free there.
+    pub(super) fn claim_from(&self, claim: &str, dir: &Path, name: &[u8], to: &[u8]) -> io::Result<()> {
         let place = self.claim_dir(claim, true)?;
         let (from, _) = self.parent(&dir.join("x"), false)?;
-        self.go(&CLAIMING, &from, &place, false, &|| rename_new(&from, name, &place, name))
+        self.go(&CLAIMING, &from, &place, false, &|| rename_new(&from, name, &place, to))
     }
 
     /// Gives what is claimed the name it was dropped with.

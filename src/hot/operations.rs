@@ -70,6 +70,8 @@ operations! {
     /// Whether there is a directory of this name in the folder.
     fn is_directory(name: &str) -> bool;
     fn is_there(path: &Path) -> bool;
+    /// The inode of what lies at a path, if anything does.
+    fn inode_of(path: &Path) -> Option<u64>;
     /// The beginning and the end of a file where it was dropped.
     fn ends(name: &[u8]) -> (Vec<u8>, Vec<u8>);
     /// What lies before a place in a file where it was dropped.
@@ -87,8 +89,8 @@ operations! {
     /// Takes things out of people's reach under a claim's name: from the folder itself, or from a subfolder of it.
     /// Once this returns they are there for good.
     fn claim(claim: &str, subfolder: Option<&str>; names: &[u8]) -> ();
-    /// Takes something back into a claim from a directory of the folder.
-    fn claim_from(claim: &str, dir: &Path, name: &[u8]) -> ();
+    /// Takes something back into a claim from a directory of the folder, under a name that must be free there.
+    fn claim_from(claim: &str, dir: &Path, name: &[u8], to: &[u8]) -> ();
     /// What a claim holds; nothing, if it is not there.
     fn claimed(claim: &str) -> Vec<Seen>;
     /// What a claimed directory holds.
@@ -114,8 +116,8 @@ operations! {
     fn shelve_told(one: Told<'_>) -> ();
     /// The same with several that lie in claims, in the same order: a directory is synced once for all of them.
     fn shelve_all(; all: Told<'_>) -> Vec<io::Result<()>>;
-    /// What is left in a claim (a sidecar) is laid beside its original, and the claim is over.
-    fn shelve_rest(ulid: &str, dir: &Path) -> ();
+    /// What is left in a claim (a sidecar) is laid beside its original, named after it, and the claim is over.
+    fn shelve_rest(ulid: &str, original: &Path) -> ();
     /// Writes a text where people read it: the old one or the new one is there, never half of one.
     fn write_text(path: &Path, text: &str) -> ();
     /// Writes a file that appears whole, under the first free name; nothing is ever replaced.

@@ -14,6 +14,7 @@ use super::moves::{claims_path, rename_new};
 use super::opened::Opened;
 use super::rights::give_text;
 use super::{MOVING, MoveStep, c};
+use crate::drop::sidecar_ending;
 
 /// Where a text is written before it is put beside its original.
 const PART: &str = "text.part";
@@ -95,14 +96,18 @@ impl Opened {
     }
 
     pub(super) fn is_there(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.inode_of(path)?.is_some())
+    }
+
+    pub(super) fn inode_of(&self, path: &Path) -> io::Result<Option<u64>> {
         let (dir, name) = match self.parent(path, false) {
             Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
         match fs::statat(&dir, c(&name)?, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(_) => Ok(true),
-            Err(rustix::io::Errno::NOENT) => Ok(false),
+            Ok(stat) => Ok(Some(stat.st_ino)),
+            Err(rustix::io::Errno::NOENT) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -142,16 +147,25 @@ impl Opened {
         }
     }
 
-    /// What is left in a claim (a sidecar) is laid beside its original, and the claim is over.
-    pub(super) fn shelve_rest(&self, ulid: &str, dir: &Path) -> io::Result<()> {
+    /// What is left in a claim (a sidecar) is laid beside its original, and the claim is over. It is named after the
+    /// original as that is called there, so that of several originals of a name each has its own sidecar.
+    pub(super) fn shelve_rest(&self, ulid: &str, original: &Path) -> io::Result<()> {
+        let dir = original.parent().unwrap_or(Path::new(""));
+        let shelved = original.file_name().unwrap_or_default().as_bytes();
         for claim in self.claims_of(ulid)? {
             for seen in self.claimed(&claim)? {
                 let from = claims_path().join(&claim).join(OsStr::from_bytes(&seen.name));
-                let to = dir.join(OsStr::from_bytes(&seen.name));
-                match self.shelve(&from, &to) {
-                    // An older one lies there; this one is kept under a name of its own.
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                        let other = [ulid.as_bytes(), b"-", &seen.name].concat();
+                let ending = sidecar_ending(&seen.name);
+                let name = ending.map_or_else(|| seen.name.clone(), |ending| [shelved, ending].concat());
+                match self.shelve(&from, &dir.join(OsStr::from_bytes(&name))) {
+                    // Another one lies there, or the name is too long: it is kept under a name of its own.
+                    Err(error)
+                        if matches!(
+                            error.kind(),
+                            io::ErrorKind::AlreadyExists | io::ErrorKind::InvalidFilename
+                        ) =>
+                    {
+                        let other = [ulid.as_bytes(), ending.unwrap_or(b"")].concat();
                         self.shelve(&from, &dir.join(OsStr::from_bytes(&other)))?;
                     }
                     moved => moved?,

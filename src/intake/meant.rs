@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::hands::{Failed, shown_path};
 use super::shared::Shared;
-use super::wish::{Candidate, Hand, Meant, Whereabouts, meant};
+use super::wish::{Candidate, Hand, Itself, Meant, Name, Whereabouts, meant};
 use crate::config::Folder;
 use crate::drop::{Receivers, Refusal, Standing, Undecided, Unheard};
 use crate::hot::{Content, Hot};
@@ -41,16 +41,19 @@ pub(super) fn wish(
     hot: &Hot,
     laid: &Laid<'_>,
 ) -> Result<(Wish, String), Failed> {
-    let (bytes, file) = match hot.peek_in(laid.place, laid.name, LARGEST_DOCUMENT)? {
-        Content::Whole { bytes, stat } => (Some(bytes), format!("{} {}", stat.inode, stat.changed)),
+    let (read, file) = match hot.peek_in(laid.place, laid.name, LARGEST_DOCUMENT)? {
+        Content::Whole { bytes, stat } => {
+            let content = sha256_of(&bytes);
+            let file = format!("{} {}", stat.inode, stat.changed);
+            (Some(Read { bytes, content, inode: stat.inode }), file)
+        }
         Content::Changing => return Ok((Wish::NotYet, String::new())),
         Content::TooLarge(_) | Content::NotAFile(_) | Content::Linked | Content::NoRight => {
             (None, String::new())
         }
     };
-    let content = bytes.as_deref().map(sha256_of);
     let mut known = shared.store.originals_named(&folder.name, laid.name)?;
-    if let Some(content) = &content {
+    if let Some(Read { content, .. }) = &read {
         known.extend(shared.store.originals_of(&folder.name, content)?);
     }
     known.sort_by(|one, other| other.ulid.cmp(&one.ulid));
@@ -62,17 +65,7 @@ pub(super) fn wish(
             Some(number) => shared.store.letter(number)?,
             None => None,
         };
-        let away = !lies_elsewhere(hot, original)?;
-        let read = bytes.as_deref().zip(content.as_deref());
-        let has_bytes = has_bytes(hot, original, letter.as_ref(), read, away)?;
-        let has_name = original.origin.name == laid.name || is_shelved_as(original, laid.name);
-        let standing = letter.as_ref().map(Standing::of);
-        let original = match (&original.moving, away) {
-            (Some(_), is_away) => Whereabouts::Moving { is_away },
-            (None, true) => Whereabouts::Away,
-            (None, false) => Whereabouts::There,
-        };
-        candidates.push(Candidate { has_name, has_bytes, original, standing });
+        candidates.push(candidate(hot, original, letter.as_ref(), laid.name, read.as_ref())?);
         letters.push(letter);
     }
     let copies_count = !(laid.hand == Hand::Approve && folder.names.by_copy);
@@ -98,6 +91,48 @@ pub(super) fn wish(
     Ok((wish, file))
 }
 
+/// A file that could be read, of which more than its name is known.
+struct Read {
+    bytes: Vec<u8>,
+    /// Its SHA-256.
+    content: String,
+    inode: u64,
+}
+
+/// What speaks for and against an original, for a file of this name.
+fn candidate(
+    hot: &Hot,
+    original: &Original,
+    letter: Option<&Letter>,
+    name: &[u8],
+    read: Option<&Read>,
+) -> io::Result<Candidate> {
+    let is_away = !lies_elsewhere(hot, original)?;
+    let standing = letter.map(Standing::of);
+    Ok(Candidate {
+        name: if is_shelved_as(original, name) {
+            Name::Shelved
+        } else if original.origin.name == name {
+            Name::Dropped
+        } else {
+            Name::Another
+        },
+        file: match (read, original.inode) {
+            (Some(read), Some(inode)) if read.inode == inode => Itself::Yes,
+            (Some(_), Some(_)) => Itself::No,
+            (None, _) | (_, None) => Itself::Unknown,
+        },
+        has_bytes: has_bytes(hot, original, letter, read, is_away)?,
+        original: match (&original.moving, is_away) {
+            (Some(_), is_away) => Whereabouts::Moving { is_away },
+            (None, true) => Whereabouts::Away,
+            (None, false) => Whereabouts::There,
+        },
+        is_waiting: standing.map_or_else(|| waits(original), |standing| standing == Standing::Waits),
+        standing,
+    })
+}
+
 /// Whether the original is on its shelf or in its claim, so that another file is a copy of it. Records that were
 /// made anew may not know where it lies: then this may be it, and a copy would be taken away for good.
 fn lies_elsewhere(hot: &Hot, original: &Original) -> io::Result<bool> {
@@ -113,21 +148,20 @@ fn lies_elsewhere(hot: &Hot, original: &Original) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Whether a file has the bytes of an original; with them goes their hash. What could not be read, as a subfolder,
-/// is known by its name.
+/// Whether a file has the bytes of an original. What could not be read, as a subfolder, is known by its name.
 fn has_bytes(
     hot: &Hot,
     original: &Original,
     letter: Option<&Letter>,
-    read: Option<(&[u8], &str)>,
+    read: Option<&Read>,
     away: bool,
 ) -> io::Result<bool> {
     Ok(match (letter, read) {
         (_, None) => away,
-        (Some(letter), Some((_, content))) => has_these(letter, content),
+        (Some(letter), Some(read)) => has_these(letter, &read.content),
         // It may have been changed since it was put there.
-        (None, Some((bytes, _))) if !away => lies_there(hot, original, bytes)?,
-        (None, Some((_, content))) => original.content.as_ref().is_none_or(|its| its == content),
+        (None, Some(read)) if !away => lies_there(hot, original, &read.bytes)?,
+        (None, Some(read)) => original.content.as_ref().is_none_or(|its| *its == read.content),
     })
 }
 

@@ -58,7 +58,7 @@ pub use settle::{Look, Settling, Stamp};
 use shared::Shared;
 pub use shelf_names::{reused_in, reused_names};
 use watched::{Due, Watched};
-pub use wish::{Candidate, Hand, Meant, Obeyed, Whereabouts, meant, obeyed};
+pub use wish::{Candidate, Hand, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed};
 use work::Work;
 
 use crate::clock::{Clock, Time};

@@ -1,11 +1,12 @@
 //! From a person's hand, or from its shelf, back into its claim, with what belongs to it.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::hands::shown_path;
+use super::meant::lies_at;
 use super::shared::Shared;
-use crate::drop::{sidecars_of, text_name};
+use crate::drop::{sidecar_ending, sidecars_of, text_name};
 use crate::hot::{Hot, Seen};
 use crate::store::Original;
 
@@ -20,18 +21,6 @@ pub(super) fn remove_text_of(hot: &Hot, original: &Original) -> io::Result<()> {
     Ok(())
 }
 
-/// What was moved with it: its sidecar, before it.
-fn together<'a>(hot: &Hot, place: &str, name: &'a [u8]) -> io::Result<Vec<std::borrow::Cow<'a, [u8]>>> {
-    let mut names = Vec::new();
-    for sidecar in sidecars_of(name) {
-        if hot.is_there(&std::path::Path::new(place).join(shown_path(&sidecar)))? {
-            names.push(sidecar.into());
-        }
-    }
-    names.push(name.into());
-    Ok(names)
-}
-
 /// From a person's hand into its claim, under the name it was dropped with.
 pub(super) fn take_back(
     shared: &Shared,
@@ -41,13 +30,13 @@ pub(super) fn take_back(
     name: &[u8],
 ) -> io::Result<()> {
     let claim = original.ulid.as_str();
-    let together = together(hot, place, name)?;
-    let together: Vec<&[u8]> = together.iter().map(AsRef::as_ref).collect();
-    hot.claim(claim, Some(place), &together)?;
+    // The sidecar before its drop, so that a crash leaves none without the other.
+    bring_sidecar(hot, original, Path::new(place), name)?;
+    hot.claim(claim, Some(place), &[name])?;
     // While it is still recorded where it lay.
     let rest = hot
         .rename_claimed(claim, name, &original.origin.name)
-        .and_then(|()| bring_sidecar(hot, original, &shelf_of(original)))
+        .and_then(|()| bring_from_shelf(hot, original))
         .and_then(|()| remove_text_of(hot, original));
     if rest.is_err() {
         // Nobody finds it in that place again, so its claim is looked at anew.
@@ -56,11 +45,17 @@ pub(super) fn take_back(
     rest
 }
 
-/// What was accepted is in its claim; what belongs to it comes along.
+/// What was accepted is in its claim; what belongs to it comes along: its sidecar from its shelf, or one that was put
+/// into the folder in the meantime.
 pub(super) fn bring_along(hot: &Hot, original: &Original) -> io::Result<()> {
-    let mut dirs = shelf_of(original);
-    dirs.push(PathBuf::new());
-    bring_sidecar(hot, original, &dirs)?;
+    bring_from_shelf(hot, original)?;
+    let held = hot.claimed(original.ulid.as_str())?;
+    if !held.iter().any(|seen| sidecar_ending(&seen.name).is_some()) {
+        let shelved = lies_at(original).map(|(_, name)| name);
+        for name in shelved.iter().chain([&original.origin.name]) {
+            bring_sidecar(hot, original, Path::new(""), name)?;
+        }
+    }
     remove_text_of(hot, original)
 }
 
@@ -81,33 +76,34 @@ pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8], held: &[See
     }
     for sidecar in sidecars_of(main) {
         if hot.is_there(&shown_path(&sidecar))? {
-            hot.claim_from(claim, Path::new(""), &sidecar)?;
+            hot.claim_from(claim, Path::new(""), &sidecar, &sidecar)?;
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// The shelf on which it lay.
-fn shelf_of(original: &Original) -> Vec<PathBuf> {
-    let shelf = original.shelved.as_deref().map(shown_path);
-    shelf.iter().filter_map(|path| path.parent()).map(Path::to_owned).collect()
+/// Its sidecar lies beside where it lay, unless one came along already.
+fn bring_from_shelf(hot: &Hot, original: &Original) -> io::Result<()> {
+    let Some((shelf, name)) = lies_at(original) else { return Ok(()) };
+    match bring_sidecar(hot, original, Path::new(&shelf), &name) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        brought => brought,
+    }
 }
 
-/// Its address lies beside where it lay, or was put into the folder in the meantime.
-fn bring_sidecar(hot: &Hot, original: &Original, dirs: &[PathBuf]) -> io::Result<()> {
+/// The sidecars of a name come into the claim, named after the drop as it was dropped.
+fn bring_sidecar(hot: &Hot, original: &Original, dir: &Path, name: &[u8]) -> io::Result<()> {
     let claim = original.ulid.as_str();
-    for sidecar in sidecars_of(&original.origin.name) {
-        for dir in dirs {
-            if !hot.is_there(&dir.join(shown_path(&sidecar)))? {
-                continue;
-            }
-            match hot.claim_from(claim, dir, &sidecar) {
-                // It is not there, or one came along already.
-                Err(error)
-                    if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {}
-                brought => brought?,
-            }
+    for sidecar in sidecars_of(name) {
+        if !hot.is_there(&dir.join(shown_path(&sidecar)))? {
+            continue;
+        }
+        let ending = sidecar_ending(&sidecar).unwrap_or_default();
+        let dropped = [&original.origin.name, ending].concat();
+        match hot.claim_from(claim, dir, &sidecar, &dropped) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            brought => brought?,
         }
     }
     Ok(())

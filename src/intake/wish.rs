@@ -22,11 +22,34 @@ impl Hand {
 /// A letter, or a drop that waits, that has the file's name or its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
-    pub has_name: bool,
+    pub name: Name,
+    pub file: Itself,
     pub has_bytes: bool,
     pub original: Whereabouts,
-    /// `None`: it is a drop that waits, and no letter yet.
+    /// It waits for a person's decision, as a letter or as a drop.
+    pub is_waiting: bool,
+    /// `None`: it is a drop, and no letter yet.
     pub standing: Option<Standing>,
+}
+
+/// Whether a file is the original itself, by its inode: a rename keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Itself {
+    Yes,
+    /// It is a copy, or was moved from one file system to another.
+    No,
+    /// The inode of the original is not recorded.
+    Unknown,
+}
+
+/// Which name of a candidate a file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Name {
+    /// That under which its original was laid on a shelf: of several of a name, each has its own.
+    Shelved,
+    /// That with which it was dropped.
+    Dropped,
+    Another,
 }
 
 /// Where the original of a candidate is.
@@ -44,6 +67,11 @@ pub enum Whereabouts {
 impl Candidate {
     fn is_away(self) -> bool {
         matches!(self.original, Whereabouts::Away | Whereabouts::Moving { is_away: true })
+    }
+
+    /// Whether the file may be its original, or a copy of it.
+    fn fits(self) -> bool {
+        self.name != Name::Another && self.has_bytes
     }
 
     fn is_moving(self) -> bool {
@@ -72,14 +100,11 @@ pub fn meant(candidates: &[Candidate], hand: Hand, copies_count: bool, is_finish
         // Where it lies is not certain before.
         return Meant::NotYet;
     }
-    let moved = |one: &Candidate| one.has_name && one.has_bytes && one.is_away();
-    if let Some(index) = candidates.iter().position(moved) {
-        return Meant::Moved(index);
+    if let Some(moved) = moved(candidates, hand) {
+        return moved;
     }
-    let is_open =
-        |one: &Candidate| one.has_name && one.has_bytes && copies_count && can_be_said(hand, one.standing);
-    let open: Vec<usize> =
-        candidates.iter().enumerate().filter(|(_, one)| is_open(one)).map(|(index, _)| index).collect();
+    let is_open = |one: &Candidate| one.fits() && copies_count && can_be_said(hand, one.standing);
+    let open = those(candidates, is_open);
     match open.as_slice() {
         [] => {}
         [one] => return Meant::Copied(*one),
@@ -88,12 +113,49 @@ pub fn meant(candidates: &[Candidate], hand: Hand, copies_count: bool, is_finish
     let known = |wanted: fn(&Candidate) -> bool| {
         candidates.iter().position(|one| one.standing.is_some() && wanted(one)).map(Meant::Known)
     };
-    let by_bytes = known(|one| one.has_name && one.has_bytes).or_else(|| known(|one| one.has_bytes));
+    let by_bytes = known(|one| one.fits()).or_else(|| known(|one| one.has_bytes));
     match by_bytes {
         Some(known) => known,
         None if !is_finished => Meant::NotYet,
-        None => known(|one| one.has_name).unwrap_or(Meant::Nothing),
+        None => known(|one| one.name != Name::Another).unwrap_or(Meant::Nothing),
     }
+}
+
+/// Whose original the file is, if it may be one: the one with its inode; then those that were laid on a shelf under this
+/// very name, before those that were dropped with it. Of several, the one of which the order makes sense; if that is
+/// not one, nothing is done.
+fn moved(candidates: &[Candidate], hand: Hand) -> Option<Meant> {
+    let may_be_said = |one: &Candidate| match one.standing {
+        None => one.is_waiting,
+        Some(_) => can_be_said(hand, one.standing),
+    };
+    if let [one, ..] =
+        those(candidates, |one| one.fits() && one.is_away() && one.file == Itself::Yes).as_slice()
+    {
+        return Some(Meant::Moved(*one));
+    }
+    let exact = those(candidates, |one| one.fits() && one.is_away() && one.name == Name::Shelved);
+    let away = those(candidates, |one| one.fits() && one.is_away());
+    let from = if exact.is_empty() { &away } else { &exact };
+    let newest = *from.first()?;
+    // If the file may as well be a copy of what is called so and lies on its shelf, that one is among them.
+    let others = those(candidates, |one| one.fits() && one.name == Name::Shelved && !one.is_away());
+    let is_copy = from.iter().all(|index| candidates[*index].file == Itself::No);
+    let others = if exact.is_empty() || is_copy { others } else { Vec::new() };
+    let mut open: Vec<usize> = from.iter().chain(&others).copied().collect();
+    open.retain(|index| may_be_said(&candidates[*index]));
+    open.sort_unstable();
+    Some(match open.as_slice() {
+        [] => Meant::Moved(newest),
+        [one] if from.contains(one) => Meant::Moved(*one),
+        [_one_that_is_there] => return None,
+        _several => Meant::Several(open),
+    })
+}
+
+/// The places of those candidates.
+fn those(candidates: &[Candidate], wanted: impl Fn(&Candidate) -> bool) -> Vec<usize> {
+    candidates.iter().enumerate().filter(|(_, one)| wanted(one)).map(|(index, _)| index).collect()
 }
 
 /// What is done when the original itself was laid there.
@@ -137,7 +199,8 @@ fn can_be_said(hand: Hand, standing: Option<Standing>) -> bool {
 mod tests {
     use super::*;
 
-    /// Which of name, bytes, away and moving it has, and how it stands.
+    /// Which of name (`n`, or `d` for that of its drop), bytes, away and moving it has, and how it stands. A drop (no
+    /// standing) waits if it has `w`. `i`: the file has its inode, `c`: it has another.
     type Known = (&'static str, Option<Standing>);
 
     fn one(letters: &str, standing: Option<Standing>) -> Candidate {
@@ -147,7 +210,18 @@ mod tests {
             (false, true) => Whereabouts::Away,
             (false, false) => Whereabouts::There,
         };
-        Candidate { has_name: has('n'), has_bytes: has('b'), original, standing }
+        let name = match (has('n'), has('d')) {
+            (true, _) => Name::Shelved,
+            (false, true) => Name::Dropped,
+            (false, false) => Name::Another,
+        };
+        let is_waiting = standing.map_or(has('w'), |standing| standing == Standing::Waits);
+        let file = match (has('i'), has('c')) {
+            (true, _) => Itself::Yes,
+            (false, true) => Itself::No,
+            (false, false) => Itself::Unknown,
+        };
+        Candidate { name, file, has_bytes: has('b'), original, is_waiting, standing }
     }
 
     #[test]
@@ -182,7 +256,7 @@ mod tests {
     fn a_copy_is_as_good_as_a_move_and_what_is_not_sure_is_not_done() {
         use Hand::{Approve, Cancel};
         use Standing::{Closed, NotPosted, OnItsWay, Posted, Shipped, Waits};
-        let rows: [(&[Known], Hand, Meant); 24] = [
+        let rows: [(&[Known], Hand, Meant); 42] = [
             (&[], Cancel, Meant::Nothing),
             (&[("nba", Some(Waits))], Approve, Meant::Moved(0)),
             (&[("nba", Some(Shipped))], Cancel, Meant::Moved(0)),
@@ -207,6 +281,27 @@ mod tests {
             (&[("nbm", None)], Approve, Meant::Copied(0)),
             (&[("nba", Some(Waits)), ("nm", None)], Cancel, Meant::Moved(0)),
             (&[("na", None)], Cancel, Meant::Nothing),
+            // Two of the same bytes, one of them dropped with the name that the other has on its shelf.
+            (&[("dba", Some(Waits)), ("nba", Some(Waits))], Approve, Meant::Moved(1)),
+            (&[("dba", Some(Waits)), ("nba", Some(Waits))], Cancel, Meant::Moved(1)),
+            (&[("dbaw", None), ("nbaw", None)], Approve, Meant::Moved(1)),
+            (&[("dba", Some(Waits)), ("nb", Some(Waits))], Approve, Meant::Several(vec![0, 1])),
+            (&[("dba", Some(Waits)), ("nb", Some(Shipped))], Approve, Meant::Moved(0)),
+            (&[("dba", Some(Shipped)), ("nb", Some(Waits))], Cancel, Meant::Copied(1)),
+            (&[("db", Some(Waits)), ("dba", Some(Waits))], Approve, Meant::Moved(1)),
+            (&[("dba", Some(Waits)), ("dba", Some(Waits))], Approve, Meant::Several(vec![0, 1])),
+            // One of them was taken from its shelf by a person, who keeps it.
+            (&[("nba", Some(Waits)), ("nba", Some(Shipped))], Cancel, Meant::Moved(0)),
+            (&[("nba", Some(Waits)), ("nba", Some(Posted))], Approve, Meant::Moved(0)),
+            (&[("nba", Some(Waits)), ("nba", Some(Posted))], Cancel, Meant::Several(vec![0, 1])),
+            (&[("nba", None), ("nbaw", None)], Approve, Meant::Moved(1)),
+            // The inode says which one was moved, and that a file is a copy.
+            (&[("nbac", Some(Waits)), ("dbai", Some(Waits))], Approve, Meant::Moved(1)),
+            (&[("nbai", Some(Waits)), ("nbac", Some(Posted))], Cancel, Meant::Moved(0)),
+            (&[("nbc", Some(Waits)), ("nbac", Some(Posted))], Cancel, Meant::Several(vec![0, 1])),
+            (&[("nbc", Some(Waits)), ("nbac", Some(Posted))], Approve, Meant::Copied(0)),
+            (&[("nbc", Some(Waits)), ("nba", Some(Posted))], Cancel, Meant::Moved(1)),
+            (&[("nbac", Some(Waits)), ("nbc", Some(Shipped))], Approve, Meant::Moved(0)),
         ];
         for (letters, hand, expected) in rows {
             let candidates: Vec<Candidate> =

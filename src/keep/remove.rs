@@ -120,14 +120,7 @@ fn take_away(hot: &Hot, original: &Original, letter: &Letter, sealed: &[Vec<u8>]
     let dir = path.parent().unwrap_or(Path::new(""));
     if hot.is_there(path)? {
         hot.remove_tree(path, LARGEST_DOCUMENT, &hashes)?;
-        let named = [
-            original.origin.name.clone(),
-            [original.ulid.as_str().as_bytes(), b"-", &original.origin.name].concat(),
-        ];
-        // Beside one of several of a name lie the sidecars of the first.
-        let first =
-            named.iter().filter(|first| *first != &original.origin.name || name == original.origin.name);
-        for sidecar in first.flat_map(|name| sidecars_of(name)) {
+        for sidecar in [name, original.ulid.as_str().as_bytes()].into_iter().flat_map(sidecars_of) {
             hot.remove(&dir.join(OsStr::from_bytes(&sidecar)))?;
         }
     }

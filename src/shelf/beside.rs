@@ -21,15 +21,33 @@ pub(super) fn leave_shelf(original: &Original, hot: &Hot, found: &Path, now_at: 
     let shelves = recorded.into_iter().chain([found]);
     for was in shelves.filter(|was| *was != now_at && !was.starts_with(hot.claims_path())) {
         hot.remove(&text_of(was))?;
-        for sidecar in sidecars_of(&original.origin.name) {
-            let sidecar = OsStr::from_bytes(&sidecar);
-            let (old, new) = (was.with_file_name(sidecar), now_at.with_file_name(sidecar));
+        for (old, new) in sidecars_beside(was).into_iter().zip(sidecars_beside(now_at)) {
             if old != new && hot.is_there(&old)? && !hot.is_there(&new)? {
                 hot.shelve(&old, &new)?;
             }
         }
     }
     Ok(())
+}
+
+/// Whether beside this path lies a sidecar of an original that lay there, which would decide for a drop that is put
+/// there. A letter has its order already.
+pub(super) fn is_sidecar_left(original: &Original, hot: &Hot, path: &Path) -> io::Result<bool> {
+    if original.letter.is_some() {
+        return Ok(false);
+    }
+    for sidecar in sidecars_beside(path) {
+        if hot.is_there(&sidecar)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The paths that a sidecar of an original may have which lies there.
+fn sidecars_beside(path: &Path) -> Vec<PathBuf> {
+    let names = sidecars_of(path.file_name().unwrap_or_default().as_bytes());
+    names.map(|name| path.with_file_name(OsStr::from_bytes(&name))).collect()
 }
 
 fn text_of(path: &Path) -> PathBuf {
@@ -86,6 +104,6 @@ pub(super) fn complete(
     if is_new {
         hot.write_text(&text_path, text)?;
     }
-    hot.shelve_rest(original.ulid.as_str(), path.parent().unwrap_or(Path::new("")))?;
+    hot.shelve_rest(original.ulid.as_str(), path)?;
     Ok(made_of)
 }

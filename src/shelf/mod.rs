@@ -29,7 +29,7 @@ use crate::store::{Dated, Original, Place, RecordError, Store};
 use crate::texts::Times;
 
 pub use audit::{Looked, audit};
-use beside::{complete, leave_shelf, text_for, with_receivers};
+use beside::{complete, is_sidecar_left, leave_shelf, text_for, with_receivers};
 use find::{find, in_hand, on_a_shelf};
 pub use tick::Shelves;
 
@@ -74,6 +74,7 @@ struct Put<'a> {
 struct Shelved {
     place: Place,
     path: Option<PathBuf>,
+    inode: Option<u64>,
     told: Option<String>,
 }
 
@@ -121,12 +122,12 @@ impl Put<'_> {
     ) -> Result<bool, RecordError> {
         let (ulid, folder) = (original.ulid, &original.origin.folder);
         match shelved {
-            Ok(Shelved { place, path, told }) => {
+            Ok(Shelved { place, path, inode, told }) => {
                 if place == Place::Gone {
                     journal::original_gone(folder, &ulid);
                 }
                 let path = path.map(|path| path.into_os_string().into_vec());
-                placing.0.push(Box::pin(self.store.placed(ulid, place, path, told, original.changes)));
+                placing.0.push(Box::pin(self.store.placed(ulid, place, path, inode, told, original.changes)));
                 Ok(false)
             }
             Err(error) => {
@@ -153,7 +154,7 @@ impl Put<'_> {
             // Its place is kept: whoever took it may bring it back to say something.
             Ok(Plan::Gone) => {
                 let path = original.shelved.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
-                return Ok(Ok(Shelved { place: Place::Gone, path, told: None }));
+                return Ok(Ok(Shelved { place: Place::Gone, path, inode: original.inode, told: None }));
             }
             Err(error) => return Ok(Err(error)),
         };
@@ -166,8 +167,9 @@ impl Put<'_> {
             }
         };
         let beside = leave_shelf(original, hot, &here, &path)
-            .and_then(|()| complete(original, hot, &path, &text, path != here));
-        Ok(beside.map(|told| Shelved { place, path: Some(path), told: Some(told) }))
+            .and_then(|()| complete(original, hot, &path, &text, path != here))
+            .and_then(|told| Ok((told, hot.inode_of(&path)?)));
+        Ok(beside.map(|(told, inode)| Shelved { place, path: Some(path), inode, told: Some(told) }))
     }
 
     fn plan(&self, original: &Original, folder: &Folder, hot: &Hot) -> Result<io::Result<Plan>, RecordError> {
@@ -223,10 +225,10 @@ impl Put<'_> {
         for n in 1..MOST_OF_A_NAME {
             let (name, text) = numbered(&original.origin.name, n);
             let path = dir.join(OsStr::from_bytes(&name));
-            match (hot.is_there(&path), hot.is_there(&dir.join(OsStr::from_bytes(&text)))) {
-                (Ok(false), Ok(false)) => {}
-                (Ok(_), Ok(_)) => continue,
-                (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
+            match is_free(original, hot, &path, &dir.join(OsStr::from_bytes(&text))) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(error) => return Ok(Err(error)),
             }
             self.store.moving(original.ulid.clone(), path.as_os_str().as_bytes().to_vec()).await?;
             match hot.shelve_told(Told { from: here, to: &path, text: (&text, words) }) {
@@ -239,13 +241,18 @@ impl Put<'_> {
     }
 }
 
+/// Whether an original can have this path, and its text that one.
+fn is_free(original: &Original, hot: &Hot, path: &Path, text: &Path) -> io::Result<bool> {
+    Ok(!hot.is_there(path)? && !hot.is_there(text)? && !is_sidecar_left(original, hot, path)?)
+}
+
 /// From a shelf back into the claims, because its letter goes on.
 fn out_of_sight(original: &Original, hot: &Hot, here: Option<PathBuf>) -> io::Result<Shelved> {
-    let out = Shelved { place: Place::Claim, path: None, told: None };
+    let out = Shelved { place: Place::Claim, path: None, inode: None, told: None };
     let Some(here) = here else { return Ok(out) };
     let (Some(dir), Some(name)) = (here.parent(), here.file_name()) else { return Ok(out) };
     if !dir.starts_with(hot.claims_path()) {
-        hot.claim_from(original.ulid.as_str(), dir, name.as_bytes())?;
+        hot.claim_from(original.ulid.as_str(), dir, name.as_bytes(), name.as_bytes())?;
     }
     let claimed = hot.claims_path().join(original.ulid.as_str()).join(name);
     leave_shelf(original, hot, &here, &claimed)?;

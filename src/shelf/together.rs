@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::beside::complete;
-use super::{Lay, Placing, Plan, Put, Shelved, is_written};
+use super::{Lay, Placing, Plan, Put, Shelved, is_free, is_written};
 use crate::drop::numbered;
 use crate::hot::{Hot, Told};
 use crate::store::{Original, RecordError};
@@ -116,7 +116,8 @@ impl Put<'_> {
             }
             let shelved = moved.and_then(|()| {
                 let told = complete(&original, hot, &path, &lay.text, true)?;
-                Ok(Shelved { place: lay.place, path: Some(path), told: Some(told) })
+                let inode = hot.inode_of(&path)?;
+                Ok(Shelved { place: lay.place, path: Some(path), inode, told: Some(told) })
             });
             written |= self.record(original, shelved, placing).await?;
         }
@@ -129,12 +130,12 @@ fn free(original: &Original, dir: &Path, hot: &Hot, taken: &mut Taken) -> Option
     let (name, text_name) = numbered(&original.origin.name, 1);
     let paths = [&name, &text_name].map(|name| dir.join(OsStr::from_bytes(name)));
     let names = paths.clone().map(|path| (original.origin.folder.clone(), path));
-    let is_free = |path: &Path| hot.is_there(path).is_ok_and(|there| !there);
-    if names.iter().any(|name| taken.contains(name)) || !paths.iter().all(|path| is_free(path)) {
+    let [path, text] = paths;
+    let is_taken = names.iter().any(|name| taken.contains(name));
+    if is_taken || !is_free(original, hot, &path, &text).is_ok_and(|free| free) {
         return None;
     }
     taken.extend(names);
-    let [path, _] = paths;
     Some((path, text_name))
 }
 

@@ -55,6 +55,8 @@ pub struct Original {
     pub place: Place,
     /// Its path in the folder.
     pub shelved: Option<Vec<u8>>,
+    /// Its inode there; `None` if it is not on a shelf, or was laid there by an earlier version.
+    pub inode: Option<u64>,
     pub moving: Option<Vec<u8>>,
     /// What its text was made of, so that it is not written twice.
     pub told: Option<String>,
@@ -65,7 +67,7 @@ pub struct Original {
     pub is_due: bool,
 }
 
-pub(super) const COLUMNS: &str = "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, changes, owner, due_at IS NOT NULL, content";
+pub(super) const COLUMNS: &str = "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, changes, owner, due_at IS NOT NULL, content, inode";
 
 pub(super) fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
     let wrong = |index| rusqlite::Error::InvalidColumnType(index, String::new(), rusqlite::types::Type::Text);
@@ -85,6 +87,7 @@ pub(super) fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
         changes: row.get(10)?,
         is_due: row.get(12)?,
         content: row.get(13)?,
+        inode: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
     })
 }
 
@@ -218,20 +221,21 @@ impl Store {
         ulid: Ulid,
         place: Place,
         shelved: Option<Vec<u8>>,
+        inode: Option<u64>,
         told: Option<String>,
         seen: i64,
     ) -> impl Future<Output = Result<(), RecordError>> + Send + use<> {
         self.write(move |batch| {
-            let sql = "UPDATE original SET place = ?2, shelved = ?3, moving = NULL, told = ?4, attempts = 0,
+            let sql = "UPDATE original SET place = ?2, shelved = ?3, inode = ?6, moving = NULL, told = ?4, attempts = 0,
                        trouble = NULL, due_at = CASE changes WHEN ?5 THEN NULL ELSE due_at END
                        WHERE ulid = ?1";
             let follow = "UPDATE sealed SET due_at = 0 WHERE path IS NOT NULL AND letter =
                           (SELECT letter FROM original WHERE ulid = ?1 AND shelved IS NOT ?2)";
             batch.db.prepare_cached(follow)?.execute(params![ulid.as_str(), shelved])?;
-            let values = params![ulid.as_str(), place.word(), shelved, told, seen];
+            let values = params![ulid.as_str(), place.word(), shelved, told, seen, inode.map(u64::cast_signed)];
             batch.db.prepare_cached(sql)?.execute(values)?;
             // What another row says of this path is no more so.
-            let sql = "UPDATE original SET shelved = NULL WHERE shelved = ?3 AND ulid <> ?1
+            let sql = "UPDATE original SET shelved = NULL, inode = NULL WHERE shelved = ?3 AND ulid <> ?1
                        AND folder = (SELECT folder FROM original WHERE ulid = ?1) AND ?2 <> 'gone'";
             let values = params![ulid.as_str(), place.word(), shelved];
             Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
@@ -241,7 +245,7 @@ impl Store {
     /// An original is back in the claims; unless it is decided anew it will be put away again then.
     pub async fn reclaimed(&self, ulid: Ulid, due: Option<Time>) -> Result<(), RecordError> {
         self.write(move |batch| {
-            let sql = "UPDATE original SET place = 'claim', shelved = NULL, moving = NULL, told = NULL,
+            let sql = "UPDATE original SET place = 'claim', shelved = NULL, inode = NULL, moving = NULL, told = NULL,
                        due_at = ?2, changes = changes + 1 WHERE ulid = ?1";
             Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), due.map(millis)]).map(drop)?)
         })

@@ -257,10 +257,18 @@ const RECOGNISED: &str = "
 
     PRAGMA user_version = 9;
 ";
-pub(super) const VERSION: i64 = 9;
+
+/// The inode of an original on its shelf, by which a moved one is told from a copy.
+const TOLD_APART: &str = "
+    ALTER TABLE original ADD COLUMN inode INTEGER;
+
+    PRAGMA user_version = 10;
+";
+pub(super) const VERSION: i64 = 10;
 
 /// One step for each version; each ends by setting the next.
-const STEPS: [&str; 9] = [TABLES, ORIGINALS, LOOKED_UP, TOLD, STRUCK, FOLLOWED, COUNTED, RENAMED, RECOGNISED];
+const STEPS: [&str; 10] =
+    [TABLES, ORIGINALS, LOOKED_UP, TOLD, STRUCK, FOLLOWED, COUNTED, RENAMED, RECOGNISED, TOLD_APART];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open(path)?;

@@ -5,6 +5,10 @@ use crate::drop::{Standing, Unheard};
 
 pub(super) fn en(unheard: &Unheard) -> Said {
     match unheard {
+        Unheard::Several { letters, .. } if letters.is_empty() => Said::new(
+            "Several PDFs with this name and these contents are held.",
+            "Nothing was done. MOVE the one that is meant from where it is held.",
+        ),
         Unheard::Several { letters, receivers } => {
             let receivers = receivers.0.iter().map(String::as_str).chain(std::iter::repeat("?"));
             let listed: Vec<String> = letters
@@ -55,6 +59,10 @@ fn en_remedy(standing: Standing) -> &'static str {
 
 pub(super) fn ja(unheard: &Unheard) -> Said {
     match unheard {
+        Unheard::Several { letters, .. } if letters.is_empty() => Said::new(
+            "同じ名前・同じ内容のPDFが複数、保留になっています。",
+            "何も行っていません。保留の場所から、該当するファイルを移動してください。",
+        ),
         Unheard::Several { letters, receivers } => {
             let receivers = receivers.0.iter().map(String::as_str).chain(std::iter::repeat("？"));
             let listed: Vec<String> = letters

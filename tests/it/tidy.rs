@@ -4,7 +4,8 @@
 
 use crate::architecture::sources;
 
-const LONGEST_SOURCE: usize = 300;
+/// A hint to look for two things in a file, not a reason to cut one.
+const LONGEST_SOURCE: usize = 400;
 const LONGEST_TEST: usize = 450;
 const LONGEST_HEADER: usize = 10;
 

@@ -1,7 +1,8 @@
 //! How the daemon hears people who move and copy originals, and moves the originals itself.
 
+use mailchute::drop::Standing;
 use mailchute::hot::{CLAIMING, MOVING, MoveStep};
-use mailchute::intake::{Candidate, Hand as Word, Meant, Obeyed, Whereabouts, meant, obeyed};
+use mailchute::intake::{Candidate, Hand as Word, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed};
 use mailchute::letter::Command;
 
 use super::State;
@@ -32,7 +33,12 @@ impl Row {
             (None, true) => Whereabouts::Away,
             (None, false) => Whereabouts::There,
         };
-        Candidate { has_name: self.name == found.name, has_bytes, original, standing }
+        let name = if self.name == found.name { Name::Shelved } else { Name::Another };
+        let is_waiting = match standing {
+            Some(standing) => standing == Standing::Waits,
+            None => matches!(self.what, What::Waits),
+        };
+        Candidate { name, file: Itself::Unknown, has_bytes, original, is_waiting, standing }
     }
 
     /// What a person said about its letter, or about the drop.
