@@ -3,7 +3,7 @@
 use super::config::Place;
 use super::table;
 use crate::clock::Time;
-use crate::letter::State;
+use crate::letter::Stage;
 
 /// List letters, the newest last
 #[derive(Debug, clap::Args)]
@@ -11,7 +11,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     place: Place,
     /// Only letters in this state
-    #[arg(long, value_name = "STATE", value_parser = State::WORDS)]
+    #[arg(long, value_name = "STATE", value_parser = Stage::ALL.map(Stage::word))]
     state: Option<String>,
     /// Only letters taken in since: `2026-11-20` or `2026-11-20T09:00:00Z`
     #[arg(long, value_name = "TIME", value_parser = read_time)]

@@ -91,7 +91,7 @@ impl Claim {
         let still = Still::Settled(std::slice::from_ref(sidecar));
         let named = self.shared.store.originals_named(&self.folder.name, pdf)?;
         let is_waited_for =
-            named.iter().any(|original| original.letter.is_none() && original.place == Place::Held);
+            named.iter().any(|original| original.fate.letter().is_none() && original.place == Place::Held);
         if is_waited_for
             || self.hot.is_there(&super::hands::shown_path(pdf))?
             || !self.is_still(&still, self.looks_of(&held)?)?

@@ -53,7 +53,7 @@ pub(super) async fn copied(
     let (content, file) = (sha256_of(&bytes), format!("{} {}", stat.inode, stat.changed));
     for original in shared.store.originals_named(&folder.name, name)? {
         let Some(number) =
-            original.letter.filter(|_| original.place == Place::Held && !is_away(hot, &original))
+            original.fate.letter().filter(|_| original.place == Place::Held && !is_away(hot, &original))
         else {
             continue;
         };

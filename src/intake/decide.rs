@@ -21,7 +21,7 @@ use crate::letter::LARGEST_DOCUMENT;
 use crate::pdf::Answer;
 use crate::rules::{Found, Verdict};
 use crate::spool::{Dropped, EntryError, Ulid, sha256_of};
-use crate::store::{Original, Place, RecordError, StoreError};
+use crate::store::{Fate, Original, Place, RecordError, StoreError};
 
 /// What became of a claim.
 #[derive(Debug)]
@@ -209,14 +209,14 @@ pub(super) fn content_of(hot: &Hot, claim: &str, name: &[u8]) -> Option<String> 
 }
 
 pub(super) fn record_of(original: &Original) -> Record {
-    let accepted = matches!(original.undecided, Some(Undecided::Accepted { .. }));
+    let accepted = matches!(original.fate, Fate::Undecided(Undecided::Accepted { .. }));
     Record { accepted, in_claim: original.place == Place::Claim }
 }
 
 /// The doubts with which a person accepted it, if one did.
 fn accepted(original: Original) -> Option<Vec<String>> {
-    match original.undecided {
-        Some(Undecided::Accepted { doubts }) => Some(doubts),
-        Some(_) | None => None,
+    match original.fate {
+        Fate::Undecided(Undecided::Accepted { doubts }) => Some(doubts),
+        Fate::Undecided(_) | Fate::Letter(_) => None,
     }
 }

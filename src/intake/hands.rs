@@ -26,7 +26,7 @@ use crate::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, shown};
 use crate::hot::{Hot, WAS_THERE};
 use crate::journal;
 use crate::letter::{Command, Number};
-use crate::store::{Original, Place};
+use crate::store::{Fate, Original, Place};
 
 /// A move is at once, a copy over a network is not.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -153,7 +153,7 @@ async fn copy(
     original: Original,
     file: String,
 ) -> Result<(), Failed> {
-    if let Some(letter) = original.letter {
+    if let Fate::Letter(letter) = original.fate {
         let command = laid.hand.command();
         shared.store.said_in_folder(letter, command, file, shared.clock.now()).await?;
         heard(shared, laid, letter, command);
@@ -183,15 +183,15 @@ async fn moved(
 ) -> Result<(), Failed> {
     let Laid { hand, place, name, .. } = *laid;
     let now = shared.clock.now();
-    let is_asked = original.letter.is_some() && hand == Hand::Approve && folder.names.by_copy;
+    let is_asked = original.fate.letter().is_some() && hand == Hand::Approve && folder.names.by_copy;
     let is_proved = !is_asked || is_anothers(&original, hot, place, name)?;
-    match obeyed(hand, original.letter.is_some(), original.place == Place::Held, is_proved) {
+    match obeyed(hand, original.fate.letter().is_some(), original.place == Place::Held, is_proved) {
         Obeyed::PutBack => {
             take_back(shared, hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
         }
         Obeyed::Order(command) => {
-            if let Some(letter) = original.letter {
+            if let Fate::Letter(letter) = original.fate {
                 shared.store.said_in_folder(letter, command, file, now).await?;
                 heard(shared, laid, letter, command);
             }
@@ -223,13 +223,13 @@ async fn moved(
 
 /// The hashes of the PDFs that a person takes as they are.
 fn doubts_of(original: &Original) -> Vec<String> {
-    match &original.undecided {
-        Some(Undecided::Waits(Waiting::Doubt(doubtful))) => {
+    match &original.fate {
+        Fate::Undecided(Undecided::Waits(Waiting::Doubt(doubtful))) => {
             doubtful.iter().map(|doubtful| doubtful.sha256.clone()).collect()
         }
         // Said before, by a run that did not come to the rest.
-        Some(Undecided::Accepted { doubts }) => doubts.clone(),
-        Some(_) | None => Vec::new(),
+        Fate::Undecided(Undecided::Accepted { doubts }) => doubts.clone(),
+        Fate::Undecided(_) | Fate::Letter(_) => Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::drop::{Receivers, Refusal, Standing, Undecided, Unheard};
 use crate::hot::{Content, Hot};
 use crate::letter::{LARGEST_DOCUMENT, Letter};
 use crate::spool::sha256_of;
-use crate::store::{Original, Place};
+use crate::store::{Fate, Original, Place};
 
 /// Which original is meant.
 pub(super) enum Wish {
@@ -61,9 +61,9 @@ pub(super) fn wish(
     let mut candidates = Vec::new();
     let mut letters = Vec::new();
     for original in &known {
-        let letter = match original.letter {
-            Some(number) => shared.store.letter(number)?,
-            None => None,
+        let letter = match original.fate {
+            Fate::Letter(number) => shared.store.letter(number)?,
+            Fate::Undecided(_) => None,
         };
         candidates.push(candidate(hot, original, letter.as_ref(), laid.name, read.as_ref())?);
         letters.push(letter);
@@ -175,7 +175,7 @@ fn is_shelved_as(original: &Original, name: &[u8]) -> bool {
 }
 
 fn waits(original: &Original) -> bool {
-    matches!(original.undecided, Some(Undecided::Waits(_))) && original.place == Place::Held
+    matches!(original.fate, Fate::Undecided(Undecided::Waits(_))) && original.place == Place::Held
 }
 
 /// Whether these are the bytes of a drop that waits on its shelf.

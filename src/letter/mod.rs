@@ -43,7 +43,7 @@ pub use outcome::{
 pub use problem::Problem;
 pub use retry::Retry;
 pub use shown::{Shown, ShownAddress, ShownFile, ShownReply};
-pub use state::{CancelWish, Key, Open, Resend, Seen, State, Then};
+pub use state::{CancelWish, Key, Open, Progress, Resend, Seen, Stage, State, Then};
 pub use words::largest_unit;
 
 use crate::clock::Time;

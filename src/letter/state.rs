@@ -106,39 +106,103 @@ pub enum CancelWish {
     Refused(String),
 }
 
-impl State {
-    /// The word one lists it by.
-    pub fn word(&self) -> &'static str {
+/// A state without its data, as letters are listed, counted and searched for. An open intent that is shown as held
+/// counts as held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    Admitted,
+    Created,
+    Uploaded,
+    Confirming,
+    Withdrawing,
+    Confirmed,
+    Shipped,
+    Cancelled,
+    Withdrawn,
+    Closed,
+    Held,
+}
+
+impl Stage {
+    pub const ALL: [Self; 11] = [
+        Self::Admitted,
+        Self::Created,
+        Self::Uploaded,
+        Self::Confirming,
+        Self::Withdrawing,
+        Self::Confirmed,
+        Self::Shipped,
+        Self::Cancelled,
+        Self::Withdrawn,
+        Self::Closed,
+        Self::Held,
+    ];
+
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Admitted => "admitted",
-            Self::Created { .. } => "created",
-            Self::Uploaded { .. } => "uploaded",
-            Self::Confirming { open, .. } | Self::Withdrawing { open, .. } if open.held.is_some() => "held",
-            Self::Confirming { .. } => "confirming",
-            Self::Withdrawing { .. } => "withdrawing",
-            Self::Confirmed { .. } => "confirmed",
-            Self::Shipped { .. } => "shipped",
-            Self::Cancelled { .. } => "cancelled",
+            Self::Created => "created",
+            Self::Uploaded => "uploaded",
+            Self::Confirming => "confirming",
+            Self::Withdrawing => "withdrawing",
+            Self::Confirmed => "confirmed",
+            Self::Shipped => "shipped",
+            Self::Cancelled => "cancelled",
             Self::Withdrawn => "withdrawn",
             Self::Closed => "closed",
-            Self::Held { .. } => "held",
+            Self::Held => "held",
         }
     }
 
-    /// Every word of [`State::word`].
-    pub const WORDS: [&'static str; 11] = [
-        "admitted",
-        "created",
-        "uploaded",
-        "confirming",
-        "withdrawing",
-        "confirmed",
-        "shipped",
-        "cancelled",
-        "withdrawn",
-        "closed",
-        "held",
-    ];
+    pub fn progress(self) -> Progress {
+        match self {
+            Self::Admitted | Self::Created | Self::Uploaded | Self::Confirming | Self::Withdrawing => {
+                Progress::OnItsWay
+            }
+            Self::Held => Progress::Held,
+            Self::Confirmed => Progress::Followed,
+            Self::Shipped | Self::Cancelled | Self::Withdrawn | Self::Closed => Progress::Ended,
+        }
+    }
+}
+
+/// What a letter waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Progress {
+    /// The service: it is to be posted or withdrawn.
+    OnItsWay,
+    /// A person's decision.
+    Held,
+    /// Its shipment.
+    Followed,
+    /// Nothing more will happen to it by itself or by a person.
+    Ended,
+}
+
+impl State {
+    pub fn stage(&self) -> Stage {
+        match self {
+            Self::Admitted => Stage::Admitted,
+            Self::Created { .. } => Stage::Created,
+            Self::Uploaded { .. } => Stage::Uploaded,
+            Self::Confirming { open, .. } | Self::Withdrawing { open, .. } if open.held.is_some() => {
+                Stage::Held
+            }
+            Self::Confirming { .. } => Stage::Confirming,
+            Self::Withdrawing { .. } => Stage::Withdrawing,
+            Self::Confirmed { .. } => Stage::Confirmed,
+            Self::Shipped { .. } => Stage::Shipped,
+            Self::Cancelled { .. } => Stage::Cancelled,
+            Self::Withdrawn => Stage::Withdrawn,
+            Self::Closed => Stage::Closed,
+            Self::Held { .. } => Stage::Held,
+        }
+    }
+
+    /// The word one lists it by.
+    pub fn word(&self) -> &'static str {
+        self.stage().word()
+    }
 
     /// What comes first when much is due: 0 for what has a deadline or may have been posted, 1 for
     /// what is to be begun, 2 for what is followed.
@@ -194,16 +258,7 @@ impl State {
 
     /// Whether nothing more will ever happen to it by itself or by a person.
     pub fn is_end(&self) -> bool {
-        match self {
-            Self::Shipped { .. } | Self::Cancelled { .. } | Self::Withdrawn | Self::Closed => true,
-            Self::Admitted
-            | Self::Created { .. }
-            | Self::Uploaded { .. }
-            | Self::Confirming { .. }
-            | Self::Withdrawing { .. }
-            | Self::Confirmed { .. }
-            | Self::Held { .. } => false,
-        }
+        self.stage().progress() == Progress::Ended
     }
 
     /// Whether it is claimed that nothing was and nothing will be posted.

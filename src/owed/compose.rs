@@ -192,7 +192,7 @@ impl Outbox {
 
     fn drop(&self, ulid: &Ulid, notice: DropNotice, tongue: Tongue) -> Result<Option<Item>, StoreError> {
         let Some(original) = self.store.original(ulid)? else { return Ok(None) };
-        let Some(undecided) = &original.undecided else { return Ok(None) };
+        let Some(undecided) = original.fate.undecided() else { return Ok(None) };
         let names = self.names(&original.origin.folder, tongue);
         let so = match (notice, undecided) {
             (DropNotice::Rejected, Undecided::Refused(_))

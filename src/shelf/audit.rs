@@ -16,7 +16,7 @@ use crate::drop::Undecided;
 use crate::hot::{WAS_THERE, claimed_at, claims_at};
 use crate::letter::Letter;
 use crate::spool::{Spool, Ulid};
-use crate::store::{Desk, Original, Place, StoreError};
+use crate::store::{Desk, Fate, Original, Place, StoreError};
 
 /// While a daemon is at work, whatever was claimed is decided within this time.
 const DECIDED_WITHIN: TimeDelta = TimeDelta::hours(1);
@@ -75,13 +75,13 @@ fn wrong(original: &Original, letter: Option<&Letter>, claimed: usize) -> Option
     if original.is_due || original.place == Place::Gone {
         return None;
     }
-    let wanted = match (letter, &original.undecided) {
-        (Some(letter), _) => place::of_letter(letter),
+    let wanted = match (&original.fate, letter) {
+        (Fate::Letter(_), Some(letter)) => place::of_letter(letter),
+        // Its letter is damaged, which is reported of the letter.
+        (Fate::Letter(_), None) => return None,
         // Approved, and about to be taken from where it was moved to.
-        (None, Some(Undecided::Accepted { .. })) if original.place == Place::Held => return None,
-        (None, Some(undecided)) => place::of_drop(undecided),
-        // Its letter is damaged, which is told of the letter.
-        (None, None) => return None,
+        (Fate::Undecided(Undecided::Accepted { .. }), _) if original.place == Place::Held => return None,
+        (Fate::Undecided(undecided), _) => place::of_drop(undecided),
     };
     let is_claimed = wanted == Place::Claim;
     if wanted != original.place {

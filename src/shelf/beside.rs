@@ -33,7 +33,7 @@ pub(super) fn leave_shelf(original: &Original, hot: &Hot, found: &Path, now_at: 
 /// Whether beside this path lies a sidecar of an original that lay there, which would decide for a drop that is put
 /// there. A letter has its order already.
 pub(super) fn is_sidecar_left(original: &Original, hot: &Hot, path: &Path) -> io::Result<bool> {
-    if original.letter.is_some() {
+    if original.fate.letter().is_some() {
         return Ok(false);
     }
     for sidecar in sidecars_beside(path) {

@@ -25,7 +25,7 @@ use crate::config::Folder;
 use crate::drop::numbered;
 use crate::hot::{Hot, Registry, Told};
 use crate::journal;
-use crate::store::{Dated, Original, Place, RecordError, Store};
+use crate::store::{Dated, Fate, Original, Place, RecordError, Store};
 use crate::texts::Times;
 
 pub use audit::{Looked, audit};
@@ -173,9 +173,9 @@ impl Put<'_> {
     }
 
     fn plan(&self, original: &Original, folder: &Folder, hot: &Hot) -> Result<io::Result<Plan>, RecordError> {
-        let dated = match original.letter {
-            Some(number) => self.store.dated(number)?,
-            None => None,
+        let dated = match original.fate {
+            Fate::Letter(number) => self.store.dated(number)?,
+            Fate::Undecided(_) => None,
         };
         let (letter, taken_in, posted) = match dated {
             Some(Dated { letter, admitted, confirmed }) => (Some(letter), admitted, confirmed),
@@ -185,7 +185,7 @@ impl Put<'_> {
             Some(letter) if letter.order.sealed_pdf => self.store.is_sealed_as_sent(letter.number)?,
             Some(_) | None => None,
         };
-        let undecided = with_receivers(self.store, original.undecided.as_ref())?;
+        let undecided = with_receivers(self.store, original.fate.undecided())?;
         let place = match (&letter, &undecided) {
             (Some(letter), _) => place::of_letter(letter),
             (None, Some(undecided)) => place::of_drop(undecided),

@@ -64,14 +64,14 @@ pub(super) const ROW: &str =
 pub(super) fn letter_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<LetterRow> {
     Ok(LetterRow {
         letter: read::number(row, 0)?,
-        state: row.get(1)?,
-        account: row.get(2)?,
-        source: row.get(3)?,
-        admitted_at: time(row.get(4)?),
-        changed_at: time(row.get(5)?),
-        due_at: row.get::<_, Option<i64>>(6)?.map(time),
-        note: row.get(7)?,
-        tracking: row.get(8)?,
+        state: row.get("state")?,
+        account: row.get("account")?,
+        source: row.get("source")?,
+        admitted_at: time(row.get("admitted_at")?),
+        changed_at: time(row.get("changed_at")?),
+        due_at: row.get::<_, Option<i64>>("due_at")?.map(time),
+        note: row.get("trouble")?,
+        tracking: row.get("tracking")?,
     })
 }
 

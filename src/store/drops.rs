@@ -58,24 +58,24 @@ impl DropRow {
 
 const ROW: &str =
     "SELECT original.ulid, folder, name, original.letter, undecided, state, tracking, letter.trouble,
-            original.due_at IS NOT NULL
+            original.due_at IS NOT NULL AS moving
      FROM original LEFT JOIN letter ON letter.number = original.letter";
 
 fn drop_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<DropRow> {
-    let undecided: Option<String> = row.get(4)?;
+    let undecided: Option<String> = row.get("undecided")?;
     let (state, why) = match undecided.as_deref().map(originals::readable) {
-        None => (row.get::<_, Option<String>>(5)?.unwrap_or_default(), row.get(7)?),
+        None => (row.get::<_, Option<String>>("state")?.unwrap_or_default(), row.get("trouble")?),
         Some(undecided) => word(&undecided),
     };
     Ok(DropRow {
-        ulid: row.get(0)?,
-        folder: row.get(1)?,
-        name: showable(&shown(&row.get::<_, Vec<u8>>(2)?)),
-        letter: row.get::<_, Option<i64>>(3)?.map(|number| Number(number.unsigned_abs())),
+        ulid: row.get("ulid")?,
+        folder: row.get("folder")?,
+        name: showable(&shown(&row.get::<_, Vec<u8>>("name")?)),
+        letter: row.get::<_, Option<i64>>("letter")?.map(|number| Number(number.unsigned_abs())),
         why: why.filter(|_| state == "held" || state == "rejected"),
         state,
-        tracking: row.get(6)?,
-        moving: row.get(8)?,
+        tracking: row.get("tracking")?,
+        moving: row.get("moving")?,
     })
 }
 
@@ -147,7 +147,7 @@ impl Desk {
         let found =
             moment.prepare_cached(&sql)?.query_row([ulid.as_str()], originals::original).optional()?;
         let Some(original) = found else { return Ok(None) };
-        let letter = match original.letter.map(|letter| self.letter(letter)) {
+        let letter = match original.fate.letter().map(|letter| self.letter(letter)) {
             None | Some(Err(StoreError::Damaged(_))) => None,
             Some(letter) => letter?,
         };

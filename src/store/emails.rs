@@ -55,17 +55,17 @@ impl EmailEnd {
     }
 }
 
-const COLUMNS: &str = "id, recipient, kind, folder, attempts, first_at, begun_at IS NOT NULL";
+const COLUMNS: &str = "id, recipient, kind, folder, attempts, first_at, begun_at IS NOT NULL AS begun";
 
 fn email(row: &rusqlite::Row<'_>) -> rusqlite::Result<EmailRow> {
     Ok(EmailRow {
-        id: row.get(0)?,
-        recipient: row.get(1)?,
-        kind: row.get(2)?,
-        folder: row.get(3)?,
-        attempts: row.get(4)?,
-        first_at: time(row.get(5)?),
-        begun: row.get(6)?,
+        id: row.get("id")?,
+        recipient: row.get("recipient")?,
+        kind: row.get("kind")?,
+        folder: row.get("folder")?,
+        attempts: row.get("attempts")?,
+        first_at: time(row.get("first_at")?),
+        begun: row.get("begun")?,
     })
 }
 

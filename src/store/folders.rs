@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::moves::RecordError;
+use super::rows::stages;
 use super::{Store, StoreError, millis, read};
 use crate::clock::Time;
-use crate::letter::Number;
+use crate::letter::{Number, Progress};
 
 /// A folder as it was enabled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,12 +30,12 @@ const COLUMNS: &str = "name, path, id, directory, since, trouble";
 
 fn known(row: &rusqlite::Row<'_>) -> rusqlite::Result<KnownFolder> {
     Ok(KnownFolder {
-        name: row.get(0)?,
-        path: row.get(1)?,
-        id: row.get(2)?,
-        directory: row.get(3)?,
-        since: row.get(4)?,
-        trouble: row.get(5)?,
+        name: row.get("name")?,
+        path: row.get("path")?,
+        id: row.get("id")?,
+        directory: row.get("directory")?,
+        since: row.get("since")?,
+        trouble: row.get("trouble")?,
     })
 }
 
@@ -67,11 +68,12 @@ impl Store {
     /// What is not finished of a folder: its letters, and how many drops that are no letters.
     pub fn unfinished_of(&self, folder: &str) -> Result<(Vec<Number>, u64), StoreError> {
         let db = self.reader();
-        let sql = "SELECT number FROM original JOIN letter ON letter.number = original.letter
-                   WHERE original.folder = ?1 AND letter.state IN
-                       ('admitted', 'created', 'uploaded', 'confirming', 'withdrawing', 'held')
-                   ORDER BY number";
-        let mut statement = db.prepare_cached(sql)?;
+        let open = stages(|stage| matches!(stage.progress(), Progress::OnItsWay | Progress::Held));
+        let sql = format!(
+            "SELECT number FROM original JOIN letter ON letter.number = original.letter
+             WHERE original.folder = ?1 AND letter.state {open} ORDER BY number"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
         let letters = statement.query_map([folder], |row| read::number(row, 0))?;
         let sql = "SELECT count(*) FROM original WHERE folder = ?1 AND letter IS NULL AND place IN ('claim', 'held')";
         let drops = db.prepare_cached(sql)?.query_row([folder], |row| read::count(row, 0))?;
@@ -142,11 +144,13 @@ impl Store {
                 "INSERT INTO meta VALUES ('shelves ' || ?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2";
             batch.db.prepare_cached(sql)?.execute(params![folder, names])?;
             let Some(due) = due else { return Ok(()) };
-            let sql = "UPDATE original SET due_at = ?2, changes = changes + 1
-                       WHERE folder = ?1 AND place IN ('held', 'sent', 'rejected') AND (letter IS NULL
-                           OR (SELECT state FROM letter WHERE number = original.letter)
-                               NOT IN ('shipped', 'cancelled', 'withdrawn', 'closed'))";
-            Ok(batch.db.prepare_cached(sql)?.execute(params![folder, millis(due)]).map(drop)?)
+            let unfinished = stages(|stage| stage.progress() != Progress::Ended);
+            let sql = format!(
+                "UPDATE original SET due_at = ?2, changes = changes + 1
+                 WHERE folder = ?1 AND place IN ('held', 'sent', 'rejected') AND (letter IS NULL
+                     OR (SELECT state FROM letter WHERE number = original.letter) {unfinished})"
+            );
+            Ok(batch.db.prepare_cached(&sql)?.execute(params![folder, millis(due)]).map(drop)?)
         })
         .await
     }

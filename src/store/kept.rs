@@ -4,9 +4,10 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::moves::{Record, RecordError};
 use super::news::{self};
+use super::rows::stages;
 use super::{Store, StoreError, millis, read, signed, time};
 use crate::clock::Time;
-use crate::letter::{Kept, Letter, Notice, Number};
+use crate::letter::{Kept, Letter, Notice, Number, Progress};
 use crate::spool::{Line, Ulid};
 
 /// A sealed PDF that is to be fetched, or to be laid where its original is.
@@ -110,9 +111,12 @@ impl Store {
     /// Letters of a folder that ended before then, of which this is still kept.
     pub fn kept_too_long(&self, folder: &str, what: Kept, before: Time) -> Result<Vec<Number>, StoreError> {
         let db = self.reader();
-        let sql = "SELECT number FROM letter WHERE source = ?1 AND changed_at < ?2 AND discarded & ?3 = 0
-                   AND due_at IS NULL AND state IN ('shipped', 'cancelled', 'withdrawn', 'closed') LIMIT 100";
-        let mut statement = db.prepare_cached(sql)?;
+        let ended = stages(|stage| stage.progress() == Progress::Ended);
+        let sql = format!(
+            "SELECT number FROM letter WHERE source = ?1 AND changed_at < ?2 AND discarded & ?3 = 0
+             AND due_at IS NULL AND state {ended} LIMIT 100"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
         let numbers =
             statement.query_map(params![folder, millis(before), what.bit()], |row| read::number(row, 0))?;
         Ok(numbers.collect::<Result<_, _>>()?)
@@ -121,12 +125,14 @@ impl Store {
     /// Letters of a folder that ended before then, of which nothing is kept any more but whom they went to.
     pub fn named_too_long(&self, folder: &str, before: Time) -> Result<Vec<Number>, StoreError> {
         let db = self.reader();
-        let sql = "SELECT number FROM letter WHERE source = ?1 AND changed_at < ?2 AND discarded & 4 = 0
-                   AND due_at IS NULL AND state IN ('shipped', 'cancelled', 'withdrawn', 'closed')
-                   AND discarded & 1 = 1
-                   AND NOT EXISTS (SELECT 1 FROM original WHERE letter = number AND place <> 'gone')
-                   ORDER BY number LIMIT 100";
-        let mut statement = db.prepare_cached(sql)?;
+        let ended = stages(|stage| stage.progress() == Progress::Ended);
+        let sql = format!(
+            "SELECT number FROM letter WHERE source = ?1 AND changed_at < ?2 AND discarded & 4 = 0
+             AND due_at IS NULL AND state {ended} AND discarded & 1 = 1
+             AND NOT EXISTS (SELECT 1 FROM original WHERE letter = number AND place <> 'gone')
+             ORDER BY number LIMIT 100"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
         let numbers = statement.query_map(params![folder, millis(before)], |row| read::number(row, 0))?;
         Ok(numbers.collect::<Result<_, _>>()?)
     }

@@ -52,7 +52,7 @@ pub use home::Home;
 pub use kept::SealedRow;
 pub use moves::{Admission, Record, RecordError};
 pub use news::{DropNotice, News, OwedRow};
-pub use originals::{Original, Place};
+pub use originals::{Fate, Original, Place};
 pub use place::{Binding, Elsewhere, Standing as PlaceStanding, standing as place_standing};
 pub use read::{AccountCommand, AccountOrder, Dated};
 pub use recovery::Report;

@@ -120,12 +120,12 @@ pub(super) const COLUMNS: &str = "owed.id, subject, notice, about, detail, owed_
 
 pub(super) fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<OwedRow> {
     Ok(OwedRow {
-        id: row.get(0)?,
-        subject: row.get(1)?,
-        notice: row.get(2)?,
-        about: row.get(3)?,
-        detail: row.get(4)?,
-        at: time(row.get(5)?),
+        id: row.get("id")?,
+        subject: row.get("subject")?,
+        notice: row.get("notice")?,
+        about: row.get("about")?,
+        detail: row.get("detail")?,
+        at: time(row.get("owed_at")?),
     })
 }
 

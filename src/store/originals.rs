@@ -43,13 +43,36 @@ impl Place {
     }
 }
 
+/// What became of a drop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    Letter(Number),
+    /// It is not a letter, or not yet.
+    Undecided(Undecided),
+}
+
+impl Fate {
+    pub fn letter(&self) -> Option<Number> {
+        match self {
+            Self::Letter(number) => Some(*number),
+            Self::Undecided(_) => None,
+        }
+    }
+
+    pub fn undecided(&self) -> Option<&Undecided> {
+        match self {
+            Self::Letter(_) => None,
+            Self::Undecided(undecided) => Some(undecided),
+        }
+    }
+}
+
 /// A drop's original.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Original {
     pub ulid: Ulid,
     pub origin: Origin,
-    pub letter: Option<Number>,
-    pub undecided: Option<Undecided>,
+    pub fate: Fate,
     /// The SHA-256 of its PDF when it was last found to be no letter; `None` if it is a subfolder or was not read.
     pub content: Option<String>,
     pub place: Place,
@@ -67,27 +90,31 @@ pub struct Original {
     pub is_due: bool,
 }
 
-pub(super) const COLUMNS: &str = "ulid, folder, name, letter, undecided, place, shelved, moving, told, attempts, changes, owner, due_at IS NOT NULL, content, inode";
+pub(super) const COLUMNS: &str =
+    "ulid, folder, name, owner, letter, undecided, content, place, shelved, inode, moving,
+    told, attempts, changes, due_at IS NOT NULL AS is_due";
 
 pub(super) fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
-    let wrong = |index| rusqlite::Error::InvalidColumnType(index, String::new(), rusqlite::types::Type::Text);
-    let ulid: String = row.get(0)?;
-    let undecided: Option<String> = row.get(4)?;
-    let word: String = row.get(5)?;
+    let wrong = |column: &str| rusqlite::Error::InvalidColumnName(column.to_owned());
+    let ulid: String = row.get("ulid")?;
+    let (letter, undecided): (Option<i64>, Option<String>) = (row.get("letter")?, row.get("undecided")?);
+    let word: String = row.get("place")?;
     Ok(Original {
-        ulid: ulid.parse().map_err(|()| wrong(0))?,
-        origin: Origin { folder: row.get(1)?, name: row.get(2)?, owner: row.get(11)? },
-        letter: row.get::<_, Option<i64>>(3)?.map(|number| Number(number.unsigned_abs())),
-        undecided: undecided.as_deref().map(readable),
-        place: Place::ALL.into_iter().find(|place| place.word() == word).ok_or_else(|| wrong(5))?,
-        shelved: row.get(6)?,
-        moving: row.get(7)?,
-        told: row.get(8)?,
-        attempts: row.get(9)?,
-        changes: row.get(10)?,
-        is_due: row.get(12)?,
-        content: row.get(13)?,
-        inode: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
+        ulid: ulid.parse().map_err(|()| wrong("ulid"))?,
+        origin: Origin { folder: row.get("folder")?, name: row.get("name")?, owner: row.get("owner")? },
+        fate: match letter {
+            Some(number) => Fate::Letter(Number(number.unsigned_abs())),
+            None => Fate::Undecided(readable(&undecided.unwrap_or_default())),
+        },
+        content: row.get("content")?,
+        place: Place::ALL.into_iter().find(|place| place.word() == word).ok_or_else(|| wrong("place"))?,
+        shelved: row.get("shelved")?,
+        inode: row.get::<_, Option<i64>>("inode")?.map(i64::cast_unsigned),
+        moving: row.get("moving")?,
+        told: row.get("told")?,
+        attempts: row.get("attempts")?,
+        changes: row.get("changes")?,
+        is_due: row.get("is_due")?,
     })
 }
 

@@ -2,10 +2,11 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::rows::stages;
 use super::{Store, StoreError, millis, signed, time};
 use crate::clock::Time;
 use crate::guard::Pause;
-use crate::letter::{Command, Fact, Letter, Number};
+use crate::letter::{Command, Fact, Letter, Number, Progress};
 use crate::spool::Line;
 
 /// A person's order for an account.
@@ -100,9 +101,9 @@ impl Store {
     /// How many letters there are in each state that is no end.
     pub fn under_way(&self) -> Result<Vec<(String, u64)>, StoreError> {
         let db = self.reader();
-        let sql = "SELECT state, count(*) FROM letter WHERE state IN ('admitted', 'created', 'uploaded',
-                       'confirming', 'withdrawing', 'confirmed', 'held') GROUP BY state";
-        let mut statement = db.prepare_cached(sql)?;
+        let unfinished = stages(|stage| stage.progress() != Progress::Ended);
+        let sql = format!("SELECT state, count(*) FROM letter WHERE state {unfinished} GROUP BY state");
+        let mut statement = db.prepare_cached(&sql)?;
         let rows = statement.query_map([], |row| Ok((row.get(0)?, count(row, 1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }

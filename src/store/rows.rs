@@ -7,17 +7,26 @@ use rusqlite::{Connection, params};
 
 use super::{StoreError, millis, read, signed, time};
 use crate::clock::Time;
-use crate::letter::{Fact, Letter, Number, State};
+use crate::letter::{Fact, Letter, Number, Progress, Stage, State};
 use crate::spool::{Line, Written};
 
 /// Nothing waits longer than this for its next look.
 const LONGEST_WAIT: TimeDelta = TimeDelta::days(60);
 
+/// What SQL compares a state with: `IN ('admitted', 'held')`, or `= 'held'` as partial indices of one state say it.
+pub(super) fn stages(wanted: impl Fn(Stage) -> bool) -> String {
+    let wanted = Stage::ALL.into_iter().filter(|stage| wanted(*stage));
+    let words: Vec<String> = wanted.map(|stage| format!("'{}'", stage.word())).collect();
+    match words.as_slice() {
+        [one] => format!("= {one}"),
+        several => format!("IN ({})", several.join(", ")),
+    }
+}
+
 /// Letters that something can still happen to.
 pub(super) fn unfinished(db: &Connection) -> Result<BTreeSet<Number>, StoreError> {
-    let sql = "SELECT number FROM letter
-               WHERE state NOT IN ('shipped', 'cancelled', 'withdrawn', 'closed')";
-    let mut statement = db.prepare(sql)?;
+    let unfinished = stages(|stage| stage.progress() != Progress::Ended);
+    let mut statement = db.prepare(&format!("SELECT number FROM letter WHERE state {unfinished}"))?;
     let rows = statement.query_map([], |row| read::number(row, 0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -186,4 +195,34 @@ pub(super) fn write_letter(
             tracking,
         ])
         .map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_states_are_made_from_the_states() {
+        let of = |progress| stages(|stage| stage.progress() == progress);
+        let on_its_way = "IN ('admitted', 'created', 'uploaded', 'confirming', 'withdrawing')";
+        assert_eq!(of(Progress::OnItsWay), on_its_way);
+        assert_eq!(of(Progress::Held), "= 'held'");
+        assert_eq!(of(Progress::Followed), "= 'confirmed'", "as the index of these letters says it");
+        assert_eq!(of(Progress::Ended), "IN ('shipped', 'cancelled', 'withdrawn', 'closed')");
+    }
+
+    #[test]
+    fn the_database_takes_every_state_and_no_other() {
+        let mut db = Connection::open_in_memory().unwrap();
+        crate::store::schema::migrate(&mut db).unwrap();
+        let insert = |number: i64, word: &str| {
+            let sql = "INSERT INTO letter (number, ulid, account, source, admitted_at, state, facts, changed_at, urgency, sheets)
+                       VALUES (?1, ?1, 'a', 's', 0, ?2, 1, 0, 0, 1)";
+            db.execute(sql, params![number, word])
+        };
+        for (number, stage) in (1..).zip(Stage::ALL) {
+            insert(number, stage.word()).unwrap();
+        }
+        insert(99, "posted").unwrap_err();
+    }
 }

@@ -4,7 +4,7 @@ use rusqlite::params;
 
 use super::moves::RecordError;
 use super::originals::{COLUMNS, original};
-use super::{Original, Store, StoreError, millis, signed};
+use super::{Fate, Original, Store, StoreError, millis, signed};
 use crate::clock::Time;
 use crate::drop::{Refusal, Undecided};
 use crate::letter::{Command, Number};
@@ -47,7 +47,7 @@ impl Store {
         let found = statement.query_map([Ulid::earliest(since).as_str()], original)?;
         let all: Vec<Original> = found.collect::<Result<_, _>>()?;
         let is_one = |original: &Original| {
-            matches!(original.undecided, Some(Undecided::Refused(Refusal::SidecarAlone { .. })))
+            matches!(original.fate, Fate::Undecided(Undecided::Refused(Refusal::SidecarAlone { .. })))
         };
         Ok(all.into_iter().filter(is_one).collect())
     }

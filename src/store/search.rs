@@ -172,11 +172,11 @@ impl Desk {
                    WHERE letter IS NULL AND place IN ('rejected', 'held') ORDER BY ulid DESC LIMIT ?1";
         let mut statement = self.db().prepare_cached(sql)?;
         let rows = statement.query_map([DROPS], |row| {
-            let undecided: String = row.get(3)?;
+            let undecided: String = row.get("undecided")?;
             Ok(Lying {
-                folder: row.get(0)?,
-                name: showable(&shown(&row.get::<_, Vec<u8>>(1)?)),
-                arrived_at: time(row.get(2)?),
+                folder: row.get("folder")?,
+                name: showable(&shown(&row.get::<_, Vec<u8>>("name")?)),
+                arrived_at: time(row.get("arrived_at")?),
                 undecided: originals::readable(&undecided),
             })
         })?;

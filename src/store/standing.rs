@@ -3,10 +3,11 @@
 use rusqlite::OptionalExtension as _;
 use serde::{Deserialize, Serialize};
 
+use super::rows::stages;
 use super::{Desk, StoreError, alarms, counts, read, time};
 use crate::clock::Time;
 use crate::guard::Raised;
-use crate::letter::Number;
+use crate::letter::{Number, Progress};
 
 /// Listed at most.
 const WAITING: u32 = 20;
@@ -50,17 +51,18 @@ impl Desk {
 
     /// The letter that has been on its way to being posted for the longest time.
     pub fn oldest(&self) -> Result<Option<Since>, StoreError> {
-        self.oldest_of("IN ('admitted', 'created', 'uploaded', 'confirming', 'withdrawing')")
+        self.oldest_of(Progress::OnItsWay)
     }
 
     /// The oldest letter that is posted and has not shipped.
     pub fn oldest_followed(&self) -> Result<Option<Since>, StoreError> {
-        self.oldest_of("= 'confirmed'")
+        self.oldest_of(Progress::Followed)
     }
 
-    fn oldest_of(&self, states: &str) -> Result<Option<Since>, StoreError> {
+    fn oldest_of(&self, phase: Progress) -> Result<Option<Since>, StoreError> {
+        let stages = stages(|stage| stage.progress() == phase);
         let sql = format!(
-            "SELECT number, source, state, admitted_at, trouble FROM letter WHERE state {states}
+            "SELECT number, source, state, admitted_at, trouble FROM letter WHERE state {stages}
              ORDER BY admitted_at LIMIT 1"
         );
         Ok(self.db().prepare_cached(&sql)?.query_row([], since).optional()?)

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Source;
 use super::answers::{gather, reading};
-use crate::letter::{Number, State as LetterState};
+use crate::letter::{Number, Stage};
 use crate::page::{self, Pages};
 use crate::store::Sought;
 use crate::texts::Language;
@@ -78,7 +78,7 @@ pub(super) struct Asked {
 impl Asked {
     fn sought(&self, names: bool) -> Sought {
         let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let state = some(&self.state).filter(|state| LetterState::WORDS.contains(&state.as_str()));
+        let state = some(&self.state).filter(|state| Stage::ALL.map(Stage::word).contains(&state.as_str()));
         let text = self.q.trim().to_owned();
         Sought { text, state, folder: some(&self.folder), before: self.before.map(Number), names }
     }
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(page::keys(EN), page::keys(JA));
         for text in [EN, JA] {
             let json: serde_json::Value = serde_json::from_str(text).unwrap();
-            for state in LetterState::WORDS {
+            for state in Stage::ALL.map(Stage::word) {
                 assert!(json["state"][state].as_str().is_some_and(|text| !text.is_empty()), "{state}");
             }
         }

@@ -9,7 +9,7 @@ use super::{Asked, Source};
 use crate::clock::{Time, day_begins};
 use crate::drop::Undecided;
 use crate::guard::Alarm;
-use crate::letter::{CancelWish, Letter, Number, State};
+use crate::letter::{CancelWish, Letter, Number, Stage, State};
 use crate::status::{Facts, Live};
 use crate::store::{Desk, FolderRow, Found, Listed, Lying, Sought, StoreError};
 use crate::texts::{Language, Names, Said, Told};
@@ -186,7 +186,7 @@ impl View<'_> {
             root => "", asked => Serde(asked), rows, further, folders => desk.sources()?,
             searched => searched.map(|number| number.0),
             lying => if is_first { self.lying(desk, &sought.text)? } else { Vec::new() },
-            states => State::WORDS, show_names => self.source.show_names,
+            states => Stage::ALL.map(Stage::word), show_names => self.source.show_names,
         })
     }
 
