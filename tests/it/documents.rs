@@ -35,6 +35,7 @@ pub fn documents(place: &str) -> Vec<(String, String)> {
 /// Every document of the repository.
 fn all() -> Vec<(String, String)> {
     let mut found = documents("docs");
+    found.extend(documents("tests"));
     for entry in std::fs::read_dir(top()).unwrap() {
         let path = entry.unwrap().path();
         if path.is_file() && path.extension().is_some_and(|extension| extension == "md") {
