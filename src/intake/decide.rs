@@ -101,7 +101,8 @@ impl Claim {
         };
         match (next(known), main, original) {
             (Next::Judge, Some(main), original) => {
-                let is_found = matches!(still, Still::Looks(_));
+                // What a person accepted had its sidecar brought along, and is recorded.
+                let is_found = matches!(still, Still::Looks(_)) && original.is_none();
                 if is_found && taken_back::bring_left_behind(&self.hot, &self.dir, &main.name, &held)? {
                     return self.later();
                 }

@@ -51,9 +51,12 @@ pub(super) fn bring_along(hot: &Hot, original: &Original) -> io::Result<()> {
     bring_from_shelf(hot, original)?;
     let held = hot.claimed(original.ulid.as_str())?;
     if !held.iter().any(|seen| sidecar_ending(&seen.name).is_some()) {
-        let shelved = lies_at(original).map(|(_, name)| name);
-        for name in shelved.iter().chain([&original.origin.name]) {
-            bring_sidecar(hot, original, Path::new(""), name)?;
+        let dropped = &original.origin.name;
+        let (shelf, name) = lies_at(original).unwrap_or_else(|| (String::new(), dropped.clone()));
+        bring_sidecar(hot, original, Path::new(""), &name)?;
+        // Another drop may be held under the name that this one had: then the address is for that one.
+        if name != *dropped && !hot.is_there(&Path::new(&shelf).join(shown_path(dropped)))? {
+            bring_sidecar(hot, original, Path::new(""), dropped)?;
         }
     }
     remove_text_of(hot, original)

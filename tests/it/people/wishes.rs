@@ -397,3 +397,26 @@ async fn a_copy_of_a_duplicate_says_nothing_of_the_letter_whose_file_was_taken_a
     room.settled().await;
     assert_eq!(room.row_states(), ["confirmed", "withdrawn"]);
 }
+
+#[tokio::test]
+async fn an_address_that_is_put_into_the_folder_is_for_the_drop_of_its_name_on_the_shelf() {
+    let mut room = Mailroom::with(RULES).await;
+    for pages in 1..=2 {
+        room.drop("side.pdf", pages);
+        room.settled().await;
+        room.pass(600).await;
+        again(&mut room).await;
+    }
+    assert_eq!(room.why("side.pdf"), "no sidecar came");
+    assert!(room.path("Held/side (2).pdf").exists(), "{:?}", room.tree());
+    // It is for the first of the two, which is not approved yet.
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    moves(&room, "Held/side (2).pdf", "Approve/side (2).pdf");
+    again(&mut room).await;
+    assert!(receivers(&room).is_empty(), "{:?}", room.tree());
+    moves(&room, "Held/side.pdf", "Approve/side.pdf");
+    again(&mut room).await;
+    assert_eq!(receivers(&room), ["佐藤"]);
+    let desk = room.desk();
+    assert_eq!(desk.letter(Number(1)).unwrap().unwrap().order.documents[0].pages, 1);
+}
