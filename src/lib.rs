@@ -33,6 +33,12 @@ pub mod guard;
 /// What time it is: the system's, a faster one, or set by hand.
 pub mod clock;
 
+/// Waits that double.
+pub mod backoff;
+
+/// Who wakes which loop.
+pub mod bells;
+
 /// A value that cannot be printed.
 pub mod secret;
 pub mod sync;

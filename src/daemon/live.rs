@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::loops::Loops;
 use super::pulse::Pulse;
 use crate::clock::{Clock, Time};
 use crate::dispatch::Account;
@@ -15,15 +16,32 @@ use crate::systemd::Manager;
 const LONG: Duration = Duration::from_secs(30);
 
 pub(super) struct Knowing {
-    pub(super) since: Time,
+    since: Time,
     pub(super) clock: Clock,
-    pub(super) manager: Arc<Manager>,
-    pub(super) accounts: Vec<Arc<Account>>,
-    pub(super) registry: Arc<Registry>,
-    pub(super) pulses: Vec<Pulse>,
+    manager: Arc<Manager>,
+    accounts: Vec<Arc<Account>>,
+    registry: Arc<Registry>,
+    pulses: Vec<Pulse>,
 }
 
 impl Knowing {
+    pub(super) fn new(
+        clock: Clock,
+        manager: &Arc<Manager>,
+        accounts: &[Arc<Account>],
+        registry: &Arc<Registry>,
+        loops: &Loops,
+    ) -> Self {
+        Self {
+            since: clock.now(),
+            clock,
+            manager: Arc::clone(manager),
+            accounts: accounts.to_vec(),
+            registry: Arc::clone(registry),
+            pulses: loops.pulses.clone(),
+        }
+    }
+
     pub(super) fn live(&self) -> Live {
         let now = self.clock.now();
         let account = |account: &Arc<Account>| LiveAccount {

@@ -6,40 +6,40 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::api::{Client, Meter};
-use crate::clock::{Clock, Time};
+use crate::bells::Bells;
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::dispatch::{Account, Dispatch};
 use crate::hot::{Reach, Registry};
-use crate::intake::{self, Bells, Intake};
+use crate::intake::{self, Intake};
 use crate::journal;
 use crate::keep::Keeper;
 use crate::owed::Outbox;
 use crate::pdf::Inspector;
+use crate::shelf::Shelves;
 use crate::spool::Spool;
 use crate::status::{Source, serve};
 use crate::store::{Bell, Desk, Home, Store};
 use crate::systemd::Manager;
 use live::Knowing;
-use loops::{Loops, Working};
-use pulse::{Pulse, keep_alive};
-use work::Work;
+use loops::{Loops, Tickers};
+use pulse::keep_alive;
 
 mod live;
 mod loops;
 mod pulse;
 mod reload;
-mod work;
+mod tell;
+mod ticker;
 
 const LAST_REVOCATION: Duration = Duration::from_secs(1);
 /// At least this often everything is looked at, whether anybody knocked or not.
 const LOOKS: Duration = Duration::from_secs(30);
-/// Between two looks, however much is due.
-const BREATH: Duration = Duration::from_millis(5);
 
 /// What a daemon is run with besides its configuration.
 #[derive(Debug)]
@@ -68,8 +68,10 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let spool = Spool::open(&store.home().spool())?;
     let bell = Bell::hang(store.home()).inspect_err(journal::no_bell).ok();
     let (retry, at_once) = (config.retry, config.letters_at_once);
-    let dispatch = Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), retry, at_once);
-    let bells = Bells { owed: dispatch.owed(), ..Bells::default() };
+    let bells = Bells::default();
+    let dispatch =
+        Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), retry, at_once, &bells);
+    let accounts = dispatch.accounts();
     let reloading = reload::Reloading::of(&config, reload, &store, &reach);
     let waking = reload::times(&config, &bells);
     let registry = registry(&mut config, may_be_half_saved);
@@ -88,60 +90,67 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     );
     // What this run began with is right, whatever an earlier one was given.
     outbox.configuration(None).await?;
-    let (stopping, stopped) = watch::channel(false);
-    let working = Working {
-        store: Arc::clone(&store),
-        registry: Arc::clone(&registry),
-        clock: clock.clone(),
-        bells: bells.clone(),
-        stopped,
-    };
-    let loops = Loops::start(&working, intake, Arc::clone(&outbox), keeper)?;
-    let pulse = Pulse::new("letters");
-    let knowing = Knowing {
-        since: clock.now(),
-        clock: clock.clone(),
-        manager: Arc::clone(&manager),
-        accounts: dispatch.accounts(),
-        registry: Arc::clone(&registry),
-        pulses: [loops.pulses.as_slice(), std::slice::from_ref(&pulse)].concat(),
-    };
-    let feeding = keep_alive(Arc::clone(&manager), Arc::clone(&store), vec![pulse.clone()]);
-    let reloading = reloading.run(registry, outbox, bells.clone(), waking, Arc::clone(&manager));
-    let beside =
-        [tokio::spawn(tell(knowing, &config, meter)), tokio::spawn(reloading), tokio::spawn(feeding)];
-    let mut work = Work::new(dispatch, loops, pulse, manager, clock, bell);
-    let ended = go_on(&mut work, &store, &bells.taken, stop).await;
+    let shelves = Shelves::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), bells.clone());
+    let tickers = Tickers { dispatch, intake, shelves, outbox: Arc::clone(&outbox), keeper };
+    let mut loops = Loops::start(tickers, &bells, &clock, bell.is_some())?;
+    let knowing = Knowing::new(clock, &manager, &accounts, &registry, &loops);
+    let (heard, watching, letters) = (loops.heard.clone(), loops.watching.clone(), loops.pulses[0].clone());
+    let (tells, reloads, rings) = (tell(knowing, &config, meter), Arc::clone(&manager), bells.clone());
+    let beside = [
+        tokio::spawn(tells),
+        tokio::spawn(reloading.run(registry, outbox, bells, waking, reloads)),
+        tokio::spawn(keep_alive(Arc::clone(&manager), Arc::clone(&store), vec![letters])),
+        tokio::spawn(tell::tell_ready(Arc::clone(&manager), heard.clone(), watching)),
+        tokio::spawn(tell::tell_standing(Arc::clone(&manager), Arc::clone(&store), heard)),
+        tokio::spawn(pass_on(bell, rings)),
+    ];
+    let ended = supervise(&mut loops, &store, stop).await;
     // Whatever ended it: nothing more is begun, what is durable stays, the database is closed properly.
-    work.manager.stopping();
+    if ended.is_ok() {
+        journal::stopping();
+    }
+    manager.stopping();
     beside.iter().for_each(JoinHandle::abort);
-    stopping.send_replace(true);
-    finish(work, store).await?;
+    let is_well = ended.is_ok();
+    let ended = ended.and(loops.end(is_well).await);
+    let _ = timeout(LAST_REVOCATION, revoke(&accounts)).await;
+    tokio::task::spawn_blocking(move || store.close()).await?;
+    journal::stopped();
     ended
 }
 
-/// Lets letters go on until somebody asks for the end, or the records are found to be damaged.
-async fn go_on(
-    work: &mut Work,
-    store: &Store,
-    taken: &Notify,
-    stop: impl Future<Output = ()>,
-) -> anyhow::Result<()> {
-    let mut damaged = false;
-    let stop = async {
-        tokio::select! {
-            () = stop => {}
-            () = found_damaged(store.home().clone()) => damaged = true,
+/// What commands ring is heard by the loop of the letters.
+async fn pass_on(bell: Option<Bell>, bells: Bells) {
+    let Some(bell) = bell else { return };
+    loop {
+        bell.rung().await;
+        bells.letters.notify_one();
+    }
+}
+
+/// Lets the loops run until somebody asks for the end, one of them fails, or the records are found to be
+/// damaged.
+async fn supervise(loops: &mut Loops, store: &Store, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
+    let ended = tokio::select! {
+        biased;
+        () = stop => Ok(()),
+        halted = store.halted() => Err(halted.into()),
+        ended = loops.ended() => ended,
+        () = found_damaged(store.home().clone()) => {
+            Err(anyhow!("the records are damaged; at the next start they are made anew from the ledger"))
         }
     };
-    let mut ended = work.run(store, taken, stop).await;
-    if damaged {
-        ended = Err(anyhow!("the records are damaged; at the next start they are made anew from the ledger"));
-    }
     if ended.is_err() {
         store.home().doubt()?;
     }
     ended
+}
+
+/// Lets go of the accounts' tokens.
+async fn revoke(accounts: &[Arc<Account>]) {
+    for account in accounts {
+        account.client.revoke().await;
+    }
 }
 
 /// Looks through a database that was too large for that at the start; ends only if it is damaged.
@@ -153,18 +162,6 @@ async fn found_damaged(home: Home) {
     if !matches!(tokio::task::spawn_blocking(look).await, Ok(true)) {
         std::future::pending::<()>().await;
     }
-}
-
-async fn finish(work: Work, store: Arc<Store>) -> anyhow::Result<()> {
-    let Work { mut dispatch, loops, .. } = work;
-    dispatch.stop();
-    let _ = timeout(LAST_REVOCATION, dispatch.revoke()).await;
-    drop(dispatch);
-    // What a folder's thread is in the middle of is found again at the next start.
-    loops.let_go();
-    tokio::task::spawn_blocking(move || store.close()).await?;
-    journal::stopped();
-    Ok(())
 }
 
 /// The records, made one; and what they say of this configuration.
@@ -230,9 +227,4 @@ fn accounts(config: &Config, clock: &Clock, meter: &Meter) -> anyhow::Result<Vec
 /// Clients of their own for those who fetch sealed PDFs: whatever hangs there holds up no letter.
 fn clients(config: &Config, clock: &Clock, meter: &Meter) -> anyhow::Result<BTreeMap<String, Client>> {
     Ok(accounts(config, clock, meter)?.into_iter().map(|account| (account.name, account.client)).collect())
-}
-
-fn wait(clock: &Clock, next: Option<Time>, longest: Duration) -> Duration {
-    let due = next.and_then(|next| clock.real_wait(next)).unwrap_or(longest);
-    due.clamp(BREATH, longest)
 }

@@ -8,9 +8,10 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
+use crate::bells::Bells;
 use crate::config::{Config, ConfigError, FilesOnDisk, Folder, Problem, looser};
 use crate::hot::{Reach, Registry};
-use crate::intake::{Bells, left_out, reused_in};
+use crate::intake::{left_out, reused_in};
 use crate::journal;
 use crate::owed::Outbox;
 use crate::schedule::{Schedule, Waking};
@@ -106,8 +107,8 @@ impl Reloading {
             if is_reload {
                 manager.reloaded();
             }
-            bells.hint.notify_one();
-            bells.told.notify_one();
+            bells.folders.notify_one();
+            bells.mails.notify_one();
         }
     }
 
@@ -218,11 +219,10 @@ fn asks_less(registry: &Registry, new: &Config) -> Vec<String> {
 /// The times that come again: when the digest is due, and when letters wait to be posted together.
 pub(super) fn times(config: &Config, bells: &Bells) -> Vec<Waking> {
     let digest = config.email.as_ref().and_then(|email| email.digest.as_ref());
-    let digest = digest.map(|digest| (digest.at.clone(), config.zone, Arc::clone(&bells.told)));
-    let posting = config
-        .folders
-        .iter()
-        .filter_map(|folder| Some((folder.posting_times()?.clone(), folder.zone, Arc::clone(&bells.taken))));
+    let digest = digest.map(|digest| (digest.at.clone(), config.zone, Arc::clone(&bells.mails)));
+    let posting = config.folders.iter().filter_map(|folder| {
+        Some((folder.posting_times()?.clone(), folder.zone, Arc::clone(&bells.letters)))
+    });
     digest.into_iter().chain(posting).collect()
 }
 

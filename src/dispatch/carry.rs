@@ -139,7 +139,7 @@ impl Shared {
         let (facts, trouble) = (change.facts.clone(), change.trouble.clone());
         let letter = self.store.record(Record { letter, change, at, order }).await?;
         journal::recorded(&letter, &facts, trouble.as_deref());
-        self.owed.notify_one();
+        self.bells.originals.notify_one();
         Ok(letter)
     }
 

@@ -59,7 +59,7 @@ impl Dispatch {
                     journal::admitted(number, known);
                     taken.push(ulid);
                     // It may be held from its beginning.
-                    self.shared.owed.notify_one();
+                    self.shared.bells.originals.notify_one();
                 }
                 // They stay where they are and are looked at again.
                 Err(RecordError::NotWritten(_)) => break,

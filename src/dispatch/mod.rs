@@ -15,13 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chrono::TimeDelta;
-use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 pub use account::Account;
 use carry::PutDown;
 use memory::Memory;
 
+use crate::bells::Bells;
 use crate::clock::{Clock, Time};
 use crate::guard::Probe;
 use crate::journal;
@@ -60,8 +60,7 @@ struct Shared {
     retry: Retry,
     memory: Memory,
     stopping: AtomicBool,
-    /// Something may be owed.
-    owed: Arc<Notify>,
+    bells: Bells,
 }
 
 #[derive(Debug)]
@@ -85,6 +84,7 @@ impl Dispatch {
         clock: Clock,
         retry: Retry,
         at_once: usize,
+        bells: &Bells,
     ) -> Self {
         let accounts =
             accounts.into_iter().map(|account| (account.name.clone(), Arc::new(account))).collect();
@@ -100,7 +100,7 @@ impl Dispatch {
             retry,
             memory: Memory::default(),
             stopping: AtomicBool::new(false),
-            owed: Arc::default(),
+            bells: bells.clone(),
         };
         Self {
             shared: Arc::new(shared),
@@ -113,11 +113,6 @@ impl Dispatch {
         }
     }
 
-    /// Told whenever something may have become owed.
-    pub fn owed(&self) -> Arc<Notify> {
-        Arc::clone(&self.shared.owed)
-    }
-
     pub fn is_idle(&self) -> bool {
         self.workers.is_empty()
     }
@@ -125,13 +120,6 @@ impl Dispatch {
     /// Workers put their letters down after the step they are in.
     pub fn stop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-    }
-
-    /// Lets go of the accounts' tokens.
-    pub async fn revoke(&self) {
-        for account in self.shared.accounts.values() {
-            account.client.revoke().await;
-        }
     }
 
     /// One look at everything: gives work to whoever is free, and says when to look again at the latest.
@@ -256,7 +244,7 @@ impl Dispatch {
 impl Shared {
     /// A full disk is waited out; anything worse ends the process.
     fn written(&self, result: Result<(), RecordError>) -> Result<(), DispatchError> {
-        self.owed.notify_one();
+        self.bells.originals.notify_one();
         match result {
             Ok(()) | Err(RecordError::NotWritten(_)) => Ok(()),
             Err(RecordError::Read(error)) => Err(error.into()),

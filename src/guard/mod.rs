@@ -14,11 +14,12 @@ use serde::{Deserialize, Serialize};
 pub use admission::{Counts, Terms, Weighed};
 pub use alarm::{Alarm, Raised, Turn, is_nearly_full};
 
+use crate::backoff::Backoff;
 use crate::clock::Time;
 use crate::letter::{AccountNews, AccountProblem};
 
 const FIRST_PROBE: TimeDelta = TimeDelta::minutes(10);
-const LAST_PROBE: TimeDelta = TimeDelta::hours(2);
+const PROBES: Backoff = Backoff::new(FIRST_PROBE, TimeDelta::hours(2));
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -103,8 +104,7 @@ impl Pause {
     /// A probe has begun: the next one comes later.
     #[must_use]
     pub fn probing(&self, now: Time) -> Self {
-        let wait = FIRST_PROBE * i32::try_from(1_u32 << self.probes.min(8)).unwrap_or(1);
-        let probe_at = self.probe_at.map(|_| now + wait.min(LAST_PROBE));
+        let probe_at = self.probe_at.map(|_| now + PROBES.wait(self.probes));
         Self { probe_at, probes: self.probes + 1, ..self.clone() }
     }
 }
@@ -154,8 +154,7 @@ pub struct Breaker {
 }
 
 const FAILURES_IN_A_ROW: u32 = 5;
-const FIRST_REST: TimeDelta = TimeDelta::seconds(10);
-const LAST_REST: TimeDelta = TimeDelta::minutes(5);
+const RESTS: Backoff = Backoff::new(TimeDelta::seconds(10), TimeDelta::minutes(5));
 
 impl Breaker {
     #[must_use]
@@ -167,7 +166,7 @@ impl Breaker {
         let resting = self.until.is_some_and(|until| now < until);
         let until = match failures.checked_sub(FAILURES_IN_A_ROW) {
             Some(_) if resting => self.until,
-            Some(more) => Some(now + (FIRST_REST * (1 << more.min(8))).min(LAST_REST)),
+            Some(more) => Some(now + RESTS.wait(more)),
             None => None,
         };
         Self { failures, until }

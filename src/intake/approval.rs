@@ -75,7 +75,7 @@ pub(super) async fn copied(
         journal::said_in_folder(number, Command::Release.word());
         // The spool has these very bytes.
         hot.remove(&Path::new(place).join(shown_path(name)))?;
-        shared.taken.notify_one();
+        shared.bells.letters.notify_one();
         return Ok(Some(()));
     }
     Ok(None)

@@ -120,7 +120,7 @@ impl Claim {
             (Next::BackToShelf, _, Some(original)) => {
                 taken_back::remove_text_of(&self.hot, &original)?;
                 self.shared.store.reclaimed(self.ulid, Some(self.shared.clock.now())).await?;
-                self.shared.owed.notify_one();
+                self.shared.bells.originals.notify_one();
                 Ok(Done::Nothing)
             }
             (Next::Clear, _, _) => self.nothing_in(&held),
@@ -151,7 +151,7 @@ impl Claim {
                 order.not_before = self.folder.waits_until(now);
                 order.sealed_pdf = self.folder.keep.sealed_pdf;
                 draft.finish(&order, Some(&self.dropped(main, now)?))?;
-                self.shared.taken.notify_one();
+                self.shared.bells.letters.notify_one();
                 return Ok(Done::Decided);
             }
             Ok(Some(Verdict::Refuse(refusal))) => Undecided::Refused(refusal),
@@ -185,7 +185,7 @@ impl Claim {
         let at = self.shared.clock.now();
         let content = content_of(&self.hot, &self.dir, &origin.name);
         self.shared.store.undecide(self.ulid.clone(), origin, undecided, content, (at, at)).await?;
-        self.shared.owed.notify_one();
+        self.shared.bells.originals.notify_one();
         Ok(Done::Decided)
     }
 

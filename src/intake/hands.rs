@@ -169,7 +169,7 @@ fn heard(shared: &Shared, laid: &Laid<'_>, letter: Number, command: Command) {
     if laid.is_first {
         journal::said_in_folder(letter, command.word());
     }
-    shared.taken.notify_one();
+    shared.bells.letters.notify_one();
 }
 
 /// The original itself lies there.
@@ -217,7 +217,7 @@ async fn moved(
             shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
         }
     }
-    shared.owed.notify_one();
+    shared.bells.originals.notify_one();
     Ok(())
 }
 
@@ -273,6 +273,6 @@ pub(super) async fn not_taken(
     let content = content_of(hot, &claim, name);
     let (refused, now) = (Undecided::Refused(refusal), shared.clock.now());
     shared.store.undecide(ulid, origin, refused, content, (now, now)).await?;
-    shared.owed.notify_one();
+    shared.bells.originals.notify_one();
     Ok(())
 }

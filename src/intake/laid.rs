@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use chrono::TimeDelta;
 
 use super::settle::Settling;
+use crate::backoff::Backoff;
 
 /// What can't be taken up is tried again after this, and then more and more seldom.
-const FIRST_WAIT: TimeDelta = TimeDelta::seconds(1);
-const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
+const AGAIN: Backoff = Backoff::new(TimeDelta::seconds(1), TimeDelta::minutes(5));
 
 #[derive(Debug, Default)]
 pub(super) struct Hands {
@@ -38,7 +38,7 @@ impl Hands {
     /// It failed once more; gives when it is tried again, and whether that is news.
     pub(super) fn fails(&mut self, path: PathBuf, now: TimeDelta) -> (TimeDelta, bool) {
         let (tries, next) = self.failed.entry(path).or_insert((0, now));
-        *next = now + (FIRST_WAIT * (1 << (*tries).min(8))).min(LONGEST_WAIT);
+        *next = now + AGAIN.wait(*tries);
         *tries += 1;
         (*next, *tries == 1)
     }

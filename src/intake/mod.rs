@@ -43,7 +43,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
 use chrono::TimeDelta;
-use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 pub use books::patience as book_patience;
@@ -61,6 +60,7 @@ use watched::{Due, Watched};
 pub use wish::{Candidate, Hand, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed};
 use work::Work;
 
+use crate::bells::Bells;
 use crate::clock::{Clock, Time};
 use crate::hot::{Reach, Registry};
 use crate::pdf::Inspector;
@@ -128,8 +128,6 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// `taken` is told when there is something for the dispatcher, `owed` when there is a move,
-    /// `wake` when there is a hint.
     pub fn new(
         store: Arc<Store>,
         spool: Spool,
@@ -143,7 +141,7 @@ impl Intake {
         Self {
             shared: Arc::new(shared),
             watched: BTreeMap::new(),
-            hints: Hints::new(Arc::clone(&bells.hint)),
+            hints: Hints::new(Arc::clone(&bells.folders)),
             at_once: AT_ONCE,
             places: 0,
             workers: JoinSet::new(),
@@ -237,16 +235,4 @@ impl Intake {
             }
         }
     }
-}
-
-/// What the loops tell one another: that there is something to look at.
-#[derive(Debug, Clone, Default)]
-pub struct Bells {
-    pub taken: Arc<Notify>,
-    pub owed: Arc<Notify>,
-    pub hint: Arc<Notify>,
-    /// There may be something to be told.
-    pub told: Arc<Notify>,
-    /// There may be something to be fetched.
-    pub kept: Arc<Notify>,
 }

@@ -185,7 +185,7 @@ impl Watched {
             shared.alone.forget();
         }
         shared.registry.renamed(shared.store.renamed_folders()?);
-        shared.owed.notify_one();
+        shared.bells.originals.notify_one();
         Ok(())
     }
 
@@ -214,7 +214,7 @@ impl Watched {
             journal::folder_back(&folder.name);
             shared.store.calm(alarm, now).await?;
         }
-        shared.owed.notify_one();
+        shared.bells.originals.notify_one();
         self.trouble.clone_from(&trouble);
         Ok(shared.store.folder_trouble(&folder.name, trouble).await?)
     }
@@ -225,7 +225,7 @@ async fn is_copy(shared: &Shared, folder: &Folder) -> Result<(), IntakeError> {
     journal::folder_copied(&folder.name);
     let why = "what lies in it is held; letters stay those of the folder it was copied from".to_owned();
     shared.store.raise(alarm, why, shared.clock.now()).await?;
-    shared.owed.notify_one();
+    shared.bells.originals.notify_one();
     Ok(())
 }
 

@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use tokio::sync::Notify;
 
-use super::Bells;
 use super::alone::Alone;
 use super::books::Books;
 use super::held_up::UnsettledRules;
 use super::rival::Markers;
+use crate::bells::Bells;
 use crate::clock::Clock;
 use crate::config::Folder;
 use crate::hot::{Hot, Reach, Registry};
@@ -39,9 +38,7 @@ pub(super) struct Shared {
     /// The name that was given last.
     last_ulid: Mutex<Option<Ulid>>,
     /// An entry waits in the spool.
-    pub(super) taken: Arc<Notify>,
-    /// A move may be owed.
-    pub(super) owed: Arc<Notify>,
+    pub(super) bells: Bells,
 }
 
 /// How long a drop must be still in a folder.
@@ -81,8 +78,7 @@ impl Shared {
             rivals: Mutex::default(),
             unsettled_rules: Mutex::default(),
             last_ulid: Mutex::default(),
-            taken: Arc::clone(&bells.taken),
-            owed: Arc::clone(&bells.owed),
+            bells: bells.clone(),
         }
     }
 

@@ -156,7 +156,7 @@ async fn in_force(shared: &Shared, folder: &Folder) -> Result<Result<ShelfNames,
         let json = serde_json::to_string(&known).unwrap_or_default();
         let is_other = before.is_some();
         shared.store.keep_shelf_names(&folder.name, json, is_other.then(|| shared.clock.now())).await?;
-        shared.owed.notify_one();
+        shared.bells.originals.notify_one();
     }
     Ok(Ok(known))
 }

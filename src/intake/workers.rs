@@ -76,7 +76,7 @@ impl Intake {
             self.places = MOST_WAITING.saturating_sub(waiting);
         }
         if self.places == 0 {
-            self.shared.taken.notify_one();
+            self.shared.bells.letters.notify_one();
             return;
         }
         let mut given = true;

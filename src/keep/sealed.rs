@@ -8,6 +8,7 @@ use chrono::TimeDelta;
 
 use super::Keeper;
 use crate::api::Failure;
+use crate::backoff::Backoff;
 use crate::clock::Time;
 use crate::hot::{Content, Hot};
 use crate::journal;
@@ -15,8 +16,7 @@ use crate::letter::{LARGEST_DOCUMENT, Letter};
 use crate::spool::sha256_of;
 use crate::store::{Original, Place, RecordError, SealedRow};
 
-const FIRST_WAIT: TimeDelta = TimeDelta::seconds(10);
-const LONGEST_WAIT: TimeDelta = TimeDelta::hours(6);
+const AGAIN: Backoff = Backoff::new(TimeDelta::seconds(10), TimeDelta::hours(6));
 
 /// Why it did not come about.
 enum Failed {
@@ -45,8 +45,8 @@ impl Keeper {
                         if row.attempts == 3 {
                             journal::not_sealed(row.letter, &why, true);
                         }
-                        let wait = (FIRST_WAIT * (1 << row.attempts.min(16))).min(LONGEST_WAIT);
-                        self.store.sealed_later(&row, Some(now + wait), why).await?;
+                        let again = now + AGAIN.wait(row.attempts);
+                        self.store.sealed_later(&row, Some(again), why).await?;
                     }
                     Err(Failed::Never(why)) => {
                         journal::not_sealed(row.letter, &why, false);

@@ -2,6 +2,8 @@
 
 use chrono::TimeDelta;
 
+use crate::backoff::Backoff;
+
 /// The shortest and the longest wait between two tries of the same thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
@@ -47,9 +49,7 @@ impl Retry {
 
     /// Whatever is free of charge: doubling up to the slowest.
     pub fn ordinary(&self, attempts: u32, jitter: u8) -> TimeDelta {
-        let factor = 1_i32 << attempts.min(20);
-        let wait = self.quickest.checked_mul(factor).unwrap_or(self.slowest);
-        spread(wait.min(self.slowest), jitter)
+        spread(Backoff::new(self.quickest, self.slowest).wait(attempts), jitter)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use chrono::TimeDelta;
 
+use crate::backoff::Backoff;
 use crate::clock::Time;
 use crate::config::{Email, Folder};
 use crate::guard::Cause;
@@ -129,17 +130,14 @@ fn to(who: &[Mailbox], kind: Kind, folder: &str, due: Time) -> Vec<Addressed> {
 
 /// How long a mail waits after so many attempts.
 pub(super) fn again(attempts: u32) -> TimeDelta {
-    const FIRST: TimeDelta = TimeDelta::minutes(1);
-    const LAST: TimeDelta = TimeDelta::hours(1);
-    (FIRST * (1 << attempts.min(8))).min(LAST)
+    Backoff::new(TimeDelta::minutes(1), TimeDelta::hours(1)).wait(attempts)
 }
 
 pub(super) const LONGEST_REST: TimeDelta = TimeDelta::minutes(15);
 
 /// How long a server is left alone that could not be used so often in a row.
 pub(super) fn rest(failures: u32) -> TimeDelta {
-    const FIRST: TimeDelta = TimeDelta::seconds(30);
-    (FIRST * (1 << failures.min(8))).min(LONGEST_REST)
+    Backoff::new(TimeDelta::seconds(30), LONGEST_REST).wait(failures)
 }
 
 /// What a server refuses for now, again and again, it refuses for good after so long.

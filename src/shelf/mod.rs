@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 
+use crate::backoff::Backoff;
 use crate::clock::Clock;
 use crate::config::Folder;
 use crate::drop::numbered;
@@ -33,7 +34,7 @@ use beside::{complete, is_sidecar_left, leave_shelf, text_for, with_receivers};
 use find::{find, in_hand, on_a_shelf};
 pub use tick::Shelves;
 
-const FIRST_WAIT: TimeDelta = TimeDelta::seconds(2);
+const AGAIN: Backoff = Backoff::new(TimeDelta::seconds(2), LONGEST_WAIT);
 const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
 /// While its folder is away.
 const AWAY: TimeDelta = TimeDelta::seconds(10);
@@ -135,8 +136,7 @@ impl Put<'_> {
                 if original.attempts == 0 && error.kind() != io::ErrorKind::WouldBlock {
                     journal::not_shelved(folder, &ulid, &why);
                 }
-                let wait = FIRST_WAIT * (1 << original.attempts.min(8));
-                let later = self.clock.now() + wait.min(LONGEST_WAIT);
+                let later = self.clock.now() + AGAIN.wait(original.attempts);
                 is_written(self.store.move_later(ulid, later, why).await)
             }
         }

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 
 use super::together::TOGETHER;
 use super::{AWAY, Placing, Put};
+use crate::bells::Bells;
 use crate::clock::{Clock, Time};
 use crate::hot::Registry;
 use crate::store::{Original, RecordError, Store};
@@ -19,8 +20,7 @@ pub struct Shelves {
     store: Arc<Store>,
     registry: Arc<Registry>,
     clock: Clock,
-    /// Rung when there may be more to do.
-    owed: Arc<Notify>,
+    bells: Bells,
     beside: Arc<Beside>,
 }
 
@@ -38,12 +38,15 @@ impl Beside {
 }
 
 impl Shelves {
-    pub fn new(store: Arc<Store>, registry: Arc<Registry>, clock: Clock, owed: Arc<Notify>) -> Self {
-        Self { store, registry, clock, owed, beside: Arc::default() }
+    pub fn new(store: Arc<Store>, registry: Arc<Registry>, clock: Clock, bells: Bells) -> Self {
+        Self { store, registry, clock, bells, beside: Arc::default() }
     }
 
     /// Puts away what is due; gives when there will be more.
     pub async fn tick(&self) -> Result<Option<Time>, RecordError> {
+        // The same wakes those who write mails and who fetch what was sealed.
+        self.bells.mails.notify_one();
+        self.bells.kept.notify_one();
         loop {
             let now = self.clock.now();
             let beside = self.beside.lock().clone();
@@ -82,7 +85,7 @@ impl Shelves {
                 shelves.beside.changed.notify_one();
                 // If nothing can be recorded, the dispatcher reports why; the next pass tries again.
                 if matches!(put, Ok(true)) {
-                    shelves.owed.notify_one();
+                    shelves.bells.originals.notify_one();
                 }
             });
         }

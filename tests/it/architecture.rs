@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A room and the rooms it may name, in the reading order of `lib.rs`.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("letter", &["address", "clock"]),
+    ("letter", &["backoff", "address", "clock"]),
     ("address", &[]),
     ("drop", &["letter"]),
     ("address_book", &["address"]),
@@ -13,8 +13,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("texts", &["address", "clock", "drop", "guard", "letter"]),
     ("message", &["texts"]),
     ("page", &["texts"]),
-    ("guard", &["clock", "letter"]),
+    ("guard", &["backoff", "clock", "letter"]),
     ("clock", &[]),
+    ("backoff", &[]),
+    ("bells", &[]),
     ("secret", &[]),
     ("sync", &[]),
     ("disk", &[]),
@@ -41,7 +43,13 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("hot", &["clock", "config", "disk", "drop", "spool", "sync"]),
-    ("shelf", &["clock", "config", "drop", "hot", "journal", "letter", "spool", "store", "texts"]),
+    (
+        "shelf",
+        &[
+            "bells", "backoff", "clock", "config", "drop", "hot", "journal", "letter", "spool", "store",
+            "texts",
+        ],
+    ),
     (
         "intake",
         &[
@@ -60,7 +68,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "texts",
         ],
     ),
-    ("dispatch", &["api", "clock", "guard", "journal", "letter", "spool", "store"]),
+    ("dispatch", &["bells", "api", "clock", "guard", "journal", "letter", "spool", "store"]),
     (
         "owed",
         &[
@@ -68,7 +76,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "texts",
         ],
     ),
-    ("keep", &["api", "clock", "drop", "hot", "journal", "letter", "spool", "store"]),
+    ("keep", &["backoff", "api", "clock", "drop", "hot", "journal", "letter", "spool", "store"]),
     ("schedule", &["clock"]),
     (
         "status",

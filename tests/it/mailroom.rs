@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use mailchute::api::{Client, Patience};
+use mailchute::bells::Bells;
 use mailchute::clock::{Clock, Pace, Time};
 use mailchute::config::Config;
 use mailchute::daemon::Run;
 use mailchute::dispatch::{Account, Dispatch};
 use mailchute::hot::{Reach, Registry};
-use mailchute::intake::{Bells, Intake};
+use mailchute::intake::Intake;
 use mailchute::keep::Keeper;
 use mailchute::owed::Outbox;
 use mailchute::pdf::Inspector;
@@ -194,8 +195,9 @@ impl Mailroom {
         let spool = Spool::open(&store.home().spool()).unwrap();
         let clock = self.clock.clone();
         let at_once = self.at_once.unwrap_or(8);
+        let (bells, retry) = (Bells::default(), config.retry);
         let dispatch =
-            Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), config.retry, at_once);
+            Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), retry, at_once, &bells);
         let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
         registry.decided_by(std::mem::take(&mut config.on_disk));
         let outbox = Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config)
@@ -203,9 +205,7 @@ impl Mailroom {
         let keeper =
             Keeper::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
         let inspector = Inspector::of(&self.counts_pages);
-        let bells = Bells::default();
-        let shelves =
-            Shelves::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), Arc::clone(&bells.owed));
+        let shelves = Shelves::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), bells.clone());
         let reach = Arc::clone(&self.reach);
         let intake =
             Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, reach, clock, &bells);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use mailchute::api::{Client, Credentials, Patience, Places};
+use mailchute::bells::Bells;
 use mailchute::clock::{Clock, Pace, Time};
 use mailchute::dispatch::{Account, Dispatch};
 use mailchute::letter::{Command, Document, Fact, Letter, Number, Order, Retry};
@@ -77,7 +78,9 @@ impl Office {
         let spool = Spool::open(&store.home().spool()).unwrap();
         let account = Account::new("main".to_owned(), self.client());
         let (clock, retry) = (self.clock.clone(), Retry::default());
-        let dispatch = Dispatch::new(Arc::clone(&store), spool, vec![account], clock, retry, self.at_once);
+        let bells = Bells::default();
+        let dispatch =
+            Dispatch::new(Arc::clone(&store), spool, vec![account], clock, retry, self.at_once, &bells);
         self.up = Some((store, dispatch));
         report
     }

@@ -1,0 +1,61 @@
+//! What the service manager hears while the loops run: that we are ready, and how things stand.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use crate::journal;
+use crate::store::{Store, StoreError};
+use crate::systemd::Manager;
+
+/// Ready or not by then: a share that hangs is not waited for longer.
+const READY_AT_LATEST: Duration = Duration::from_mins(1);
+/// How things stand is told at most this often.
+const TELLS: Duration = Duration::from_secs(5);
+
+/// Ready is who has heard of each account, and has looked at every folder.
+pub(super) async fn tell_ready(
+    manager: Arc<Manager>,
+    mut heard: watch::Receiver<bool>,
+    mut watching: watch::Receiver<bool>,
+) {
+    let both = async {
+        let heard = heard.wait_for(|heard| *heard).await.is_ok();
+        heard && watching.wait_for(|watching| *watching).await.is_ok()
+    };
+    // A loop that ended is no reason to be ready.
+    if timeout(READY_AT_LATEST, both).await != Ok(false) {
+        journal::ready();
+        manager.ready();
+    }
+}
+
+/// Tells how things stand whenever letters were looked at.
+pub(super) async fn tell_standing(
+    manager: Arc<Manager>,
+    store: Arc<Store>,
+    mut looked: watch::Receiver<bool>,
+) {
+    while manager.is_there() && looked.changed().await.is_ok() {
+        // Whoever can't read the records ends the daemon, and says why.
+        if let Ok(standing) = standing(&store) {
+            manager.stands(standing);
+        }
+        sleep(TELLS).await;
+    }
+}
+
+/// In a line.
+fn standing(store: &Store) -> Result<String, StoreError> {
+    let (mut posted, mut followed, mut waits) = (0, 0, store.drops_held()?);
+    for (state, count) in store.under_way()? {
+        match state.as_str() {
+            "confirmed" => followed += count,
+            "held" => waits += count,
+            _to_be_posted => posted += count,
+        }
+    }
+    Ok(format!("{posted} being posted, {followed} followed until they ship, {waits} wait for a person"))
+}

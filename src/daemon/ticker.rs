@@ -1,0 +1,136 @@
+//! How every loop runs: a look when something is due, when its bell rings, and now and then anyway.
+
+use std::future::{Future, pending};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::pulse::Pulse;
+use crate::clock::{Clock, Time};
+use crate::dispatch::Dispatch;
+use crate::intake::Intake;
+use crate::keep::Keeper;
+use crate::owed::Outbox;
+use crate::shelf::Shelves;
+
+/// Between two looks, however much is due.
+const BREATH: Duration = Duration::from_millis(5);
+
+/// A loop's work. Whatever is cut off is done again at the next start.
+pub(super) trait Ticker: Send {
+    /// One look at everything that is due; gives when there will be more.
+    fn tick(&mut self) -> impl Future<Output = anyhow::Result<Option<Time>>> + Send;
+
+    /// Resolves when something that a look began has ended, so that another look is worth it.
+    fn joined(&mut self) -> impl Future<Output = anyhow::Result<()>> + Send {
+        pending()
+    }
+
+    /// Whether it has looked at everything it must know before the daemon is ready.
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    /// The daemon ends: brings what is under way to its next durable state.
+    fn finish(&mut self) -> impl Future<Output = anyhow::Result<()>> + Send {
+        async { Ok(()) }
+    }
+}
+
+/// When a loop looks, and what it is watched by.
+pub(super) struct Rhythm {
+    pub(super) clock: Clock,
+    pub(super) bell: Arc<Notify>,
+    /// In a burst more than one rings: what follows within this time is done in the same look.
+    pub(super) gather: Duration,
+    /// Looks at least this often, even if nobody rings.
+    pub(super) longest: Duration,
+    pub(super) pulse: Pulse,
+    /// Sent after each look: whether it is ready.
+    pub(super) looked: watch::Sender<bool>,
+    pub(super) stopped: watch::Receiver<bool>,
+}
+
+/// Runs until the daemon is asked to end, or something is wrong.
+pub(super) async fn run(mut ticker: impl Ticker, rhythm: Rhythm) -> anyhow::Result<()> {
+    let Rhythm { clock, bell, gather, longest, pulse, looked, mut stopped } = rhythm;
+    loop {
+        pulse.begins();
+        let next = tokio::select! {
+            biased;
+            _ = stopped.wait_for(|stopped| *stopped) => break,
+            next = ticker.tick() => next?,
+        };
+        pulse.rests();
+        looked.send_replace(ticker.is_ready());
+        let due = next.and_then(|next| clock.real_wait(next)).unwrap_or(longest);
+        let due = Instant::now() + due.clamp(BREATH, longest);
+        tokio::select! {
+            biased;
+            _ = stopped.wait_for(|stopped| *stopped) => break,
+            joined = ticker.joined() => joined?,
+            () = rung(&bell, gather) => {}
+            () = sleep_until(due) => {}
+        }
+    }
+    ticker.finish().await
+}
+
+async fn rung(bell: &Notify, gather: Duration) {
+    bell.notified().await;
+    if !gather.is_zero() {
+        sleep(gather).await;
+    }
+}
+
+impl Ticker for Intake {
+    async fn tick(&mut self) -> anyhow::Result<Option<Time>> {
+        Ok(self.tick().await?)
+    }
+
+    async fn joined(&mut self) -> anyhow::Result<()> {
+        Ok(self.joined().await?)
+    }
+}
+
+impl Ticker for Dispatch {
+    async fn tick(&mut self) -> anyhow::Result<Option<Time>> {
+        Ok(self.tick().await?)
+    }
+
+    async fn joined(&mut self) -> anyhow::Result<()> {
+        Ok(self.joined().await?)
+    }
+
+    fn is_ready(&self) -> bool {
+        self.has_heard()
+    }
+
+    async fn finish(&mut self) -> anyhow::Result<()> {
+        self.stop();
+        while !self.is_idle() {
+            self.joined().await?;
+        }
+        Ok(())
+    }
+}
+
+impl Ticker for Shelves {
+    async fn tick(&mut self) -> anyhow::Result<Option<Time>> {
+        Ok(Self::tick(self).await?)
+    }
+}
+
+impl Ticker for Arc<Outbox> {
+    async fn tick(&mut self) -> anyhow::Result<Option<Time>> {
+        Ok(Outbox::tick(self).await?)
+    }
+}
+
+impl Ticker for Keeper {
+    async fn tick(&mut self) -> anyhow::Result<Option<Time>> {
+        Ok(Self::tick(self).await?)
+    }
+}
