@@ -181,19 +181,15 @@ impl Client {
         Ok(Created { mail, targets: made.contents.into_iter().map(|content| content.upload).collect() })
     }
 
-    /// `Ok(Err)` is a target that does not take it.
     pub async fn upload(
         &self,
         target: &UploadTarget,
         number: Number,
         document: usize,
         pdf: impl Into<Bytes>,
-    ) -> Result<Result<(), String>, Failure> {
+    ) -> Result<Stored, Failure> {
         let name = file_name(number, document);
-        match upload::upload(&self.transfers, &self.places, &self.meter, target, name, pdf.into()).await? {
-            Stored::Yes => Ok(Ok(())),
-            Stored::Refused(why) => Ok(Err(why)),
-        }
+        upload::upload(&self.transfers, &self.places, &self.meter, target, name, pdf.into()).await
     }
 
     pub async fn read(&self, known: Known<'_>) -> Result<ReadAnswer, Failure> {

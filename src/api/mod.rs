@@ -22,6 +22,7 @@ pub use failure::Failure;
 pub use line::{Patience, install_tls};
 pub use meter::{Counted, Meter, Spans};
 pub use places::{BadPlace, Places};
+pub use upload::Stored;
 
 use crate::secret::Secret;
 

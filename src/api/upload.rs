@@ -16,8 +16,9 @@ const LARGEST_PDF: usize = 40_000_000;
 
 /// What became of an upload that was answered.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Stored {
+pub enum Stored {
     Yes,
+    /// The target does not take it.
     Refused(String),
 }
 

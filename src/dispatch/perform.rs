@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Shared;
 use super::account::Account;
-use crate::api::{Failure, Known};
+use crate::api::{Failure, Known, Stored};
 use crate::journal;
 use crate::letter::{CreateAnswer, Letter, Mail, Outcome, Realm, Step, Trouble, UploadAnswer};
 use crate::spool::{EntryError, Ulid};
@@ -93,8 +93,8 @@ impl Shared {
             }
         };
         match account.client.upload(&target, letter.number, document, bytes).await? {
-            Ok(()) => Ok(UploadAnswer::Taken { document }),
-            Err(why) => Ok(UploadAnswer::Refused(why)),
+            Stored::Yes => Ok(UploadAnswer::Taken { document }),
+            Stored::Refused(why) => Ok(UploadAnswer::Refused(why)),
         }
     }
 

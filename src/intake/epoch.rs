@@ -1,7 +1,6 @@
 //! How far our records are is kept in the folders, so that older ones, put back from a backup, are
 //! recognised: at the start by every folder that is there, by the others when they are back.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +9,9 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
 use super::IntakeError;
+use super::open::NotOpened;
 use crate::config::Folder;
-use crate::hot::{Hot, Keeper, Reach, this_process};
+use crate::hot::{Away, Hot, Keeper, Reach, this_process};
 use crate::store::{Epoch, Epochs, Store};
 
 /// A share that does not answer keeps the others from nothing; it is asked again when it is opened.
@@ -66,16 +66,13 @@ pub(super) struct Told {
 
 impl Told {
     /// Of a folder that was opened just now, unless that knows more than we do.
-    pub(super) fn by(store: &Store, folder: &Folder, hot: &Hot) -> Result<io::Result<Self>, IntakeError> {
+    pub(super) fn by(store: &Store, folder: &Folder, hot: &Hot) -> Result<Self, NotOpened> {
         // What was there and can't be read must not be written over.
-        let known = match hot.epoch() {
-            Ok(known) => Epochs::read(&known.unwrap_or_default()),
-            Err(error) => return Ok(Err(error)),
-        };
+        let known = Epochs::read(&hot.epoch().map_err(Away::closed)?.unwrap_or_default());
         if store.is_older_than(&known)? {
-            return Err(IntakeError::OlderRecords(folder.name.clone()));
+            return Err(IntakeError::OlderRecords(folder.name.clone()).into());
         }
-        Ok(Ok(Self { known, last: None, due: None }))
+        Ok(Self { known, last: None, due: None })
     }
 
     /// There may be new facts.

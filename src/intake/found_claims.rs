@@ -2,11 +2,12 @@
 
 use std::io;
 
+use super::claims;
 use super::claims::{Known, Next};
 use super::decide::{main_of, record_of};
+use super::open::NotOpened;
 use super::shared::Shared;
 use super::taken_back::put_back;
-use super::{IntakeError, claims};
 use crate::hot::{Away, Hot, WAS_THERE};
 use crate::spool::Ulid;
 
@@ -19,27 +20,15 @@ pub(super) enum Enabled {
 }
 
 /// The claims of a folder that was opened. Those that may not be ours got a name by which they are held.
-pub(super) fn claims_of(
-    shared: &Shared,
-    hot: &Hot,
-    enabled: &Enabled,
-) -> Result<Result<Vec<String>, Away>, IntakeError> {
-    let found = match hot.claims() {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(Away::closed(error))),
-    };
+pub(super) fn claims_of(shared: &Shared, hot: &Hot, enabled: &Enabled) -> Result<Vec<String>, NotOpened> {
     let mut claims = Vec::new();
-    for dir in found {
-        let claim = match enabled {
+    for dir in hot.claims().map_err(Away::closed)? {
+        claims.extend(match enabled {
             Enabled::Ours(marker) => distrusted(shared, hot, dir, marker.as_deref())?,
-            Enabled::Copied => made_anew(shared, hot, &dir).map(Some),
-        };
-        match claim {
-            Ok(claim) => claims.extend(claim),
-            Err(error) => return Ok(Err(Away::no_right(error))),
-        }
+            Enabled::Copied => Some(made_anew(shared, hot, &dir).map_err(Away::no_right)?),
+        });
     }
-    Ok(Ok(claims))
+    Ok(claims)
 }
 
 /// A claim that was copied gets a name of its own, and is held.
@@ -55,23 +44,20 @@ fn distrusted(
     hot: &Hot,
     dir: String,
     our_marker: Option<&str>,
-) -> Result<io::Result<Option<String>>, IntakeError> {
-    let Ok(ulid) = dir.parse::<Ulid>() else { return Ok(Ok(Some(dir))) };
+) -> Result<Option<String>, NotOpened> {
+    let Ok(ulid) = dir.parse::<Ulid>() else { return Ok(Some(dir)) };
     let (original, in_spool) = (shared.store.original(&ulid)?, shared.spool.has(&ulid));
     let is_known = original.is_some() || in_spool;
     // Both are named by the time at which they were made.
     let is_since = our_marker.is_some_and(|marker| marker <= ulid.as_str());
     if claims::is_ours(is_known, is_since, hot.is_locked()) {
         let record = original.as_ref().map(record_of);
-        return Ok(not_empty(hot, dir, |holds_drop| Known {
-            holds_drop,
-            record,
-            in_spool,
-            was_there: false,
-        }));
+        let known = |holds_drop| Known { holds_drop, record, in_spool, was_there: false };
+        return Ok(not_empty(hot, dir, known).map_err(Away::no_right)?);
     }
     let held = format!("{dir}{WAS_THERE}");
-    Ok(hot.rename_claim(&dir, &held).map(|()| Some(held)))
+    hot.rename_claim(&dir, &held).map_err(Away::no_right)?;
+    Ok(Some(held))
 }
 
 /// A run that was killed may have moved the sidecar of a drop alone: it lies beside its PDF again before the

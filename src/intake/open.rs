@@ -14,18 +14,47 @@ use crate::config::Folder;
 use crate::guard::Alarm;
 use crate::hot::{Away, Hot, Known};
 use crate::journal;
-use crate::store::KnownFolder;
+use crate::store::{KnownFolder, RecordError, StoreError};
 
 /// A marker that is so much younger than the file system's clock was laid by one that was ahead, in nanoseconds.
 const AHEAD: i64 = 60_000_000_000;
 
+/// Why a folder is not open.
+#[derive(Debug)]
+pub(super) enum NotOpened {
+    /// It is tried again later.
+    Away(Away),
+    /// Nothing can be taken in any more.
+    Ends(Box<IntakeError>),
+}
+
+impl From<Away> for NotOpened {
+    fn from(away: Away) -> Self {
+        Self::Away(away)
+    }
+}
+
+impl From<IntakeError> for NotOpened {
+    fn from(error: IntakeError) -> Self {
+        Self::Ends(Box::new(error))
+    }
+}
+
+impl From<StoreError> for NotOpened {
+    fn from(error: StoreError) -> Self {
+        Self::Ends(Box::new(error.into()))
+    }
+}
+
+impl From<RecordError> for NotOpened {
+    fn from(error: RecordError) -> Self {
+        Self::Ends(Box::new(error.into()))
+    }
+}
+
 impl Watched {
     /// The handle of the folder; opened, and its claims taken up, if it was not.
-    pub(super) async fn opened(
-        &mut self,
-        shared: &Shared,
-        known: &Known,
-    ) -> Result<Result<Arc<Hot>, Away>, IntakeError> {
+    pub(super) async fn opened(&mut self, shared: &Shared, known: &Known) -> Result<Arc<Hot>, NotOpened> {
         let folder = &known.folder;
         if let Some(still) = self.still_open(shared, known).await? {
             return Ok(still);
@@ -38,10 +67,7 @@ impl Watched {
             self.trouble = before.as_ref().and_then(|before| before.trouble.clone());
         }
         let keeper = epoch::keeper(&shared.store)?;
-        let hot = match shared.reach.open(&folder.path, before.is_some(), &keeper) {
-            Ok(hot) => Arc::new(hot),
-            Err(away) => return Ok(Err(away)),
-        };
+        let hot = Arc::new(shared.reach.open(&folder.path, before.is_some(), &keeper)?);
         let begun = shared.store.moves_begun(&folder.name)?;
         let begun: Vec<PathBuf> = begun.iter().map(|path| hands::shown_path(path)).collect();
         let names = &folder.names;
@@ -49,54 +75,36 @@ impl Watched {
         let shelves =
             [&names.approve, &names.cancel, &names.held, &names.rejected, &names.cancelled, &names.sent];
         let begun: Vec<&Path> = begun.iter().map(PathBuf::as_path).collect();
-        if let Err(error) = hot.make_last(&begun, &shelves.map(String::as_str)) {
-            return Ok(Err(Away::closed(error)));
-        }
-        self.epoch = match epoch::Told::by(&shared.store, folder, &hot)? {
-            Ok(told) => told,
-            Err(error) => return Ok(Err(Away::closed(error))),
-        };
-        let enabled = match self.enable(shared, folder, &hot).await? {
-            Ok(enabled) => enabled,
-            Err(error) => return Ok(Err(Away::no_right(error))),
-        };
+        hot.make_last(&begun, &shelves.map(String::as_str)).map_err(Away::closed)?;
+        self.epoch = epoch::Told::by(&shared.store, folder, &hot)?;
+        let enabled = self.enable(shared, folder, &hot).await?;
         let names = [folder.names.approve.as_str(), folder.names.cancel.as_str()];
-        if let Err(error) = hot.share(&folder.names.all()).and_then(|()| hot.furnish(&names)) {
-            return Ok(Err(Away::no_right(error)));
-        }
+        hot.share(&folder.names.all()).and_then(|()| hot.furnish(&names)).map_err(Away::no_right)?;
         // Whatever a crash left in the claims is looked at again, when it has been still here too.
-        let claims = match claims_of(shared, &hot, &enabled)? {
-            Ok(claims) => claims,
-            Err(away) => return Ok(Err(away)),
-        };
         let now = shared.clock.steady();
-        for dir in claims {
+        for dir in claims_of(shared, &hot, &enabled)? {
             self.resume(dir, now, None);
         }
         // Its rival may have been found meanwhile; then both are compared at the next look.
         self.opened = !shared.has_rival(&folder.name);
         shared.registry.set(&folder.name, self.opened.then(|| Arc::clone(&hot)));
-        Ok(Ok(hot))
+        Ok(hot)
     }
 
     /// The handle it has, if that is still good, or why nothing may be opened.
-    async fn still_open(
-        &mut self,
-        shared: &Shared,
-        known: &Known,
-    ) -> Result<Option<Result<Arc<Hot>, Away>>, IntakeError> {
+    async fn still_open(&mut self, shared: &Shared, known: &Known) -> Result<Option<Arc<Hot>>, NotOpened> {
         let folder = &known.folder;
         if (!self.opened || shared.has_rival(&folder.name))
             && let Some(other) = rival(shared, folder).await?
         {
             shared.are_rivals(&folder.name, &other);
             self.opened = false;
-            return Ok(Some(Err(Away::Rival(other))));
+            return Err(Away::Rival(other).into());
         }
         shared.has_no_rival(&folder.name);
         if let Some(hot) = known.hot.as_ref().filter(|_| self.opened) {
             let why = match hot.is_still_there() {
-                Ok(true) => return Ok(Some(Ok(Arc::clone(hot)))),
+                Ok(true) => return Ok(Some(Arc::clone(hot))),
                 Ok(false) => "it is not the directory it was".to_owned(),
                 Err(error) => error.to_string(),
             };
@@ -108,16 +116,9 @@ impl Watched {
     }
 
     /// Says since when drops count as new here, and whose the claims in it are.
-    async fn enable(
-        &mut self,
-        shared: &Shared,
-        folder: &Folder,
-        hot: &Hot,
-    ) -> Result<io::Result<Enabled>, IntakeError> {
-        let (marker, directory) = match hot.marker().and_then(|marker| Ok((marker, hot.directory()?))) {
-            Ok(found) => found,
-            Err(error) => return Ok(Err(error)),
-        };
+    async fn enable(&mut self, shared: &Shared, folder: &Folder, hot: &Hot) -> Result<Enabled, NotOpened> {
+        let marker = hot.marker().map_err(Away::no_right)?;
+        let directory = hot.directory().map_err(Away::no_right)?;
         let before = match &marker {
             Some(marker) => shared.store.folder_of(marker)?,
             None => None,
@@ -146,16 +147,13 @@ impl Watched {
                 self.know(shared, known, &before.name).await?;
             }
             is_no_copy(shared, folder).await?;
-            return Ok(Ok(Enabled::Ours(Some(before.id.clone()))));
+            return Ok(Enabled::Ours(Some(before.id.clone())));
         }
         // New to us, back, put back, copied, or worked on with other records: what is there now was not dropped
         // under our eyes. Under a new marker other records that worked here see the same.
         let new = || shared.new_ulid().map(|id| id.to_string()).unwrap_or_default();
         let id = ours.as_ref().map_or_else(new, |before| before.id.clone());
-        let since = match hot.mark(&id) {
-            Ok(since) => since,
-            Err(error) => return Ok(Err(error)),
-        };
+        let since = hot.mark(&id).map_err(Away::no_right)?;
         let had = ours.as_ref().map_or_else(|| folder.name.clone(), |before| before.name.clone());
         let is_others = marker.is_some() && identity.is_none();
         let (name, now_id) = (folder.name.clone(), id.clone());
@@ -170,10 +168,10 @@ impl Watched {
         journal::folder_enabled(&folder.name, came_back);
         if identity == Some(Identity::Copy) {
             is_copy(shared, folder).await?;
-            return Ok(Ok(Enabled::Copied));
+            return Ok(Enabled::Copied);
         }
         is_no_copy(shared, folder).await?;
-        Ok(Ok(Enabled::Ours(ours.map(|_| id))))
+        Ok(Enabled::Ours(ours.map(|_| id)))
     }
 
     /// The folder as it is from now on; it had a name before.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::IntakeError;
+use super::open::NotOpened;
 use super::shared::Shared;
 use super::watched::Watched;
 use super::wish::Hand;
@@ -124,28 +124,23 @@ impl Watched {
         &mut self,
         shared: &Shared,
         known: &Known,
-    ) -> Result<Result<Arc<Hot>, Away>, IntakeError> {
-        let hot = match self.opened(shared, known).await? {
-            Ok(hot) => hot,
-            Err(away) => return Ok(Err(away)),
-        };
+    ) -> Result<Arc<Hot>, NotOpened> {
+        let hot = self.opened(shared, known).await?;
         let folder = &known.folder;
         if self.has_other_names(folder) {
-            match in_force(shared, folder).await? {
-                Ok(names) => self.shelves = Some((folder.names.clone(), folder.language, names)),
-                Err(wrong) => return Ok(Err(Away::ShelfName(wrong))),
-            }
+            let names = in_force(shared, folder).await?;
+            self.shelves = Some((folder.names.clone(), folder.language, names));
         }
-        Ok(Ok(hot))
+        Ok(hot)
     }
 }
 
 /// The names of a folder's shelves, recorded if they are others than before: then what is not finished is moved and
-/// its texts are written anew. `Err`: what is wrong with them.
-async fn in_force(shared: &Shared, folder: &Folder) -> Result<Result<ShelfNames, String>, IntakeError> {
+/// its texts are written anew.
+async fn in_force(shared: &Shared, folder: &Folder) -> Result<ShelfNames, NotOpened> {
     let recorded = shared.store.shelf_names(&folder.name)?;
     if let Some(wrong) = reused_names(&shared.reach, recorded.as_deref(), folder).into_iter().next() {
-        return Ok(Err(wrong));
+        return Err(Away::ShelfName(wrong).into());
     }
     let before: Option<ShelfNames> = recorded.as_deref().and_then(|json| serde_json::from_str(json).ok());
     let known = match &before {
@@ -158,7 +153,7 @@ async fn in_force(shared: &Shared, folder: &Folder) -> Result<Result<ShelfNames,
         shared.store.keep_shelf_names(&folder.name, json, is_other.then(|| shared.clock.now())).await?;
         shared.bells.originals.notify_one();
     }
-    Ok(Ok(known))
+    Ok(known)
 }
 
 #[cfg(test)]

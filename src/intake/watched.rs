@@ -11,6 +11,7 @@ use super::books::BookAlarm;
 use super::held_up::HeldUp;
 use super::hints::Hints;
 use super::laid::Hands;
+use super::open::NotOpened;
 use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, together};
 use super::shelf_names::ShelfNames;
@@ -165,7 +166,7 @@ impl Watched {
         self.is_hinted = false;
         self.last_look = Some(now);
         self.book.look(shared, folder).await?;
-        let looked = match self.opened_with_shelves(shared, known).await? {
+        let looked = match self.opened_with_shelves(shared, known).await {
             Ok(hot) => match self.scan(shared, folder, &hot) {
                 Ok(next) => {
                     // People may have removed them.
@@ -185,7 +186,8 @@ impl Watched {
                 }
                 Err(error) => Err(Away::closed(error)),
             },
-            Err(away) => Err(away),
+            Err(NotOpened::Away(away)) => Err(away),
+            Err(NotOpened::Ends(error)) => return Err(*error),
         };
         let next = match looked {
             Ok(next) => {

@@ -14,7 +14,7 @@ use crate::hot::{Content, Hot};
 use crate::journal;
 use crate::letter::{LARGEST_DOCUMENT, Letter};
 use crate::spool::sha256_of;
-use crate::store::{Original, Place, RecordError, SealedRow};
+use crate::store::{Original, Place, RecordError, SealedRow, StoreError};
 
 const AGAIN: Backoff = Backoff::new(TimeDelta::seconds(10), TimeDelta::hours(6));
 
@@ -23,6 +23,14 @@ enum Failed {
     /// It may another time.
     Later(String),
     Never(String),
+    /// Nothing can be read or recorded.
+    Records(RecordError),
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self::Records(error.into())
+    }
 }
 
 impl Keeper {
@@ -33,7 +41,7 @@ impl Keeper {
                 return Ok(next);
             }
             for row in due {
-                match self.lay_down(&row).await? {
+                match self.lay_down(&row).await {
                     Ok((path, same)) => {
                         if let Some(same) = same {
                             journal::sealed(row.letter, same);
@@ -48,6 +56,7 @@ impl Keeper {
                         let again = now + AGAIN.wait(row.attempts);
                         self.store.sealed_later(&row, Some(again), why).await?;
                     }
+                    Err(Failed::Records(error)) => return Err(error),
                     Err(Failed::Never(why)) => {
                         journal::not_sealed(row.letter, &why, false);
                         self.store.sealed_later(&row, None, why).await?;
@@ -58,12 +67,9 @@ impl Keeper {
     }
 
     /// Where it lies then, and if it was fetched, whether it is what was uploaded.
-    async fn lay_down(
-        &self,
-        row: &SealedRow,
-    ) -> Result<Result<(PathBuf, Option<bool>), Failed>, RecordError> {
-        let later = |why: &str| Ok(Err(Failed::Later(why.to_owned())));
-        let never = |why: &str| Ok(Err(Failed::Never(why.to_owned())));
+    async fn lay_down(&self, row: &SealedRow) -> Result<(PathBuf, Option<bool>), Failed> {
+        let later = |why: &str| Err(Failed::Later(why.to_owned()));
+        let never = |why: &str| Err(Failed::Never(why.to_owned()));
         let (Some(letter), Some(original)) =
             (self.store.letter(row.letter)?, self.store.original_of(row.letter)?)
         else {
@@ -81,7 +87,7 @@ impl Keeper {
         };
         if let Some(known) = &row.path {
             let known = PathBuf::from(OsStr::from_bytes(known));
-            return Ok(moved(&hot, known, target).map(|path| (path, None)));
+            return moved(&hot, known, target).map(|path| (path, None));
         }
         let Some(mail) = letter.state.mail() else { return never("it was cancelled") };
         let Some(client) = self.clients.get(&letter.order.account) else {
@@ -89,19 +95,19 @@ impl Keeper {
         };
         let bytes = match client.pdf(mail, row.document).await {
             Ok(bytes) => bytes,
-            Err(Failure::Refused(why)) => return Ok(Err(Failed::Never(why))),
-            Err(Failure::Unknown(why) | Failure::Later { why, .. }) => return Ok(Err(Failed::Later(why))),
-            Err(Failure::Account(problem)) => return Ok(Err(Failed::Later(problem.to_string()))),
+            Err(Failure::Refused(why)) => return Err(Failed::Never(why)),
+            Err(Failure::Unknown(why) | Failure::Later { why, .. }) => return Err(Failed::Later(why)),
+            Err(Failure::Account(problem)) => return Err(Failed::Later(problem.to_string())),
         };
         let same =
             letter.order.documents.get(row.document).is_some_and(|sent| sent.sha256 == sha256_of(&bytes));
         // It may have been laid down, and not recorded.
         let there = hot.read_at(&target, LARGEST_DOCUMENT);
         if matches!(there, Ok(Content::Whole { bytes: there, .. }) if there == bytes) {
-            return Ok(Ok((target, Some(same))));
+            return Ok((target, Some(same)));
         }
         let path = hot.write_new(&target, &bytes);
-        Ok(path.map(|path| (path, Some(same))).map_err(|error| Failed::Later(error.to_string())))
+        path.map(|path| (path, Some(same))).map_err(|error| Failed::Later(error.to_string()))
     }
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use super::NotShelved;
 use super::place;
 use crate::clock::Time;
 use crate::config::Folder;
@@ -12,7 +13,7 @@ use crate::drop::{Kind, numbered};
 use crate::hot::{Content, Hot};
 use crate::letter::{LARGEST_DOCUMENT, Letter};
 use crate::spool::sha256_of;
-use crate::store::{Original, Place, Store, StoreError};
+use crate::store::{Original, Place, Store};
 
 /// Of originals with one name so many are looked through.
 const NAMESAKES: u32 = 20;
@@ -29,24 +30,17 @@ pub(super) fn in_hand(original: &Original, folder: &Folder, hot: &Hot) -> bool {
 
 /// Where an original is now, as a path in its folder: in its claim, where it was being moved to, or on its
 /// shelf. A path may be another's by now: a move that failed leaves its name to whoever comes first.
-pub(super) fn find(
-    store: &Store,
-    original: &Original,
-    hot: &Hot,
-) -> Result<io::Result<Option<PathBuf>>, StoreError> {
-    match hot.find_claimed(original.ulid.as_str(), &original.origin.name) {
-        Ok(None) => {}
-        claimed => return Ok(claimed),
+pub(super) fn find(store: &Store, original: &Original, hot: &Hot) -> Result<Option<PathBuf>, NotShelved> {
+    if let Some(claimed) = hot.find_claimed(original.ulid.as_str(), &original.origin.name)? {
+        return Ok(Some(claimed));
     }
     for path in [&original.moving, &original.shelved].into_iter().flatten() {
         let at = PathBuf::from(OsStr::from_bytes(path));
-        match hot.is_there(&at) {
-            Ok(true) if !store.is_anothers(original, path)? => return Ok(Ok(Some(at))),
-            Ok(_) => {}
-            Err(error) => return Ok(Err(error)),
+        if hot.is_there(&at)? && !store.is_anothers(original, path)? {
+            return Ok(Some(at));
         }
     }
-    Ok(Ok(None))
+    Ok(None)
 }
 
 /// Records that were made anew, or put back, do not know where an original lies. On a shelf it is known by
@@ -58,8 +52,8 @@ pub(super) fn on_a_shelf(
     folder: &Folder,
     hot: &Hot,
     posted: Option<Time>,
-) -> Result<io::Result<Option<PathBuf>>, StoreError> {
-    let Some(letter) = letter else { return Ok(Ok(None)) };
+) -> Result<Option<PathBuf>, NotShelved> {
+    let Some(letter) = letter else { return Ok(None) };
     let shelves = [Place::Sent, Place::Held, Place::Cancelled];
     for dir in shelves.into_iter().filter_map(|shelf| place::dir(shelf, &folder.names, folder.zone, posted)) {
         for n in 1..=NAMESAKES {
@@ -69,15 +63,15 @@ pub(super) fn on_a_shelf(
                 continue;
             }
             match hot.read_at(&path, LARGEST_DOCUMENT) {
-                Ok(content) if is_of(letter, &content) => return Ok(Ok(Some(path))),
+                Ok(content) if is_of(letter, &content) => return Ok(Some(path)),
                 Ok(_) => {}
                 // A person may have taken the first of them away.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Ok(Err(error)),
+                Err(error) => return Err(error.into()),
             }
         }
     }
-    Ok(Ok(None))
+    Ok(None)
 }
 
 fn is_of(letter: &Letter, content: &Content) -> bool {

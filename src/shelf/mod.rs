@@ -26,7 +26,7 @@ use crate::config::Folder;
 use crate::drop::numbered;
 use crate::hot::{Hot, Registry, Told};
 use crate::journal;
-use crate::store::{Dated, Fate, Original, Place, RecordError, Store};
+use crate::store::{Dated, Fate, Original, Place, RecordError, Store, StoreError};
 use crate::texts::Times;
 
 pub use audit::{Looked, audit};
@@ -62,6 +62,22 @@ fn is_written(recorded: Result<(), RecordError>) -> Result<bool, RecordError> {
         Ok(()) => Ok(true),
         Err(RecordError::NotWritten(_)) => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+/// Why an original could not be put away.
+#[derive(Debug, thiserror::Error)]
+enum NotShelved {
+    /// Its folder: it is tried again later.
+    #[error(transparent)]
+    Folder(#[from] io::Error),
+    #[error(transparent)]
+    Records(#[from] RecordError),
+}
+
+impl From<StoreError> for NotShelved {
+    fn from(error: StoreError) -> Self {
+        Self::Records(error.into())
     }
 }
 
@@ -102,8 +118,9 @@ impl Put<'_> {
         let known = self.registry.get(&original.origin.folder);
         let recorded = match known.map(|known| (known.folder, known.hot)) {
             Some((folder, Some(hot))) => match self.shelve(&original, &folder, &hot).await {
-                Err(error) => Err(error),
-                Ok(shelved) => return self.record(original, shelved, placing).await,
+                Err(NotShelved::Records(error)) => Err(error),
+                Err(NotShelved::Folder(error)) => return self.record(original, Err(error), placing).await,
+                Ok(shelved) => return self.record(original, Ok(shelved), placing).await,
             },
             Some((_, None)) => self.store.move_later(ulid, now + AWAY, "its folder is away".to_owned()).await,
             None => {
@@ -142,37 +159,28 @@ impl Put<'_> {
         }
     }
 
-    async fn shelve(
-        &self,
-        original: &Original,
-        folder: &Folder,
-        hot: &Hot,
-    ) -> Result<io::Result<Shelved>, RecordError> {
+    async fn shelve(&self, original: &Original, folder: &Folder, hot: &Hot) -> Result<Shelved, NotShelved> {
         let Lay { place, here, dir, text } = match self.plan(original, folder, hot)? {
-            Ok(Plan::Lay(lay)) => lay,
-            Ok(Plan::OutOfSight(here)) => return Ok(out_of_sight(original, hot, here)),
+            Plan::Lay(lay) => lay,
+            Plan::OutOfSight(here) => return Ok(out_of_sight(original, hot, here)?),
             // Its place is kept: whoever took it may bring it back to say something.
-            Ok(Plan::Gone) => {
+            Plan::Gone => {
                 let path = original.shelved.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
-                return Ok(Ok(Shelved { place: Place::Gone, path, inode: original.inode, told: None }));
+                return Ok(Shelved { place: Place::Gone, path, inode: original.inode, told: None });
             }
-            Err(error) => return Ok(Err(error)),
         };
         let path = if here.parent() == Some(dir.as_path()) {
             here.clone()
         } else {
-            match self.moved(original, hot, &here, &dir, &text).await? {
-                Ok(path) => path,
-                Err(error) => return Ok(Err(error)),
-            }
+            self.moved(original, hot, &here, &dir, &text).await?
         };
-        let beside = leave_shelf(original, hot, &here, &path)
-            .and_then(|()| complete(original, hot, &path, &text, path != here))
-            .and_then(|told| Ok((told, hot.inode_of(&path)?)));
-        Ok(beside.map(|(told, inode)| Shelved { place, path: Some(path), inode, told: Some(told) }))
+        leave_shelf(original, hot, &here, &path)?;
+        let told = complete(original, hot, &path, &text, path != here)?;
+        let inode = hot.inode_of(&path)?;
+        Ok(Shelved { place, path: Some(path), inode, told: Some(told) })
     }
 
-    fn plan(&self, original: &Original, folder: &Folder, hot: &Hot) -> Result<io::Result<Plan>, RecordError> {
+    fn plan(&self, original: &Original, folder: &Folder, hot: &Hot) -> Result<Plan, NotShelved> {
         let dated = match original.fate {
             Fate::Letter(number) => self.store.dated(number)?,
             Fate::Undecided(_) => None,
@@ -189,18 +197,18 @@ impl Put<'_> {
         let place = match (&letter, &undecided) {
             (Some(letter), _) => place::of_letter(letter),
             (None, Some(undecided)) => place::of_drop(undecided),
-            (None, None) => return Ok(Err(io::Error::other("its letter has no facts"))),
+            (None, None) => return Err(io::Error::other("its letter has no facts").into()),
         };
         let here = match find(self.store, original, hot)? {
             // What is said of it must find it by where it lay.
-            Ok(None) if in_hand(original, folder, hot) => {
-                Err(io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it"))
+            None if in_hand(original, folder, hot) => {
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it").into());
             }
-            Ok(None) => on_a_shelf(self.store, original, letter.as_ref(), folder, hot, posted)?,
+            None => on_a_shelf(self.store, original, letter.as_ref(), folder, hot, posted)?,
             found => found,
         };
         let times = Times { taken_in, posted, sealed_as_sent };
-        Ok(here.map(|here| match (place::dir(place, &folder.names, folder.zone, posted), here) {
+        Ok(match (place::dir(place, &folder.names, folder.zone, posted), here) {
             (None, here) => Plan::OutOfSight(here),
             (Some(_), None) => Plan::Gone,
             (Some(dir), Some(here)) => {
@@ -210,7 +218,7 @@ impl Put<'_> {
                 }
                 Plan::Lay(Lay { place, here, dir, text })
             }
-        }))
+        })
     }
 
     /// Moves an original to the first free name of a directory, its text with it.
@@ -221,23 +229,21 @@ impl Put<'_> {
         here: &Path,
         dir: &Path,
         words: &str,
-    ) -> Result<io::Result<PathBuf>, RecordError> {
+    ) -> Result<PathBuf, NotShelved> {
         for n in 1..MOST_OF_A_NAME {
             let (name, text) = numbered(&original.origin.name, n);
             let path = dir.join(OsStr::from_bytes(&name));
-            match is_free(original, hot, &path, &dir.join(OsStr::from_bytes(&text))) {
-                Ok(true) => {}
-                Ok(false) => continue,
-                Err(error) => return Ok(Err(error)),
+            if !is_free(original, hot, &path, &dir.join(OsStr::from_bytes(&text)))? {
+                continue;
             }
             self.store.moving(original.ulid.clone(), path.as_os_str().as_bytes().to_vec()).await?;
             match hot.shelve_told(Told { from: here, to: &path, text: (&text, words) }) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Ok(Err(error)),
-                Ok(()) => return Ok(Ok(path)),
+                Err(error) => return Err(error.into()),
+                Ok(()) => return Ok(path),
             }
         }
-        Ok(Err(io::Error::other("every name is taken")))
+        Err(io::Error::other("every name is taken").into())
     }
 }
 

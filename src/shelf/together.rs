@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::beside::complete;
-use super::{Lay, Placing, Plan, Put, Shelved, is_free, is_written};
+use super::{Lay, NotShelved, Placing, Plan, Put, Shelved, is_free, is_written};
 use crate::drop::numbered;
 use crate::hot::{Hot, Told};
 use crate::store::{Original, RecordError};
@@ -71,9 +71,13 @@ impl Put<'_> {
                 others.push(original);
                 continue;
             }
-            let Ok(Plan::Lay(lay)) = self.plan(&original, &folder, &hot)? else {
-                others.push(original);
-                continue;
+            let lay = match self.plan(&original, &folder, &hot) {
+                Ok(Plan::Lay(lay)) => lay,
+                Ok(Plan::OutOfSight(_) | Plan::Gone) | Err(NotShelved::Folder(_)) => {
+                    others.push(original);
+                    continue;
+                }
+                Err(NotShelved::Records(error)) => return Err(error),
             };
             match free(&original, &lay.dir, &hot, &mut taken) {
                 Some((path, text_name)) => {

@@ -162,7 +162,7 @@ async fn an_upload_has_its_fields_in_order_a_length_and_no_token() {
     let names = ["z", "Content-Type", "a", "policy"];
     let fields = names.iter().map(|name| ((*name).to_owned(), format!("value of {name}"))).collect();
     let target = mailchute::api::wire::UploadTarget { url, fields, expires_at: office.clock.now() };
-    client.upload(&target, Number(7), 1, b"%PDF-".to_vec()).await.unwrap().unwrap();
+    client.upload(&target, Number(7), 1, b"%PDF-".to_vec()).await.unwrap();
     let (headers, body) = told.recv().await.unwrap();
     assert!(!headers.contains_key("authorization") && !headers.contains_key("transfer-encoding"));
     assert_eq!(headers["content-length"], body.len().to_string().as_str());
