@@ -23,14 +23,14 @@ const AHEAD: i64 = 60_000_000_000;
 #[derive(Debug)]
 pub(super) enum NotOpened {
     /// It is tried again later.
-    Away(Away),
+    Away(Box<Away>),
     /// Nothing can be taken in any more.
     Ends(Box<IntakeError>),
 }
 
 impl From<Away> for NotOpened {
     fn from(away: Away) -> Self {
-        Self::Away(away)
+        Self::Away(Box::new(away))
     }
 }
 

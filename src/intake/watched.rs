@@ -186,7 +186,7 @@ impl Watched {
                 }
                 Err(error) => Err(Away::closed(error)),
             },
-            Err(NotOpened::Away(away)) => Err(away),
+            Err(NotOpened::Away(away)) => Err(*away),
             Err(NotOpened::Ends(error)) => return Err(*error),
         };
         let next = match looked {
