@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use mistake::{Field, Mistake, Wrong};
+pub use mistake::{AddressMistake, Field, Wrong};
 
 const POSTAL_CODE_DIGITS: usize = 7;
 const STATE_CHARACTERS: usize = 4;
@@ -98,9 +98,9 @@ impl fmt::Debug for Receiver {
 
 impl Address {
     /// What the service would refuse; the values themselves are not repeated.
-    pub fn problems(&self) -> Vec<Mistake> {
+    pub fn problems(&self) -> Vec<AddressMistake> {
         let mut problems = Vec::new();
-        let mut say = |field, wrong| problems.push(Mistake { field, wrong });
+        let mut say = |field, wrong| problems.push(AddressMistake { field, wrong });
         let digits = self.postal_code.chars().all(|c| c.is_ascii_digit());
         if !digits || self.postal_code.len() != POSTAL_CODE_DIGITS {
             say(Field::PostalCode, Wrong::NotSevenDigits);
@@ -119,12 +119,12 @@ impl Address {
     }
 
     /// What the service takes and may be wrong all the same.
-    pub fn doubts(&self) -> Vec<Mistake> {
+    pub fn doubts(&self) -> Vec<AddressMistake> {
         if !PREFECTURES.contains(&self.state.as_str()) {
-            return vec![Mistake { field: Field::State, wrong: Wrong::NoPrefecture }];
+            return vec![AddressMistake { field: Field::State, wrong: Wrong::NoPrefecture }];
         }
         let elsewhere = self.elsewhere().map(Wrong::Elsewhere);
-        elsewhere.map(|wrong| Mistake { field: Field::PostalCode, wrong }).into_iter().collect()
+        elsewhere.map(|wrong| AddressMistake { field: Field::PostalCode, wrong }).into_iter().collect()
     }
 
     /// The prefectures that its postal code belongs to, if its own is none of them.
@@ -138,14 +138,14 @@ impl Address {
 }
 
 impl Receiver {
-    pub fn problems(&self) -> Vec<Mistake> {
+    pub fn problems(&self) -> Vec<AddressMistake> {
         let mut problems = self.address.problems();
         problems.extend(text_problem(Field::Honorific, &self.honorific));
         problems
     }
 }
 
-fn text_problem(field: Field, text: &str) -> Option<Mistake> {
+fn text_problem(field: Field, text: &str) -> Option<AddressMistake> {
     let wrong = if text.trim().is_empty() {
         Wrong::Empty
     } else if text.chars().count() > TEXT_CHARACTERS {
@@ -155,7 +155,7 @@ fn text_problem(field: Field, text: &str) -> Option<Mistake> {
     } else {
         return None;
     };
-    Some(Mistake { field, wrong })
+    Some(AddressMistake { field, wrong })
 }
 
 #[cfg(test)]

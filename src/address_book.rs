@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::address::{Address, Mistake, Receiver};
+use crate::address::{Address, AddressMistake, Receiver};
 
 /// Which heading stands over what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl AddressBook {
         let honorific = places.honorific.map(field).filter(|text| !text.is_empty()).unwrap_or("様");
         let receiver = Receiver { address, honorific: honorific.to_owned() };
         let problems = receiver.problems();
-        for Mistake { field, wrong: what } in &problems {
+        for AddressMistake { field, wrong: what } in &problems {
             wrong(&columns.heading(field.key()), &what.to_string());
         }
         if !problems.is_empty() {

@@ -89,7 +89,7 @@ async fn post(http: &Client, base: &str, token: &str, pdf: Vec<u8>, write: Optio
     let pages = if write.is_some() {
         written(write, &hex::encode(Sha256::digest(&pdf))).await;
         let answer = mailchute::pdf::judge(&pdf);
-        let mailchute::pdf::Answer::Pages(pages) = answer else { panic!("{answer:?}") };
+        let mailchute::pdf::Inspection::Pages(pages) = answer else { panic!("{answer:?}") };
         pages
     } else {
         1

@@ -45,7 +45,7 @@ pub enum Wrong {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Mistake {
+pub struct AddressMistake {
     pub field: Field,
     pub wrong: Wrong,
 }
@@ -68,7 +68,7 @@ impl fmt::Display for Wrong {
     }
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for AddressMistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.field.key(), self.wrong)
     }

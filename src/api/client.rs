@@ -45,7 +45,7 @@ pub struct Created {
 
 /// A mail we ask about, and how long we have steadily known it.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct KnownMail<'a> {
     pub mail: &'a Mail,
     pub watched: TimeDelta,
 }
@@ -192,7 +192,7 @@ impl Client {
         upload::upload(&self.transfers, &self.places, &self.meter, target, name, pdf.into()).await
     }
 
-    pub async fn read(&self, known: Known<'_>) -> Result<ReadAnswer, Failure> {
+    pub async fn read(&self, known: KnownMail<'_>) -> Result<ReadAnswer, Failure> {
         let reply = self.call("read", Method::GET, self.mail_url(known.mail, &[]), None).await?;
         match (reply.status, code(&reply).as_deref()) {
             (StatusCode::OK, _) => match reply.json::<WireMail>() {
@@ -209,7 +209,7 @@ impl Client {
         }
     }
 
-    pub async fn confirm(&self, known: Known<'_>) -> Result<ConfirmAnswer, Failure> {
+    pub async fn confirm(&self, known: KnownMail<'_>) -> Result<ConfirmAnswer, Failure> {
         let reply = self.call("confirm", Method::POST, self.mail_url(known.mail, &["confirm"]), None).await?;
         match (reply.status.as_u16(), code(&reply).as_deref()) {
             (204, _) | (409, Some("mail_already_confirmed")) => Ok(ConfirmAnswer::Confirmed),
@@ -225,7 +225,7 @@ impl Client {
         }
     }
 
-    pub async fn cancel(&self, known: Known<'_>) -> Result<CancelAnswer, Failure> {
+    pub async fn cancel(&self, known: KnownMail<'_>) -> Result<CancelAnswer, Failure> {
         let reply = self.call("cancel", Method::POST, self.mail_url(known.mail, &["cancel"]), None).await?;
         match (reply.status.as_u16(), code(&reply).as_deref()) {
             (204, _) | (409, Some("mail_already_cancelled")) => Ok(CancelAnswer::Cancelled),
@@ -264,7 +264,7 @@ impl Client {
     }
 }
 
-impl Known<'_> {
+impl KnownMail<'_> {
     fn evidence(&self, reply: &Reply) -> Evidence {
         Evidence { server: reply.date, watched: self.watched }
     }

@@ -159,11 +159,11 @@ impl Reply {
     }
 
     /// The service's own word for what went wrong, and which fields or files it names.
-    pub fn problem(&self) -> Option<Said> {
+    pub fn problem(&self) -> Option<ProblemSaid> {
         let problem: wire::Problem = self.json()?;
         let code = if problem.code.is_empty() { problem.kind.rsplit('/').next()? } else { &problem.code };
         let paths = problem.errors.iter().map(|item| plain(&item.path)).filter(|path| !path.is_empty());
-        Some(Said { code: plain(code), paths: paths.take(20).collect() })
+        Some(ProblemSaid { code: plain(code), paths: paths.take(20).collect() })
     }
 
     /// Status and code, in words for a person.
@@ -177,12 +177,12 @@ impl Reply {
 
 /// A problem's code and places, without messages: those may repeat an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ProblemSaid {
     pub code: String,
     pub paths: Vec<String>,
 }
 
-impl std::fmt::Display for Said {
+impl std::fmt::Display for ProblemSaid {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.code)?;
         if self.paths.is_empty() { Ok(()) } else { write!(f, " ({})", self.paths.join(", ")) }

@@ -16,7 +16,7 @@ pub mod wire;
 
 use std::fmt;
 
-pub use client::{Client, Created, Known};
+pub use client::{Client, Created, KnownMail};
 pub use convert::{create_body, reading};
 pub use failure::Failure;
 pub use line::{Patience, install_tls};

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use serde_json::json;
 
-use super::config::Place;
+use super::config::ConfigPath;
 use super::{orders, table};
 use crate::store::AccountCommand;
 
@@ -11,7 +11,7 @@ use crate::store::AccountCommand;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     #[command(subcommand)]
     what: Option<What>,
     /// One JSON object a line

@@ -7,11 +7,11 @@ use chrono::TimeDelta;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::json;
 
-use super::config::{Place, reach};
+use super::config::{ConfigPath, reach};
 use super::table;
-use crate::api::{Client, Failure, Known};
+use crate::api::{Client, Failure, KnownMail};
 use crate::clock::{Clock, Time};
-use crate::config::{Account, Config};
+use crate::config::{AccountSettings, Config};
 use crate::letter::{Fact, Letter, Mail, Number, ReadAnswer, Realm};
 use crate::shelf;
 use crate::store::{Desk, Findings};
@@ -20,7 +20,7 @@ use crate::store::{Desk, Findings};
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     /// Ask the service too what became of each mail it was given
     #[arg(long)]
     online: bool,
@@ -99,7 +99,7 @@ fn look_into_folders(
 
 /// Reads every mail of an account's letters at the service; gives how many.
 async fn ask(
-    account: &Account,
+    account: &AccountSettings,
     config: &Config,
     desk: &Desk,
     since: Time,
@@ -116,7 +116,7 @@ async fn ask(
     for row in bar.wrap_iter(rows.into_iter()) {
         let Some(letter) = desk.letter(row.letter)? else { continue };
         for mail in mails(desk, row.letter)? {
-            let known = Known { mail: &mail, watched: TimeDelta::zero() };
+            let known = KnownMail { mail: &mail, watched: TimeDelta::zero() };
             let answer = client.read(known).await.map_err(said)?;
             // A daemon at work may have gone on meanwhile, and then it proves nothing.
             if desk.letter(row.letter)?.is_none_or(|now| now.facts != letter.facts) {

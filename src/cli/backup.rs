@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use super::config::Place;
+use super::config::ConfigPath;
 
 /// Copy the records into a file, consistent while the daemon runs
 ///
@@ -14,7 +14,7 @@ use super::config::Place;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     /// It must not be there yet
     #[arg(value_name = "FILE")]
     file: PathBuf,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::config::{Place, reach};
+use super::config::{ConfigPath, reach};
 use super::{past, unit};
 use crate::api::Client;
 use crate::clock::Clock;
@@ -16,7 +16,7 @@ use crate::store::Desk;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     /// Log in to each account and to the mail server too, and show what they allow
     #[arg(long)]
     online: bool,

@@ -9,13 +9,13 @@ use crate::pdf::Inspector;
 use crate::store::Desk;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Place {
+pub(super) struct ConfigPath {
     /// The configuration (default: mailchute.yaml here, else /etc/mailchute/mailchute.yaml)
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
 }
 
-impl Place {
+impl ConfigPath {
     pub(super) fn config(&self) -> anyhow::Result<Config> {
         Ok(Config::find(self.config.as_deref())?)
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use chrono::TimeDelta;
 
-use super::config::{Place, reach};
+use super::config::{ConfigPath, reach};
 use crate::api::Client;
 use crate::clock::Clock;
 use crate::config::{Config, Folder, Problem, Transport, WatchMode};
@@ -24,7 +24,7 @@ const WATCHES_A_FOLDER: u64 = 8;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
 }
 
 /// What was looked at, and what is to be done about what is wrong.

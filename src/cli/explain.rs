@@ -7,15 +7,15 @@ use fs_err as fs;
 use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::config::Place;
+use super::config::ConfigPath;
 use super::{WrongWords, table};
 use crate::api::create_body;
 use crate::clock::Clock;
 use crate::config::{Config, Folder};
 use crate::drop::{Doubtful, INSIDE, Refusal, Waiting, natural_order};
 use crate::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
-use crate::pdf::{Answer, Inspector};
-use crate::rules::{Explanation, Facts, Found, Verdict};
+use crate::pdf::{Inspection, Inspector};
+use crate::rules::{DropFacts, Explanation, Found, Verdict};
 use crate::spool::sha256_of;
 use crate::store::Desk;
 
@@ -23,7 +23,7 @@ use crate::store::Desk;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     /// PDFs, or subfolders of PDFs; a sidecar beside one is taken along
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -112,7 +112,7 @@ async fn explain(inspector: &Inspector, folder: &Folder, file: &Path) -> anyhow:
         return Ok(Explained::Doubtful(doubtful));
     }
     let book = folder.book.as_ref().map(crate::config::Book::read).transpose();
-    let facts = Facts {
+    let facts = DropFacts {
         name: &name_of(file),
         documents: &documents,
         arrived: Clock::system().now().with_timezone(&folder.zone).naive_local(),
@@ -137,9 +137,9 @@ async fn document(inspector: &Inspector, path: &Path) -> anyhow::Result<Result<F
     let answer = inspector.inspect(&bytes).await?;
     let sha256 = sha256_of(&bytes);
     Ok(match answer {
-        Answer::Pages(pages) => Ok(Found { name: name_of(path), size, pages, sha256 }),
-        Answer::Doubtful { doubt, pages } => Err(NoDocument::Doubtful(Doubtful { doubt, pages, sha256 })),
-        Answer::Doubt(doubt) => Err(NoDocument::Refused(Refusal::Pdf(doubt))),
+        Inspection::Pages(pages) => Ok(Found { name: name_of(path), size, pages, sha256 }),
+        Inspection::Doubtful { doubt, pages } => Err(NoDocument::Doubtful(Doubtful { doubt, pages, sha256 })),
+        Inspection::Doubt(doubt) => Err(NoDocument::Refused(Refusal::Pdf(doubt))),
     })
 }
 

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::table;
 use crate::drop::{Doubtful, Refusal, Waiting};
-use crate::letter::{LARGEST_DOCUMENT, PAGES_PER_DOCUMENT, Problem};
-use crate::pdf::{Answer, Inspector};
+use crate::letter::{LARGEST_DOCUMENT, OrderProblem, PAGES_PER_DOCUMENT};
+use crate::pdf::{Inspection, Inspector};
 use crate::spool::sha256_of;
 use crate::texts::{Language, Names};
 
@@ -94,12 +94,12 @@ async fn look(inspector: &Inspector, file: &Path) -> Seen {
     let (answer, sha256) = tokio::join!(inspector.inspect(&bytes), sha256);
     let (size, sha256) = (bytes.len() as u64, sha256.unwrap_or_default());
     match answer {
-        Ok(Answer::Pages(pages)) if pages > PAGES_PER_DOCUMENT => {
-            Seen::Refused(Refusal::NotPostable(vec![Problem::Pages(0, pages)]))
+        Ok(Inspection::Pages(pages)) if pages > PAGES_PER_DOCUMENT => {
+            Seen::Refused(Refusal::NotPostable(vec![OrderProblem::Pages(0, pages)]))
         }
-        Ok(Answer::Pages(pages)) => Seen::Pages { pages, size, sha256 },
-        Ok(Answer::Doubtful { pages, doubt }) => Seen::Held(Doubtful { doubt, pages, sha256 }),
-        Ok(Answer::Doubt(doubt)) => Seen::Refused(Refusal::Pdf(doubt)),
+        Ok(Inspection::Pages(pages)) => Seen::Pages { pages, size, sha256 },
+        Ok(Inspection::Doubtful { pages, doubt }) => Seen::Held(Doubtful { doubt, pages, sha256 }),
+        Ok(Inspection::Doubt(doubt)) => Seen::Refused(Refusal::Pdf(doubt)),
         Err(error) => Seen::Error(format!("it can't be inspected: {error}")),
     }
 }

@@ -1,6 +1,6 @@
 //! `mailchute list`.
 
-use super::config::Place;
+use super::config::ConfigPath;
 use super::table;
 use crate::clock::Time;
 use crate::letter::Stage;
@@ -9,7 +9,7 @@ use crate::letter::Stage;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     /// Only letters in this state
     #[arg(long, value_name = "STATE", value_parser = Stage::ALL.map(Stage::word))]
     state: Option<String>,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
-use super::config::Place;
+use super::config::ConfigPath;
 use crate::clock::Clock;
 use crate::letter::{Command, Number};
 use crate::store::{AccountCommand, Answered, Bell, Desk};
@@ -16,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     #[arg(value_name = "N", required = true, value_parser = super::read_number)]
     letters: Vec<Number>,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 
-use super::config::Place;
+use super::config::ConfigPath;
 use crate::api::Client;
 use crate::clock::Clock;
 use crate::letter::Number;
@@ -13,7 +13,7 @@ use crate::letter::Number;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     #[arg(value_name = "N", value_parser = super::read_number)]
     letter: Number,
     /// Which of its documents

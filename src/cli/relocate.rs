@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use super::config::Place;
+use super::config::ConfigPath;
 use crate::store::relocate;
 
 /// Move the records (`state`) to another directory, with the daemon stopped
@@ -15,7 +15,7 @@ use crate::store::relocate;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     /// It must be empty, or not there yet, and on a local disk
     #[arg(value_name = "DIR")]
     dir: PathBuf,

@@ -3,7 +3,7 @@
 use chrono::{Months, NaiveDate};
 use serde_json::json;
 
-use super::config::Place;
+use super::config::ConfigPath;
 use super::table;
 use crate::clock::{Clock, day_begins};
 use crate::store::Reported;
@@ -12,7 +12,7 @@ use crate::store::Reported;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     /// The month in which they were posted (default: this one)
     #[arg(long, value_name = "YYYY-MM", value_parser = read_month)]
     month: Option<NaiveDate>,

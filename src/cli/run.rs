@@ -1,6 +1,6 @@
 //! `mailchute run`.
 
-use super::config::Place;
+use super::config::ConfigPath;
 use super::log::Log;
 use super::stop::Stop;
 use crate::clock::Clock;
@@ -14,7 +14,7 @@ use crate::systemd::Manager;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     /// The records were copied or put back from a backup: hold every unfinished letter
     #[arg(long)]
     after_restore: bool,

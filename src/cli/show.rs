@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::config::Place;
+use super::config::ConfigPath;
 use super::table;
 use crate::letter::{Letter, Number};
 
@@ -11,7 +11,7 @@ use crate::letter::{Letter, Number};
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     #[arg(value_name = "N", value_parser = super::read_number)]
     letter: Number,
     /// One JSON object

@@ -3,11 +3,11 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use super::config::Place;
+use super::config::ConfigPath;
 use super::table;
 use crate::clock::{Clock, Time};
 use crate::config::Config;
-use crate::status::{Facts, Live, Release, ask};
+use crate::status::{Facts, Live, ReleaseMode, ask};
 use crate::store::{Bell, Desk};
 
 const WATCH_EVERY: Duration = Duration::from_secs(2);
@@ -18,7 +18,7 @@ const SHOWN: usize = 5;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     /// One JSON object
     #[arg(long, conflicts_with = "watch")]
     json: bool,
@@ -147,9 +147,9 @@ fn looked(facts: &Facts, folder: &str) -> String {
     };
     let how = if hears { "watched" } else { "looked through now and then" };
     let release = match live.release {
-        Release::Automatic => "posts at once",
-        Release::Approval => "waits for approval",
-        Release::PostingTimes => "posts at its times",
+        ReleaseMode::Automatic => "posts at once",
+        ReleaseMode::Approval => "waits for approval",
+        ReleaseMode::PostingTimes => "posts at its times",
     };
     let limits = facts.limits.iter().filter(|limit| limit.folder == folder);
     let left = limits.map(|limit| format!("; {} of {} {} left today", limit.left, limit.of, limit.what));

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use fs_err as fs;
 
 use super::WrongWords;
-use super::config::Place;
+use super::config::ConfigPath;
 use super::wait::{self, Subject, Until};
 use crate::clock::Clock;
 use crate::config::{self, Config};
@@ -29,7 +29,7 @@ const LONGEST_NAME: usize = 200;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     /// The documents of the letter, in their order: 1 to 10
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,

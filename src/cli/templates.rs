@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use fs_err as fs;
 
-use super::config::Place;
+use super::config::ConfigPath;
 use crate::message::Templates;
 
 /// Write the built-in texts of mails, to change those one likes
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: Place,
+    place: ConfigPath,
     /// Where to; made if it is not there. Files that are there already are not touched
     #[arg(value_name = "DIR")]
     dir: PathBuf,

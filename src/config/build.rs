@@ -6,17 +6,17 @@ use regex::Regex;
 
 use super::either::Sender;
 use super::folder::Around;
-use super::page::Written;
+use super::page::ReadFile;
 use super::problem::Problem;
 use super::yaml::AddressFile;
 use super::yaml_folder as yaml;
-use crate::address::{Address, Mistake, Receiver};
+use crate::address::{Address, AddressMistake, Receiver};
 use crate::letter::{Print, ReplyLetterpack, Shipping};
 use crate::rules::Sidecar;
 
 /// A file that is read, and where its mistakes go.
 pub(super) struct Build<'a, T> {
-    pub(super) written: &'a Written<T>,
+    pub(super) written: &'a ReadFile<T>,
     pub(super) around: &'a Around,
     pub(super) problems: &'a mut Vec<Problem>,
 }
@@ -35,10 +35,10 @@ impl<T> Build<'_, T> {
         let address = Address { postal_code, state, city, address1, name };
         let receiver = Receiver { address, honorific: honorific.unwrap_or_else(|| "様".to_owned()) };
         let mistakes = receiver.problems();
-        for Mistake { field, wrong } in &mistakes {
+        for AddressMistake { field, wrong } in &mistakes {
             self.wrong(&[path, &[field.key()]].concat(), wrong.to_string(), "");
         }
-        for Mistake { field, wrong } in receiver.address.doubts() {
+        for AddressMistake { field, wrong } in receiver.address.doubts() {
             if !mistakes.iter().any(|mistake| mistake.field == field) {
                 let path = [path, &[field.key()]].concat();
                 self.problems.push(self.written.doubtful(&path, wrong.to_string(), ""));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use regex::Regex;
 
 use super::build::Build;
-use super::either::Receiver as WrittenReceiver;
+use super::either::ReceiverKind as WrittenReceiver;
 use super::folder::{Book, Folder, FolderTerms, Keep, LetterKind, Notify, real};
 use super::words::Burst;
 use super::words_people::{Email, Release};

@@ -20,7 +20,7 @@ pub(super) enum Sender {
 
 /// `sidecar`, `{book: '{customer}'}`, or an address.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Receiver {
+pub(super) enum ReceiverKind {
     Sidecar,
     Book(String),
     Written(AddressFile),
@@ -66,31 +66,31 @@ struct ReceiverMap {
 struct ReceiverVisitor;
 
 impl<'de> Visitor<'de> for ReceiverVisitor {
-    type Value = Receiver;
+    type Value = ReceiverKind;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("`sidecar`, `{book: '{customer}'}` or an address")
     }
 
-    fn visit_str<E: Error>(self, word: &str) -> Result<Receiver, E> {
+    fn visit_str<E: Error>(self, word: &str) -> Result<ReceiverKind, E> {
         match word {
-            "sidecar" => Ok(Receiver::Sidecar),
+            "sidecar" => Ok(ReceiverKind::Sidecar),
             _other => Err(E::custom(format!(
                 "`{word}` is no receiver\nwrite `sidecar`, `{{book: '{{customer}}'}}` or an address"
             ))),
         }
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Receiver, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ReceiverKind, A::Error> {
         let ReceiverMap { book, postal_code, state, city, address1, name, honorific } =
             ReceiverMap::deserialize(MapAccessDeserializer::new(map))?;
         let texts = [&postal_code, &state, &city, &address1, &name, &honorific];
         match (book, texts.iter().any(|text| text.is_some())) {
             (Some(_), true) => Err(A::Error::custom("either `book` or an address\nkeep one of the two")),
-            (Some(book), false) => Ok(Receiver::Book(book)),
+            (Some(book), false) => Ok(ReceiverKind::Book(book)),
             (None, _) => {
                 let need = |text: Option<String>, key| text.ok_or_else(|| A::Error::missing_field(key));
-                Ok(Receiver::Written(AddressFile {
+                Ok(ReceiverKind::Written(AddressFile {
                     postal_code: need(postal_code, "postal_code")?,
                     state: need(state, "state")?,
                     city: need(city, "city")?,
@@ -103,7 +103,7 @@ impl<'de> Visitor<'de> for ReceiverVisitor {
     }
 }
 
-impl<'de> Deserialize<'de> for Receiver {
+impl<'de> Deserialize<'de> for ReceiverKind {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(ReceiverVisitor)
     }
@@ -158,7 +158,7 @@ impl JsonSchema for Sender {
     }
 }
 
-impl JsonSchema for Receiver {
+impl JsonSchema for ReceiverKind {
     fn schema_name() -> Cow<'static, str> {
         "Receiver".into()
     }

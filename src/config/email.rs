@@ -8,7 +8,7 @@ use std::time::Duration;
 use fs_err as fs;
 
 use super::ConfigError;
-use super::page::Written;
+use super::page::ReadFile;
 use super::problem::Problem;
 use super::secret::SecretSource;
 use super::yaml::{self, Tls};
@@ -25,7 +25,7 @@ pub struct Email {
     pub transport: Transport,
     /// Letters that ship within this time are told together.
     pub together: Duration,
-    pub digest: Option<Digest>,
+    pub digest: Option<DigestTimes>,
     pub templates: Arc<Templates>,
 }
 
@@ -42,7 +42,7 @@ pub struct Smtp {
     pub host: String,
     pub port: u16,
     /// `None`: in the clear, to this machine itself.
-    pub tls: Option<Start>,
+    pub tls: Option<TlsStart>,
     pub login: Option<Login>,
     /// PEM
     pub ca: Option<PathBuf>,
@@ -51,7 +51,7 @@ pub struct Smtp {
 
 /// When a connection becomes TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
+pub enum TlsStart {
     AtOnce,
     BeforeAnythingIsSaid,
 }
@@ -70,14 +70,14 @@ impl Login {
 }
 
 #[derive(Debug)]
-pub struct Digest {
+pub struct DigestTimes {
     pub at: CronLine,
     pub to: Vec<Mailbox>,
 }
 
 /// `None` if there is none, or if it is wrong.
 pub(super) fn build(
-    written: &Written<yaml::Main>,
+    written: &ReadFile<yaml::Main>,
     beside: &Path,
     problems: &mut Vec<Problem>,
 ) -> Option<Email> {
@@ -134,7 +134,7 @@ pub(super) fn build(
         digest: section
             .digest
             .as_ref()
-            .map(|digest| Digest { at: digest.at.0.clone(), to: mailboxes(&digest.to) }),
+            .map(|digest| DigestTimes { at: digest.at.0.clone(), to: mailboxes(&digest.to) }),
         templates: templates?,
     })
 }
@@ -175,8 +175,8 @@ fn server(
         }
     };
     let (tls, usual) = match smtp.tls {
-        Tls::Starttls => (Some(Start::BeforeAnythingIsSaid), 587),
-        Tls::Implicit => (Some(Start::AtOnce), 465),
+        Tls::Starttls => (Some(TlsStart::BeforeAnythingIsSaid), 587),
+        Tls::Implicit => (Some(TlsStart::AtOnce), 465),
         Tls::None => (None, 25),
     };
     (problems.len() == before).then(|| {

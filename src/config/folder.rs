@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::build::Build;
-use super::page::{self, Written};
+use super::page::{self, ReadFile};
 use super::patterns::Patterns;
 use super::problem::Problem;
 use super::yaml_folder as yaml;
@@ -180,7 +180,7 @@ impl Folder {
     /// Reads one rules file; what is wrong goes into `problems`.
     pub(super) fn read(file: &Path, around: &Around, problems: &mut Vec<Problem>) -> Option<Self> {
         let before = problems.iter().filter(|problem| problem.is_error()).count();
-        let written: Written<yaml::Folder> = page::read(file, problems)?;
+        let written: ReadFile<yaml::Folder> = page::read(file, problems)?;
         let folder = Build { written: &written, around, problems }.folder(file);
         let after = problems.iter().filter(|problem| problem.is_error()).count();
         folder.filter(|_| after == before)
@@ -222,7 +222,7 @@ impl Folder {
             zone: self.zone,
             ..Around::nothing()
         };
-        let written: Option<Written<yaml::Sidecar>> = page::read_bytes(file, bytes, &mut problems);
+        let written: Option<ReadFile<yaml::Sidecar>> = page::read_bytes(file, bytes, &mut problems);
         let sidecar = written.and_then(|written| {
             Build { written: &written, around: &around, problems: &mut problems }.sidecar()
         });

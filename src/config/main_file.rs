@@ -11,7 +11,7 @@ use fs_err as fs;
 
 use super::build::Build;
 use super::folder::{Around, Folder, Notify, real};
-use super::page::{self, Written};
+use super::page::{self, ReadFile};
 use super::patterns::Patterns;
 use super::problem::Problem;
 use super::secret::SecretSource;
@@ -21,7 +21,7 @@ use crate::api::{Credentials, Patience, Places};
 use crate::letter::Retry;
 
 #[derive(Debug)]
-pub struct Account {
+pub struct AccountSettings {
     pub name: String,
     pub places: Places,
     client_id: String,
@@ -94,13 +94,13 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
 
 /// The rules files that a main file leads to, whatever is wrong with it.
 pub(super) fn rules_of(file: &Path) -> Vec<PathBuf> {
-    let written: Option<Written<yaml::Main>> = page::read(file, &mut Vec::new());
+    let written: Option<ReadFile<yaml::Main>> = page::read(file, &mut Vec::new());
     let pattern = written.map_or_else(|| yaml::FOLDERS.to_owned(), |main| main.value.folders);
     rule_files(file.parent().unwrap_or(Path::new("")), &pattern).unwrap_or_default()
 }
 
 fn addresses(
-    written: &Written<yaml::Main>,
+    written: &ReadFile<yaml::Main>,
     around: &Around,
     problems: &mut Vec<Problem>,
 ) -> BTreeMap<String, Address> {
@@ -111,14 +111,18 @@ fn addresses(
         .collect()
 }
 
-fn accounts(written: &Written<yaml::Main>, beside: &Path, problems: &mut Vec<Problem>) -> Vec<Account> {
+fn accounts(
+    written: &ReadFile<yaml::Main>,
+    beside: &Path,
+    problems: &mut Vec<Problem>,
+) -> Vec<AccountSettings> {
     if written.keys(&["accounts"]).is_empty() {
         problems.push(written.wrong(&["accounts"], "at least one account is needed", ""));
     }
     let mut accounts = Vec::new();
     for (name, account) in &written.value.accounts {
         match Places::new(&account.base_url, &account.auth_url) {
-            Ok(places) => accounts.push(Account {
+            Ok(places) => accounts.push(AccountSettings {
                 name: name.clone(),
                 places,
                 client_id: account.client_id.clone(),
@@ -133,7 +137,7 @@ fn accounts(written: &Written<yaml::Main>, beside: &Path, problems: &mut Vec<Pro
     accounts
 }
 
-fn network(written: &Written<yaml::Main>, problems: &mut Vec<Problem>) -> (Patience, Retry) {
+fn network(written: &ReadFile<yaml::Main>, problems: &mut Vec<Problem>) -> (Patience, Retry) {
     let network = &written.value.network;
     if !(1..=64).contains(&network.letters_at_once) {
         problems.push(written.wrong(&["network", "letters_at_once"], "here should be 1 to 64", ""));
@@ -209,7 +213,7 @@ fn apart(folders: &[Folder], ours: &[(&str, &Path)], problems: &mut Vec<Problem>
     }
 }
 
-impl Account {
+impl AccountSettings {
     /// Whether only the service manager gives the secret, and this process was not started by it.
     pub fn secret_is_elsewhere(&self) -> bool {
         self.secret.is_elsewhere()
@@ -234,7 +238,7 @@ pub fn read_receiver(file: &Path) -> Result<Receiver, ConfigError> {
 
 fn address_file(file: &Path, is_receiver: bool) -> Result<Receiver, ConfigError> {
     let mut problems = Vec::new();
-    let written: Option<Written<yaml::AddressFile>> = page::read(file, &mut problems);
+    let written: Option<ReadFile<yaml::AddressFile>> = page::read(file, &mut problems);
     let around = Around::nothing();
     let receiver = written.map(|written| {
         let build = Build { written: &written, around: &around, problems: &mut problems };

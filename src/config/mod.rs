@@ -32,14 +32,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use chrono_tz::Tz;
-pub use email::{Digest, Email, Login, Smtp, Start, Transport};
+pub use email::{DigestTimes, Email, Login, Smtp, TlsStart, Transport};
 pub use folder::{Accept, Book, FirstStart, Folder, Keep, LetterKind, Notify, WatchMode};
 pub use looser::looser;
-pub use main_file::{Account, read_address, read_receiver};
+pub use main_file::{AccountSettings, read_address, read_receiver};
 pub use on_disk::FilesOnDisk;
 pub use problem::{Problem, Weight};
 pub use schema::schemas;
-pub use status::{Listen, Status};
+pub use status::{Listen, StatusSettings};
 
 use crate::api::Patience;
 use crate::letter::Retry;
@@ -52,12 +52,12 @@ pub struct Config {
     /// The file it was read from.
     pub file: PathBuf,
     pub state: PathBuf,
-    pub accounts: Vec<Account>,
+    pub accounts: Vec<AccountSettings>,
     pub folders: Vec<Folder>,
     /// How people are told; nobody is without it.
     pub email: Option<Email>,
     /// Where how things stand is told, besides to commands.
-    pub status: Option<Status>,
+    pub status: Option<StatusSettings>,
     pub zone: Tz,
     pub language: Language,
     /// Where the folders' rules files are.

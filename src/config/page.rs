@@ -22,13 +22,13 @@ const SECRETIVE: [&str; 2] = ["accounts", "password"];
 
 /// A value, and where each part of it stands.
 #[derive(Debug)]
-pub(super) struct Written<T> {
+pub(super) struct ReadFile<T> {
     pub(super) value: T,
     page: Arc<Page>,
     root: Node,
 }
 
-impl<T> Written<T> {
+impl<T> ReadFile<T> {
     /// A mistake in what stands at a path; at the nearest part above it, if nothing does.
     pub(super) fn wrong(&self, path: &[&str], what: impl Into<String>, help: &str) -> Problem {
         self.problem(Weight::Error, path, what, help)
@@ -71,7 +71,7 @@ impl<T> Written<T> {
     }
 }
 
-fn first_line(node: &Node, text: &str) -> tree::Place {
+fn first_line(node: &Node, text: &str) -> tree::Spot {
     let place = node.place.clone();
     let end = text[place.start..place.end].find('\n').map_or(place.end, |more| place.start + more);
     place.start..end
@@ -81,7 +81,7 @@ fn first_line(node: &Node, text: &str) -> tree::Place {
 pub(super) fn read<T: DeserializeOwned + PartialEq>(
     file: &Path,
     problems: &mut Vec<Problem>,
-) -> Option<Written<T>> {
+) -> Option<ReadFile<T>> {
     match bytes(file) {
         Ok(bytes) => {
             guarded(file, problems);
@@ -117,7 +117,7 @@ pub(super) fn read_bytes<T: DeserializeOwned + PartialEq>(
     file: &Path,
     bytes: Vec<u8>,
     problems: &mut Vec<Problem>,
-) -> Option<Written<T>> {
+) -> Option<ReadFile<T>> {
     let is_json = file.extension().is_some_and(|extension| extension == "json");
     let (text, mut mistakes) = text::check(bytes, is_json);
     let mut root = None;
@@ -146,7 +146,7 @@ pub(super) fn read_bytes<T: DeserializeOwned + PartialEq>(
     let page = Arc::new(Page { file: file.to_owned(), text, hidden });
     problems.extend(mistakes.into_iter().map(|mistake| Problem::new(&page, Weight::Error, mistake)));
     let (Some(value), Some(root)) = (value, root) else { return None };
-    Some(Written { value, page, root })
+    Some(ReadFile { value, page, root })
 }
 
 /// What two other readers of YAML make of it must be the same.

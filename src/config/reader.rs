@@ -8,7 +8,7 @@ use serde::de::{
 
 use super::required::lacking;
 use super::strike::Error;
-use super::tree::{Key, Node, Value};
+use super::tree::{KeySpot, Node, Value};
 
 pub(super) struct Reader<'a>(pub(super) &'a Node);
 
@@ -180,7 +180,7 @@ impl<'de> SeqAccess<'de> for Items<'de> {
 }
 
 struct Entries<'de> {
-    rest: &'de [(Key, Node)],
+    rest: &'de [(KeySpot, Node)],
     value: Option<&'de Node>,
 }
 

@@ -73,13 +73,13 @@ const WHERE: &str = "the secret itself never stands here, only where it is\nwrit
 
 impl<'de> Deserialize<'de> for SecretSource {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Place)
+        from.deserialize_any(Spot)
     }
 }
 
-struct Place;
+struct Spot;
 
-impl<'de> Visitor<'de> for Place {
+impl<'de> Visitor<'de> for Spot {
     type Value = SecretSource;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

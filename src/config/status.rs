@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::page::Written;
+use super::page::ReadFile;
 use super::problem::Problem;
 use super::yaml;
 
 /// Where how things stand is told, besides to commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Status {
+pub struct StatusSettings {
     pub listen: Listen,
     /// Whether receivers' names are shown.
     pub show_names: bool,
@@ -21,17 +21,17 @@ pub enum Listen {
     Socket(PathBuf),
 }
 
-pub(super) fn build(written: &Written<yaml::Main>, problems: &mut Vec<Problem>) -> Option<Status> {
+pub(super) fn build(written: &ReadFile<yaml::Main>, problems: &mut Vec<Problem>) -> Option<StatusSettings> {
     let section = written.value.status.as_ref()?;
     let path = ["status", "listen"];
     let mut wrong = |what, help| problems.push(written.wrong(&path, what, help));
     if Path::new(&section.listen).is_absolute() {
         let listen = Listen::Socket(PathBuf::from(&section.listen));
-        return Some(Status { listen, show_names: section.show_names });
+        return Some(StatusSettings { listen, show_names: section.show_names });
     }
     match section.listen.parse::<SocketAddr>() {
         Ok(address) if address.ip().is_loopback() => {
-            Some(Status { listen: Listen::Address(address), show_names: section.show_names })
+            Some(StatusSettings { listen: Listen::Address(address), show_names: section.show_names })
         }
         Ok(_) => {
             let help = "listen on 127.0.0.1, and let a proxy with a log-in tell others";

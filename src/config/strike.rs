@@ -7,7 +7,7 @@ use serde::de::{self, DeserializeOwned, Unexpected};
 
 use super::problem::Mistake;
 use super::reader::Reader;
-use super::tree::{Node, Place, Value};
+use super::tree::{Node, Spot, Value};
 
 /// Nobody mends more in one go.
 const MOST_MISTAKES: usize = 50;
@@ -35,7 +35,7 @@ pub(super) fn read<T: DeserializeOwned>(root: &Node, mistakes: &mut Vec<Mistake>
 }
 
 /// Takes out what stands at a place; `whole` takes out the mapping that lacks something.
-fn strike(node: &mut Node, place: &Place, whole: bool, meant: Option<&str>) -> bool {
+fn strike(node: &mut Node, place: &Spot, whole: bool, meant: Option<&str>) -> bool {
     match &mut node.value {
         Value::Scalar { .. } => false,
         Value::List(items) => {
@@ -44,7 +44,7 @@ fn strike(node: &mut Node, place: &Place, whole: bool, meant: Option<&str>) -> b
             items.len() < before || items.iter_mut().any(|item| strike(item, place, whole, meant))
         }
         Value::Map { entries, struck } => {
-            let hit = |key: &super::tree::Key, value: &Node| {
+            let hit = |key: &super::tree::KeySpot, value: &Node| {
                 value.place == *place || (!whole && key.place == *place)
             };
             if let Some(index) = entries.iter().position(|(key, value)| hit(key, value)) {
@@ -59,7 +59,7 @@ fn strike(node: &mut Node, place: &Place, whole: bool, meant: Option<&str>) -> b
 
 #[derive(Debug)]
 pub(super) struct Error {
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<Spot>,
     pub(super) what: String,
     pub(super) help: Option<String>,
     /// The first key that is missing.
@@ -79,7 +79,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    pub(super) fn at(mut self, place: &Place) -> Self {
+    pub(super) fn at(mut self, place: &Spot) -> Self {
         self.place.get_or_insert_with(|| place.clone());
         self
     }

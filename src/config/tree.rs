@@ -12,11 +12,11 @@ use super::problem::Mistake;
 /// Deeper than any configuration goes.
 const DEEPEST: usize = 32;
 
-pub(super) type Place = Range<usize>;
+pub(super) type Spot = Range<usize>;
 
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    pub place: Place,
+    pub place: Spot,
     pub value: Value,
 }
 
@@ -28,16 +28,16 @@ pub(super) enum Value {
     },
     List(Vec<Node>),
     Map {
-        entries: Vec<(Key, Node)>,
+        entries: Vec<(KeySpot, Node)>,
         /// Keys that were struck out because of a mistake in them.
         struck: Vec<String>,
     },
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Key {
+pub(super) struct KeySpot {
     pub text: String,
-    pub place: Place,
+    pub place: Spot,
 }
 
 impl Node {
@@ -55,7 +55,7 @@ impl Node {
     }
 
     /// Every mapping key with the place of its value, for what must not be shown.
-    pub(super) fn values_of<'a>(&'a self, name: &'a str, found: &mut Vec<Place>) {
+    pub(super) fn values_of<'a>(&'a self, name: &'a str, found: &mut Vec<Spot>) {
         match &self.value {
             Value::Scalar { .. } => {}
             Value::List(items) => items.iter().for_each(|item| item.values_of(name, found)),
@@ -91,7 +91,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<(Event<'a>, Place), Mistake> {
+    fn next(&mut self) -> Result<(Event<'a>, Spot), Mistake> {
         loop {
             let Some(next) = self.events.next() else { return Ok((Event::StreamEnd, self.end())) };
             match next {
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn end(&self) -> Place {
+    fn end(&self) -> Spot {
         self.text.len()..self.text.len()
     }
 
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         clippy::wildcard_enum_match_arm,
         reason = "the events of the parser grow; what is no node is none"
     )]
-    fn node(&mut self, event: Event<'a>, place: Place) -> Result<Node, Mistake> {
+    fn node(&mut self, event: Event<'a>, place: Spot) -> Result<Node, Mistake> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 self.decorated(anchor, tag.is_some(), &place);
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn decorated(&mut self, anchor: usize, tag: bool, place: &Place) {
+    fn decorated(&mut self, anchor: usize, tag: bool, place: &Spot) {
         if anchor > 0 {
             self.mistakes
                 .push(Mistake::at(place.clone(), "an anchor (`&name`): write the value where it is needed"));
@@ -176,13 +176,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn deeper(&mut self, place: &Place) -> Result<(), Mistake> {
+    fn deeper(&mut self, place: &Spot) -> Result<(), Mistake> {
         self.depth += 1;
         let fine = self.depth <= DEEPEST;
         if fine { Ok(()) } else { Err(Mistake::at(place.clone(), "it is nested too deeply")) }
     }
 
-    fn list(&mut self, start: Place) -> Result<Node, Mistake> {
+    fn list(&mut self, start: Spot) -> Result<Node, Mistake> {
         self.deeper(&start)?;
         let mut items: Vec<Node> = Vec::new();
         loop {
@@ -196,9 +196,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn map(&mut self, start: Place) -> Result<Node, Mistake> {
+    fn map(&mut self, start: Spot) -> Result<Node, Mistake> {
         self.deeper(&start)?;
-        let mut entries: Vec<(Key, Node)> = Vec::new();
+        let mut entries: Vec<(KeySpot, Node)> = Vec::new();
         loop {
             let (event, place) = self.next()?;
             if matches!(event, Event::MappingEnd) {
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A key is a plain word; of any other there is a mistake and nothing to read.
-    fn key(&mut self, event: Event<'a>, place: Place) -> Result<Option<Key>, Mistake> {
+    fn key(&mut self, event: Event<'a>, place: Spot) -> Result<Option<KeySpot>, Mistake> {
         let node = self.node(event, place.clone())?;
         let Value::Scalar { text, .. } = node.value else {
             return Err(Mistake::at(place, "a key must be a word"));
@@ -230,6 +230,6 @@ impl<'a> Reader<'a> {
             self.mistakes.push(Mistake::at(place, "a merge key (`<<`): write the values out"));
             return Ok(None);
         }
-        Ok(Some(Key { text, place }))
+        Ok(Some(KeySpot { text, place }))
     }
 }

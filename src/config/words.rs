@@ -87,9 +87,9 @@ fn span<T: PartialOrd>(text: &str, read: impl Fn(&str) -> Option<T>) -> Result<(
 
 /// A number of pages: `3`, `1..20`, `..8`, `21..`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pages(pub Option<u32>, pub Option<u32>);
+pub(super) struct PageRange(pub Option<u32>, pub Option<u32>);
 
-impl FromStr for Pages {
+impl FromStr for PageRange {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -97,7 +97,7 @@ impl FromStr for Pages {
     }
 }
 
-word!(Pages, "number of pages", r"^\s*(\d+|\d*\.\.\d+|\d+\.\.)\s*$", "`3`, `1..20`, `..8` or `21..`");
+word!(PageRange, "number of pages", r"^\s*(\d+|\d*\.\.\d+|\d+\.\.)\s*$", "`3`, `1..20`, `..8` or `21..`");
 
 /// A size of a document: `..500kB`, `2MB..`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -246,16 +246,16 @@ mod tests {
 
     #[test]
     fn words_are_read_as_they_are_written() {
-        assert_eq!("1..20".parse(), Ok(Pages(Some(1), Some(20))));
-        assert_eq!("..8".parse(), Ok(Pages(None, Some(8))));
-        assert_eq!("3".parse(), Ok(Pages(Some(3), Some(3))));
-        assert_eq!("21..".parse(), Ok(Pages(Some(21), None)));
+        assert_eq!("1..20".parse(), Ok(PageRange(Some(1), Some(20))));
+        assert_eq!("..8".parse(), Ok(PageRange(None, Some(8))));
+        assert_eq!("3".parse(), Ok(PageRange(Some(3), Some(3))));
+        assert_eq!("21..".parse(), Ok(PageRange(Some(21), None)));
         assert_eq!("..500kB".parse(), Ok(Size(None, Some(500_000))));
         assert_eq!("1MB..2MB".parse(), Ok(Size(Some(1_000_000), Some(2_000_000))));
         assert_eq!("fri..mon".parse::<Days>().unwrap().0.len(), 4);
         assert_eq!("50 in 10m".parse(), Ok(Burst(50, Duration::from_mins(10))));
         for wrong in ["", "..", "20..1", "1...2", "a", "-1", "1..2..3"] {
-            assert!(wrong.parse::<Pages>().is_err(), "{wrong}");
+            assert!(wrong.parse::<PageRange>().is_err(), "{wrong}");
         }
         for wrong in ["0 in 10m", "50", "50 in", "50 in 0s", "x in 1m"] {
             assert!(wrong.parse::<Burst>().is_err(), "{wrong}");

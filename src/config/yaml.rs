@@ -20,7 +20,7 @@ pub(super) struct Main {
     /// Records and spool: a directory of mailchute's own on a local disk. Relative to this file.
     pub state: PathBuf,
     /// Who pays. Names are yours to choose.
-    pub accounts: BTreeMap<String, Account>,
+    pub accounts: BTreeMap<String, AccountSettings>,
     /// The rules files of the folders. Relative to this file.
     #[serde(default = "folders")]
     pub folders: String,
@@ -64,7 +64,7 @@ fn time_zone() -> String {
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Account {
+pub(super) struct AccountSettings {
     /// Base address of the API.
     pub base_url: String,
     /// Base address of the authorization server.
@@ -118,7 +118,7 @@ pub(super) struct EmailSection {
     /// Letters of a folder that ship within this time are told in one mail; 0s for one each.
     #[serde(default = "quarter_hour")]
     pub together: Length,
-    pub digest: Option<Digest>,
+    pub digest: Option<DigestTimes>,
     /// Templates of your own, named as `mailchute templates DIR` writes them. Relative to this file.
     #[serde(default = "templates")]
     pub templates: PathBuf,
@@ -163,7 +163,7 @@ pub(super) enum Tls {
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Digest {
+pub(super) struct DigestTimes {
     /// When, as a cron line in the time zone: `0 18 * * mon-fri`.
     pub at: Cron,
     pub to: Vec<Email>,

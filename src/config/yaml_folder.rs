@@ -7,9 +7,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::either::{Receiver, Sender};
+use super::either::{ReceiverKind, Sender};
 use super::folder::{Accept, FirstStart, LetterKind, WatchMode};
-use super::words::{Burst, Days, Hours, Length, Pages, Size};
+use super::words::{Burst, Days, Hours, Length, PageRange, Size};
 use super::words_people::{Email, Release};
 use super::yaml::AddressFile;
 use crate::letter::{Color, Duplex, Print, Shipping, Staple};
@@ -214,7 +214,7 @@ pub(super) struct Rule {
     /// All of these must hold; none means always.
     #[serde(default)]
     pub when: When,
-    pub receiver: Receiver,
+    pub receiver: ReceiverKind,
     /// Instead of the folder's.
     pub sender: Option<Sender>,
     pub shipping: Shipping,
@@ -234,7 +234,7 @@ pub(super) struct When {
     /// A regular expression; a group `(?<customer>…)` can be used as `{customer}`.
     pub file_name: Option<String>,
     /// Of all documents together.
-    pub pages: Option<Pages>,
+    pub pages: Option<PageRange>,
     /// Of all documents together.
     pub size: Option<Size>,
     /// The day of arrival.

@@ -8,8 +8,8 @@ use super::pulse::Pulse;
 use crate::clock::{Clock, Time};
 use crate::dispatch::Account;
 use crate::guard::Terms;
-use crate::hot::{Known, Registry};
-use crate::status::{Live, LiveAccount, LiveFolder, Release};
+use crate::hot::{Registered, Registry};
+use crate::status::{Live, LiveAccount, LiveFolder, ReleaseMode};
 use crate::systemd::Manager;
 
 /// What takes longer is worth telling.
@@ -51,12 +51,12 @@ impl Knowing {
             silent_since: account.silent_since(),
             rests_until: account.rests(now),
         };
-        let folders = self.registry.all().into_iter().map(|Known { folder, looks, .. }| {
+        let folders = self.registry.all().into_iter().map(|Registered { folder, looks, .. }| {
             let Terms { approval, letters_per_day, sheets_per_day, day_began, .. } = folder.terms(now);
             let release = match (approval, folder.posting_times()) {
-                (true, _) => Release::Approval,
-                (false, Some(_)) => Release::PostingTimes,
-                (false, None) => Release::Automatic,
+                (true, _) => ReleaseMode::Approval,
+                (false, Some(_)) => ReleaseMode::PostingTimes,
+                (false, None) => ReleaseMode::Automatic,
             };
             LiveFolder {
                 name: folder.name.clone(),

@@ -15,7 +15,7 @@ use crate::bells::Bells;
 use crate::clock::Clock;
 use crate::dispatch::Dispatch;
 use crate::intake::Intake;
-use crate::keep::Keeper;
+use crate::keep::Retention;
 use crate::shelf::Shelves;
 
 /// Folders have threads of their own: a share that hangs must not hold up what is being posted.
@@ -36,7 +36,7 @@ pub(super) struct Tickers<M> {
     pub(super) intake: Intake,
     pub(super) shelves: Shelves,
     pub(super) outbox: M,
-    pub(super) keeper: Keeper,
+    pub(super) keeper: Retention,
 }
 
 /// They end only with the daemon, or because something is wrong.

@@ -18,7 +18,7 @@ use crate::dispatch::{Account, Dispatch};
 use crate::hot::{Reach, Registry};
 use crate::intake::{self, Intake};
 use crate::journal;
-use crate::keep::Keeper;
+use crate::keep::Retention;
 use crate::owed::Outbox;
 use crate::pdf::Inspector;
 use crate::shelf::Shelves;
@@ -78,7 +78,7 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let outbox = Arc::new(Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config));
     let clients = clients(&config, &clock, &meter)?;
     let keeper =
-        Keeper::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
+        Retention::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
     let intake = Intake::new(
         Arc::clone(&store),
         spool,

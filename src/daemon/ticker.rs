@@ -11,7 +11,7 @@ use super::pulse::Pulse;
 use crate::clock::{Clock, Time};
 use crate::dispatch::Dispatch;
 use crate::intake::Intake;
-use crate::keep::Keeper;
+use crate::keep::Retention;
 use crate::owed::Outbox;
 use crate::shelf::Shelves;
 
@@ -129,7 +129,7 @@ impl Ticker for Arc<Outbox> {
     }
 }
 
-impl Ticker for Keeper {
+impl Ticker for Retention {
     async fn tick(&mut self) -> anyhow::Result<Option<Time>> {
         Ok(Self::tick(self).await?)
     }

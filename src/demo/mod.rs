@@ -26,7 +26,7 @@ use crate::pdf::Inspector;
 use crate::sandbox::{self, Options, Running};
 use crate::store::{Bell, Desk, DropRow};
 use crate::systemd::Manager;
-use samples::{Place, letter};
+use samples::{DemoPlace, letter};
 use show::Show;
 
 /// Sixty seconds in one.
@@ -86,7 +86,7 @@ pub async fn run(
 
 struct Stage<'a> {
     sandbox: &'a Running,
-    place: Place,
+    place: DemoPlace,
     state: &'a Path,
 }
 

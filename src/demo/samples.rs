@@ -33,7 +33,7 @@ rules:
 ";
 
 /// Where the demo's things are.
-pub(super) struct Place {
+pub(super) struct DemoPlace {
     pub(super) config: PathBuf,
     pub(super) letters: PathBuf,
     /// Where its mails are.
@@ -41,7 +41,7 @@ pub(super) struct Place {
 }
 
 /// Writes a configuration for a sandbox.
-pub(super) fn configure(dir: &Path, welcome: &Welcome) -> io::Result<Place> {
+pub(super) fn configure(dir: &Path, welcome: &Welcome) -> io::Result<DemoPlace> {
     let letters = dir.join("letters");
     fs::create_dir(&letters)?;
     fs::create_dir(dir.join("folders"))?;
@@ -65,7 +65,7 @@ pub(super) fn configure(dir: &Path, welcome: &Welcome) -> io::Result<Place> {
         welcome.client_id.as_str()
     );
     fs::write(&config, main)?;
-    Ok(Place { config, letters, mails: dir.join("mails") })
+    Ok(DemoPlace { config, letters, mails: dir.join("mails") })
 }
 
 /// So many A4 pages with a few lines of text.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Shared;
 use super::account::Account;
-use crate::api::{Failure, Known, Stored};
+use crate::api::{Failure, KnownMail, Stored};
 use crate::journal;
 use crate::letter::{CreateAnswer, Letter, Mail, Outcome, Realm, Step, Trouble, UploadAnswer};
 use crate::spool::{EntryError, Ulid};
@@ -64,8 +64,8 @@ impl Shared {
         Ok(Outcome::Create(answer))
     }
 
-    fn known<'a>(&self, letter: &Letter, mail: &'a Mail) -> Known<'a> {
-        Known { mail, watched: self.memory.watched(letter.number, mail, self.clock.steady()) }
+    fn known<'a>(&self, letter: &Letter, mail: &'a Mail) -> KnownMail<'a> {
+        KnownMail { mail, watched: self.memory.watched(letter.number, mail, self.clock.steady()) }
     }
 
     /// The bytes are compared with what was taken in before they leave.

@@ -12,9 +12,9 @@ use std::str::Chars;
 
 pub use names::{INSIDE, is_pdf, numbered, pdf_of, showable, shown, sidecar_ending, sidecars_of, text_name};
 use serde::{Deserialize, Serialize};
-pub use unheard::{Receivers, Standing, Unheard};
+pub use unheard::{Receivers, StandingLetter, Unheard};
 
-use crate::letter::{Number, Problem};
+use crate::letter::{Number, OrderProblem};
 
 /// Where a letter's original came from. The name is kept as the bytes it had.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -118,7 +118,7 @@ pub enum Refusal {
         found: u32,
     },
     /// The service would refuse it.
-    NotPostable(Vec<Problem>),
+    NotPostable(Vec<OrderProblem>),
     /// It was moved where things are approved or cancelled, and nothing waits under that name.
     NothingWaits,
     /// The same, and a letter or a drop is known by it.

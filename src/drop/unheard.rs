@@ -18,7 +18,7 @@ pub enum Unheard {
     /// This letter has the name or the bytes, and nothing can be said of it so.
     Known {
         letter: Number,
-        standing: Standing,
+        standing: StandingLetter,
         /// Whether these are its bytes.
         same: bool,
     },
@@ -39,7 +39,7 @@ impl fmt::Debug for Receivers {
 /// How a letter stands, for whoever says something about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum StandingLetter {
     /// It waits for a person, or for its posting time.
     Waits,
     OnItsWay,
@@ -50,7 +50,7 @@ pub enum Standing {
     Closed,
 }
 
-impl Standing {
+impl StandingLetter {
     pub fn of(letter: &Letter) -> Self {
         if letter.state.hold().is_some() {
             return Self::Waits;

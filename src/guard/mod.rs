@@ -58,7 +58,7 @@ pub enum Probe {
 
 /// What becomes of the account's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PauseChange {
     Same,
     Pause(Pause),
     Works,
@@ -110,38 +110,42 @@ impl Pause {
 }
 
 /// What a letter's news mean for its account.
-pub fn after(pause: Option<&Pause>, news: &AccountNews, now: Time) -> Verdict {
+pub fn after(pause: Option<&Pause>, news: &AccountNews, now: Time) -> PauseChange {
     match (pause, news) {
-        (None, AccountNews::Trouble(problem)) => Verdict::Pause(Pause::new(problem.clone(), now)),
-        (None, AccountNews::Answers | AccountNews::CanCreate | AccountNews::CanPay) => Verdict::Same,
+        (None, AccountNews::Trouble(problem)) => PauseChange::Pause(Pause::new(problem.clone(), now)),
+        (None, AccountNews::Answers | AccountNews::CanCreate | AccountNews::CanPay) => PauseChange::Same,
         (Some(pause), AccountNews::Trouble(problem)) => match &pause.cause {
-            Cause::ByPerson => Verdict::Same,
-            Cause::Problem(known) if known == problem => Verdict::Same,
+            Cause::ByPerson => PauseChange::Same,
+            Cause::Problem(known) if known == problem => PauseChange::Same,
             Cause::Problem(_) => {
-                Verdict::Pause(Pause { since: pause.since, ..Pause::new(problem.clone(), now) })
+                PauseChange::Pause(Pause { since: pause.since, ..Pause::new(problem.clone(), now) })
             }
         },
         (Some(pause), AccountNews::Answers) => match &pause.cause {
-            Cause::Problem(AccountProblem::AccountNotFound | AccountProblem::NotAllowed(_)) => Verdict::Works,
+            Cause::Problem(AccountProblem::AccountNotFound | AccountProblem::NotAllowed(_)) => {
+                PauseChange::Works
+            }
             Cause::ByPerson
             | Cause::Problem(
                 AccountProblem::CardDeclined
                 | AccountProblem::CardNotRegistered
                 | AccountProblem::OtherPayment(_),
-            ) => Verdict::Same,
+            ) => PauseChange::Same,
         },
         (Some(pause), AccountNews::CanCreate) => match &pause.cause {
             Cause::Problem(
                 AccountProblem::CardNotRegistered
                 | AccountProblem::AccountNotFound
                 | AccountProblem::NotAllowed(_),
-            ) => Verdict::Works,
+            ) => PauseChange::Works,
             Cause::ByPerson
-            | Cause::Problem(AccountProblem::CardDeclined | AccountProblem::OtherPayment(_)) => Verdict::Same,
+            | Cause::Problem(AccountProblem::CardDeclined | AccountProblem::OtherPayment(_)) => {
+                PauseChange::Same
+            }
         },
         (Some(pause), AccountNews::CanPay) => match &pause.cause {
-            Cause::ByPerson => Verdict::Same,
-            Cause::Problem(_) => Verdict::Works,
+            Cause::ByPerson => PauseChange::Same,
+            Cause::Problem(_) => PauseChange::Works,
         },
     }
 }
@@ -193,7 +197,7 @@ mod tests {
     }
 
     fn paused(problem: AccountProblem) -> Pause {
-        let Verdict::Pause(pause) = after(None, &AccountNews::Trouble(problem), noon()) else { panic!() };
+        let PauseChange::Pause(pause) = after(None, &AccountNews::Trouble(problem), noon()) else { panic!() };
         pause
     }
 
@@ -201,24 +205,24 @@ mod tests {
     fn the_first_trouble_pauses_and_the_same_again_says_nothing_new() {
         let pause = paused(AccountProblem::CardDeclined);
         let again = AccountNews::Trouble(AccountProblem::CardDeclined);
-        assert_eq!(after(Some(&pause), &again, noon() + TimeDelta::hours(1)), Verdict::Same);
+        assert_eq!(after(Some(&pause), &again, noon() + TimeDelta::hours(1)), PauseChange::Same);
         let other = AccountNews::Trouble(AccountProblem::AccountNotFound);
-        assert!(matches!(after(Some(&pause), &other, noon()), Verdict::Pause(_)));
+        assert!(matches!(after(Some(&pause), &other, noon()), PauseChange::Pause(_)));
     }
 
     #[test]
     fn only_what_was_missing_ends_a_pause() {
         let declined = paused(AccountProblem::CardDeclined);
-        assert_eq!(after(Some(&declined), &AccountNews::CanCreate, noon()), Verdict::Same);
-        assert_eq!(after(Some(&declined), &AccountNews::CanPay, noon()), Verdict::Works);
+        assert_eq!(after(Some(&declined), &AccountNews::CanCreate, noon()), PauseChange::Same);
+        assert_eq!(after(Some(&declined), &AccountNews::CanPay, noon()), PauseChange::Works);
         let missing = paused(AccountProblem::CardNotRegistered);
-        assert_eq!(after(Some(&missing), &AccountNews::CanCreate, noon()), Verdict::Works);
-        assert_eq!(after(Some(&missing), &AccountNews::Answers, noon()), Verdict::Same);
+        assert_eq!(after(Some(&missing), &AccountNews::CanCreate, noon()), PauseChange::Works);
+        assert_eq!(after(Some(&missing), &AccountNews::Answers, noon()), PauseChange::Same);
         let refused = paused(AccountProblem::NotAllowed("401".to_owned()));
-        assert_eq!(after(Some(&refused), &AccountNews::Answers, noon()), Verdict::Works);
+        assert_eq!(after(Some(&refused), &AccountNews::Answers, noon()), PauseChange::Works);
         let person = Pause::by_person(noon());
         for news in [AccountNews::Answers, AccountNews::CanCreate, AccountNews::CanPay] {
-            assert_eq!(after(Some(&person), &news, noon()), Verdict::Same);
+            assert_eq!(after(Some(&person), &news, noon()), PauseChange::Same);
         }
     }
 

@@ -17,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::opened::{Facts, Opened};
+use super::opened::{FolderFacts, Opened};
 use super::operations::perform;
 use super::reach::answer;
 use super::wire::{Wire, malformed};
@@ -47,10 +47,10 @@ pub fn serve() -> io::Result<()> {
                 let (path, (known, keeper)) = Wire::take(&mut from)?;
                 match Opened::open(path, known, &keeper) {
                     Ok(opened) => {
-                        Ok::<Facts, Away>(opened.facts).put(&mut out);
+                        Ok::<FolderFacts, Away>(opened.facts).put(&mut out);
                         folder = Some(opened);
                     }
-                    Err(away) => Err::<Facts, Away>(away).put(&mut out),
+                    Err(away) => Err::<FolderFacts, Away>(away).put(&mut out),
                 }
             }
             (name, Some(folder)) => perform(folder, name, &mut from, &mut out)?,
@@ -152,8 +152,8 @@ impl Helper {
         self.call(name, put)?
     }
 
-    pub(super) fn open(&self, path: &Path, known: bool, keeper: &Keeper) -> Result<Facts, Away> {
-        let opened: io::Result<Result<Facts, Away>> = self.call(OPEN, |to| {
+    pub(super) fn open(&self, path: &Path, known: bool, keeper: &Keeper) -> Result<FolderFacts, Away> {
+        let opened: io::Result<Result<FolderFacts, Away>> = self.call(OPEN, |to| {
             path.put(to);
             known.put(to);
             keeper.put(to);

@@ -34,13 +34,13 @@ pub use corner::{claimed_at, claims_at};
 use helper::Helper;
 pub use helper::{is_helper, serve};
 pub use keeper::{Keeper, this_process};
-use opened::{Facts, Opened};
+use opened::{FolderFacts, Opened};
 pub use order::{CLAIMING, MOVING, MoveStep};
 pub use reach::Reach;
-pub use registry::{Known, Registry};
+pub use registry::{Registered, Registry};
 pub use rights::not_shared;
 use rustix::fs::{self, FileType, Mode, OFlags};
-pub use shelves::Told;
+pub use shelves::MoveWithText;
 
 use crate::drop::Kind;
 
@@ -56,7 +56,7 @@ pub const WAS_THERE: &str = ".there";
 #[derive(Debug)]
 pub struct Hot {
     pub path: PathBuf,
-    facts: Facts,
+    facts: FolderFacts,
     way: Way,
 }
 
@@ -71,7 +71,7 @@ enum Way {
 
 /// A name in a directory and what it is.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct SeenEntry {
     pub name: Vec<u8>,
     pub stat: Stat,
     pub readable: bool,
@@ -135,7 +135,7 @@ impl Hot {
     }
 
     /// A folder that a helper has opened.
-    fn by(helper: Helper, path: &Path, facts: Facts) -> Self {
+    fn by(helper: Helper, path: &Path, facts: FolderFacts) -> Self {
         Self { path: path.to_owned(), facts, way: Way::Helper(helper) }
     }
 

@@ -11,7 +11,7 @@ use rustix::fs::{self, AtFlags, Mode, RenameFlags};
 
 use super::opened::{Opened, list, our_dir, seen};
 use super::rights::give_shelf;
-use super::{CLAIM, CLAIMING, MOVING, MoveStep, OURS, Seen, WAS_THERE, c, kind, open_dir};
+use super::{CLAIM, CLAIMING, MOVING, MoveStep, OURS, SeenEntry, WAS_THERE, c, kind, open_dir};
 use crate::drop::{Kind, pdf_of};
 
 impl Opened {
@@ -136,7 +136,7 @@ impl Opened {
     }
 
     /// What a claim holds; nothing, if it is not there.
-    pub(super) fn claimed(&self, claim: &str) -> io::Result<Vec<Seen>> {
+    pub(super) fn claimed(&self, claim: &str) -> io::Result<Vec<SeenEntry>> {
         match self.claim_dir(claim, false) {
             Ok(dir) => seen(fs::Dir::new(dir)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -145,7 +145,7 @@ impl Opened {
     }
 
     /// What a claimed directory holds.
-    pub(super) fn claimed_inside(&self, claim: &str, name: &[u8]) -> io::Result<Vec<Seen>> {
+    pub(super) fn claimed_inside(&self, claim: &str, name: &[u8]) -> io::Result<Vec<SeenEntry>> {
         list(&open_dir(self.claim_dir(claim, false)?, name)?)
     }
 

@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use rustix::fs::{self, AtFlags, CWD, FlockOperation, Mode, OFlags};
 
-use super::{Away, CLAIM, Keeper, OURS, Seen, Stat, corner, keeper, kind, open_dir};
+use super::{Away, CLAIM, Keeper, OURS, SeenEntry, Stat, corner, keeper, kind, open_dir};
 use crate::disk::not_local;
 use crate::drop::Kind;
 use crate::sync::Syncs;
@@ -20,7 +20,7 @@ pub(super) struct Opened {
     pub(super) ours: OwnedFd,
     pub(super) claims: OwnedFd,
     path: PathBuf,
-    pub(super) facts: Facts,
+    pub(super) facts: FolderFacts,
     claims_syncs: Syncs,
     folder_syncs: Syncs,
     /// Held as long as the folder is ours.
@@ -29,7 +29,7 @@ pub(super) struct Opened {
 
 /// What does not change while a folder is open.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Facts {
+pub(super) struct FolderFacts {
     pub(super) remote: bool,
     pub(super) is_locked: bool,
     /// What time it was when it was opened, by the file system's own clock.
@@ -104,7 +104,7 @@ impl Opened {
             dir,
             ours,
             claims,
-            facts: Facts { remote, is_locked, opened_at },
+            facts: FolderFacts { remote, is_locked, opened_at },
             claims_syncs: Syncs::default(),
             folder_syncs: Syncs::default(),
             _lock: lock,
@@ -137,7 +137,7 @@ impl Opened {
     }
 
     /// Everything in the folder itself, or in a subfolder of it.
-    pub(super) fn list(&self, subfolder: Option<&str>) -> io::Result<Vec<Seen>> {
+    pub(super) fn list(&self, subfolder: Option<&str>) -> io::Result<Vec<SeenEntry>> {
         match subfolder {
             None => list(&self.dir),
             Some(name) => match open_dir(&self.dir, name.as_bytes()) {
@@ -149,7 +149,7 @@ impl Opened {
     }
 
     /// What lies in a directory of the folder, one level deep.
-    pub(super) fn inside(&self, name: &[u8]) -> io::Result<Vec<Seen>> {
+    pub(super) fn inside(&self, name: &[u8]) -> io::Result<Vec<SeenEntry>> {
         list(&open_dir(&self.dir, name)?)
     }
 
@@ -168,11 +168,11 @@ impl Opened {
     }
 }
 
-pub(super) fn list(dir: &OwnedFd) -> io::Result<Vec<Seen>> {
+pub(super) fn list(dir: &OwnedFd) -> io::Result<Vec<SeenEntry>> {
     seen(fs::Dir::read_from(dir)?)
 }
 
-pub(super) fn seen(mut dir: fs::Dir) -> io::Result<Vec<Seen>> {
+pub(super) fn seen(mut dir: fs::Dir) -> io::Result<Vec<SeenEntry>> {
     let mut found = Vec::new();
     while let Some(entry) = dir.read() {
         let name = entry?.file_name().to_owned();
@@ -183,7 +183,7 @@ pub(super) fn seen(mut dir: fs::Dir) -> io::Result<Vec<Seen>> {
         // If it is gone by now, or can't be looked at, it keeps no other waiting.
         if let Ok(stat) = fs::statat(at, &name, AtFlags::SYMLINK_NOFOLLOW) {
             let readable = fs::accessat(at, &name, fs::Access::READ_OK, AtFlags::EACCESS).is_ok();
-            found.push(Seen { name: name.into_bytes(), stat: Stat::from(stat), readable });
+            found.push(SeenEntry { name: name.into_bytes(), stat: Stat::from(stat), readable });
         }
     }
     Ok(found)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::opened::Opened;
 use super::wire::{Wire, malformed, put_all, take_all};
-use super::{Content, Hot, Seen, Stat, Told, Way};
+use super::{Content, Hot, MoveWithText, SeenEntry, Stat, Way};
 
 /// For each line a method of [`Hot`], and what the helper does when it is asked for it by name. Lists come last, behind
 /// a semicolon, as slices.
@@ -64,9 +64,9 @@ operations! {
     fn share(; names: &str) -> ();
 
     /// Everything in the folder itself, or in a subfolder of it.
-    fn list(subfolder: Option<&str>) -> Vec<Seen>;
+    fn list(subfolder: Option<&str>) -> Vec<SeenEntry>;
     /// What lies in a directory of the folder, one level deep.
-    fn inside(name: &[u8]) -> Vec<Seen>;
+    fn inside(name: &[u8]) -> Vec<SeenEntry>;
     /// Whether there is a directory of this name in the folder.
     fn is_directory(name: &str) -> bool;
     fn is_there(path: &Path) -> bool;
@@ -92,9 +92,9 @@ operations! {
     /// Takes something back into a claim from a directory of the folder, under a name that must be free there.
     fn claim_from(claim: &str, dir: &Path, name: &[u8], to: &[u8]) -> ();
     /// What a claim holds; nothing, if it is not there.
-    fn claimed(claim: &str) -> Vec<Seen>;
+    fn claimed(claim: &str) -> Vec<SeenEntry>;
     /// What a claimed directory holds.
-    fn claimed_inside(claim: &str, name: &[u8]) -> Vec<Seen>;
+    fn claimed_inside(claim: &str, name: &[u8]) -> Vec<SeenEntry>;
     /// The path of what was claimed under a name, by the claim's ULID, whatever its ending.
     fn find_claimed(ulid: &str, name: &[u8]) -> Option<PathBuf>;
     /// Reads a claimed file, if it is one and does not change meanwhile. `inside`: a claimed directory.
@@ -113,9 +113,9 @@ operations! {
     /// Both ends are durable once this returns.
     fn shelve(from: &Path, to: &Path) -> ();
     /// The same, with a text beside it, in the same directory: one sync is for both.
-    fn shelve_told(one: Told<'_>) -> ();
+    fn shelve_told(one: MoveWithText<'_>) -> ();
     /// The same with several that lie in claims, in the same order: a directory is synced once for all of them.
-    fn shelve_all(; all: Told<'_>) -> Vec<io::Result<()>>;
+    fn shelve_all(; all: MoveWithText<'_>) -> Vec<io::Result<()>>;
     /// What is left in a claim (a sidecar) is laid beside its original, named after it, and the claim is over.
     fn shelve_rest(ulid: &str, original: &Path) -> ();
     /// Writes a text where people read it: the old one or the new one is there, never half of one.

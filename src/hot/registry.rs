@@ -12,7 +12,7 @@ use crate::clock::Time;
 use crate::config::{FilesOnDisk, Folder};
 
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct Registered {
     pub folder: Arc<Folder>,
     /// `None` while it is away.
     pub hot: Option<Arc<Hot>>,
@@ -44,7 +44,7 @@ enum DecidedBy {
 /// Shared by whoever works in folders; a reload replaces what is in it.
 #[derive(Debug, Default)]
 pub struct Registry {
-    folders: Mutex<BTreeMap<String, Known>>,
+    folders: Mutex<BTreeMap<String, Registered>>,
     decided_by: Mutex<DecidedBy>,
     /// How often that was decided.
     decisions: AtomicU64,
@@ -62,7 +62,7 @@ impl Registry {
         registry
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Registered>> {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -73,7 +73,7 @@ impl Registry {
         for folder in folders {
             let before = old.remove(&folder.name).filter(|old| old.folder.path == folder.path);
             let (hot, looks) = before.map_or((None, Looks::default()), |old| (old.hot, old.looks));
-            known.insert(folder.name.clone(), Known { folder: Arc::new(folder), hot, looks });
+            known.insert(folder.name.clone(), Registered { folder: Arc::new(folder), hot, looks });
         }
     }
 
@@ -137,12 +137,12 @@ impl Registry {
         self.changed.notified().await;
     }
 
-    pub fn all(&self) -> Vec<Known> {
+    pub fn all(&self) -> Vec<Registered> {
         self.lock().values().cloned().collect()
     }
 
     /// The folder of this name, or the one that had it.
-    pub fn get(&self, name: &str) -> Option<Known> {
+    pub fn get(&self, name: &str) -> Option<Registered> {
         let known = self.lock();
         let renamed = self.renamed.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(name).or_else(|| known.get(renamed.get(name)?)).cloned()

@@ -21,7 +21,7 @@ const PART: &str = "text.part";
 
 /// Something to be moved, and the name and words of the text beside it.
 #[derive(Debug, Clone, Copy)]
-pub struct Told<'a> {
+pub struct MoveWithText<'a> {
     pub from: &'a Path,
     pub to: &'a Path,
     pub text: (&'a [u8], &'a str),
@@ -37,7 +37,7 @@ impl Opened {
     }
 
     /// The same, with a text beside it, in the same directory: one sync is for both.
-    pub(super) fn shelve_told(&self, one: Told<'_>) -> io::Result<()> {
+    pub(super) fn shelve_told(&self, one: MoveWithText<'_>) -> io::Result<()> {
         let (from_dir, _) = self.parent(one.from, false)?;
         let (to_dir, _) = self.parent(one.to, true)?;
         self.go(&MOVING, &from_dir, &to_dir, false, &|| self.rename_told(&one))
@@ -46,7 +46,7 @@ impl Opened {
     /// The same with several that lie in claims, in the same order: a directory is synced once for all that lie in it
     /// then, and so is that of the claims, in which theirs are over.
     #[expect(clippy::unnecessary_wraps, reason = "a helper may not answer")]
-    pub(super) fn shelve_all(&self, all: &[Told<'_>]) -> io::Result<Vec<io::Result<()>>> {
+    pub(super) fn shelve_all(&self, all: &[MoveWithText<'_>]) -> io::Result<Vec<io::Result<()>>> {
         let mut moved: Vec<io::Result<()>> = all.iter().map(|_| Ok(())).collect();
         for step in &MOVING {
             match step {
@@ -72,7 +72,7 @@ impl Opened {
         Ok(moved)
     }
 
-    fn rename_told(&self, one: &Told<'_>) -> io::Result<()> {
+    fn rename_told(&self, one: &MoveWithText<'_>) -> io::Result<()> {
         let (from_dir, from_name) = self.parent(one.from, false)?;
         let (to_dir, to_name) = self.parent(one.to, true)?;
         let (text_name, words) = one.text;
@@ -178,7 +178,11 @@ impl Opened {
 }
 
 /// Goes on with those that went well so far.
-fn each<'a>(all: &[Told<'a>], moved: &mut [io::Result<()>], mut go: impl FnMut(&Told<'a>) -> io::Result<()>) {
+fn each<'a>(
+    all: &[MoveWithText<'a>],
+    moved: &mut [io::Result<()>],
+    mut go: impl FnMut(&MoveWithText<'a>) -> io::Result<()>,
+) {
     for (one, moved) in all.iter().zip(moved).filter(|(_, moved)| moved.is_ok()) {
         *moved = go(one);
     }

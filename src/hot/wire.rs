@@ -6,8 +6,8 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use super::opened::Facts;
-use super::{Content, Keeper, Seen, Stat, Told};
+use super::opened::FolderFacts;
+use super::{Content, Keeper, MoveWithText, SeenEntry, Stat};
 use crate::drop::Kind;
 
 /// Something that can be sent. What is borrowed lies in the message that was received.
@@ -55,9 +55,9 @@ macro_rules! fields {
     };
 }
 fields!(Stat { inode, mode, links, owner, size, modified, changed });
-fields!(Seen { name, stat, readable });
+fields!(SeenEntry { name, stat, readable });
 fields!(Keeper { records, run, state, daemon, holder });
-fields!(Facts { remote, is_locked, opened_at });
+fields!(FolderFacts { remote, is_locked, opened_at });
 
 impl Wire<'_> for () {
     fn put(&self, _: &mut Vec<u8>) {}
@@ -156,7 +156,7 @@ macro_rules! lists {
         }
     )* };
 }
-lists!(String, Seen, io::Result<()>);
+lists!(String, SeenEntry, io::Result<()>);
 
 impl<'a, T: Wire<'a>> Wire<'a> for Option<T> {
     fn put(&self, out: &mut Vec<u8>) {
@@ -193,7 +193,7 @@ impl<'a, T: Wire<'a>, E: Wire<'a>> Wire<'a> for Result<T, E> {
     }
 }
 
-impl<'a> Wire<'a> for Told<'a> {
+impl<'a> Wire<'a> for MoveWithText<'a> {
     fn put(&self, out: &mut Vec<u8>) {
         (self.from, self.to).put(out);
         self.text.put(out);

@@ -2,10 +2,10 @@
 
 /// What is known of a claim that is taken up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownClaim {
     /// Whether the drop is (still) in it; a sidecar alone is none.
     pub holds_drop: bool,
-    pub record: Option<Record>,
+    pub record: Option<ClaimRecord>,
     /// Whether the spool has its entry.
     pub in_spool: bool,
     /// Whether it lay in the folder before its drops counted.
@@ -14,7 +14,7 @@ pub struct Known {
 
 /// What the store says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record {
+pub struct ClaimRecord {
     /// Whether a person has accepted it, and nothing is decided since.
     pub accepted: bool,
     /// Whether it is recorded where it is: in its claim.
@@ -38,19 +38,19 @@ pub enum Next {
 }
 
 /// A drop is decided once, and anew only if a person accepts it.
-pub fn next(known: Known) -> Next {
-    let Known { holds_drop, record, in_spool, was_there } = known;
+pub fn next(known: KnownClaim) -> Next {
+    let KnownClaim { holds_drop, record, in_spool, was_there } = known;
     match record {
         // What is left of it goes where the shelf has laid the original, or it is about to be taken back.
         Some(_) if !holds_drop => Next::Leave,
         None if !holds_drop => Next::Clear,
-        Some(Record { accepted: false, in_claim: true }) => Next::Leave,
-        Some(Record { accepted: false, in_claim: false }) => Next::BackToShelf,
-        Some(Record { accepted: true, in_claim: false }) => Next::BringAlong,
+        Some(ClaimRecord { accepted: false, in_claim: true }) => Next::Leave,
+        Some(ClaimRecord { accepted: false, in_claim: false }) => Next::BackToShelf,
+        Some(ClaimRecord { accepted: true, in_claim: false }) => Next::BringAlong,
         // Decided before a crash: it is about to be admitted.
-        Some(Record { accepted: true, in_claim: true }) | None if in_spool => Next::Leave,
+        Some(ClaimRecord { accepted: true, in_claim: true }) | None if in_spool => Next::Leave,
         None if was_there => Next::Hold,
-        Some(Record { accepted: true, in_claim: true }) | None => Next::Judge,
+        Some(ClaimRecord { accepted: true, in_claim: true }) | None => Next::Judge,
     }
 }
 

@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::claims::{Known as KnownClaim, Next, Record, next};
+use super::claims::{ClaimRecord, KnownClaim, Next, next};
 use super::settle::Stamp;
 use super::shared::Shared;
 use super::take::Still;
@@ -15,10 +15,10 @@ use super::taken_back;
 use crate::clock::Time;
 use crate::config::Folder;
 use crate::drop::{Origin, Undecided, Waiting, pdf_of, shown, sidecars_of};
-use crate::hot::{Content, Hot, Seen, WAS_THERE};
+use crate::hot::{Content, Hot, SeenEntry, WAS_THERE};
 use crate::journal;
 use crate::letter::LARGEST_DOCUMENT;
-use crate::pdf::Answer;
+use crate::pdf::Inspection;
 use crate::rules::{Found, Verdict};
 use crate::spool::{Dropped, EntryError, Ulid, sha256_of};
 use crate::store::{Fate, Original, Place, RecordError, StoreError};
@@ -76,7 +76,7 @@ impl Claim {
         let Content::Whole { bytes, .. } = self.hot.peek(name, LARGEST_DOCUMENT)? else { return Ok(false) };
         let answer = self.shared.inspector.inspect(&bytes).await?;
         let size = bytes.len() as u64;
-        let Answer::Pages(pages) = answer else { return Ok(false) };
+        let Inspection::Pages(pages) = answer else { return Ok(false) };
         self.peeked = Some((bytes, pages)).filter(|(bytes, _)| bytes.len() <= LARGEST_PEEKED);
         if sidecars_of(name).next().is_none() {
             // None can be waited for.
@@ -130,7 +130,7 @@ impl Claim {
         }
     }
 
-    pub(super) fn origin(&self, main: &Seen) -> Origin {
+    pub(super) fn origin(&self, main: &SeenEntry) -> Origin {
         let owner = Some(main.stat.owner);
         Origin { folder: self.folder.name.clone(), name: main.name.clone(), owner }
     }
@@ -139,8 +139,8 @@ impl Claim {
     /// changed meanwhile, the drop settles again.
     async fn take_in(
         &self,
-        main: &Seen,
-        held: &[Seen],
+        main: &SeenEntry,
+        held: &[SeenEntry],
         accepted: Option<&[String]>,
         still: &Still<'_>,
     ) -> Result<Done, TakeError> {
@@ -170,7 +170,7 @@ impl Claim {
     }
 
     /// Where a letter came from and what it goes by. Its owner counts only if nobody else could have written it.
-    fn dropped(&self, main: &Seen, now: Time) -> Result<Dropped, TakeError> {
+    fn dropped(&self, main: &SeenEntry, now: Time) -> Result<Dropped, TakeError> {
         let mut origin = self.origin(main);
         let mut terms = self.folder.terms(now);
         if self.folder.names.by_copy && !self.hot.is_claim_its_owners(&self.dir, &main.name, main.stat)? {
@@ -190,14 +190,14 @@ impl Claim {
     }
 
     /// A crash came between a sidecar and its PDF, or after everything was put away.
-    pub(super) fn nothing_in(&self, held: &[Seen]) -> Result<Done, TakeError> {
+    pub(super) fn nothing_in(&self, held: &[SeenEntry]) -> Result<Done, TakeError> {
         taken_back::put_back(&self.hot, &self.dir, held)?;
         Ok(Done::Nothing)
     }
 }
 
 /// The PDF or subfolder among what a claim holds; the rest are its sidecars.
-pub(super) fn main_of(held: &[Seen]) -> Option<&Seen> {
+pub(super) fn main_of(held: &[SeenEntry]) -> Option<&SeenEntry> {
     held.iter().find(|seen| pdf_of(&seen.name).is_none())
 }
 
@@ -209,9 +209,9 @@ pub(super) fn content_of(hot: &Hot, claim: &str, name: &[u8]) -> Option<String> 
     }
 }
 
-pub(super) fn record_of(original: &Original) -> Record {
+pub(super) fn record_of(original: &Original) -> ClaimRecord {
     let accepted = matches!(original.fate, Fate::Undecided(Undecided::Accepted { .. }));
-    Record { accepted, in_claim: original.place == Place::Claim }
+    ClaimRecord { accepted, in_claim: original.place == Place::Claim }
 }
 
 /// The doubts with which a person accepted it, if one did.

@@ -58,13 +58,13 @@ pub async fn no_other_records(
 
 /// What one folder was told.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ToldEpoch {
     known: Epochs,
     last: Option<Epoch>,
     due: Option<TimeDelta>,
 }
 
-impl Told {
+impl ToldEpoch {
     /// Of a folder that was opened just now, unless that knows more than we do.
     pub(super) fn by(store: &Store, folder: &Folder, hot: &Hot) -> Result<Self, NotOpened> {
         // What was there and can't be read must not be written over.

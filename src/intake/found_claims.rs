@@ -3,7 +3,7 @@
 use std::io;
 
 use super::claims;
-use super::claims::{Known, Next};
+use super::claims::{KnownClaim, Next};
 use super::decide::{main_of, record_of};
 use super::open::NotOpened;
 use super::shared::Shared;
@@ -52,7 +52,7 @@ fn distrusted(
     let is_since = our_marker.is_some_and(|marker| marker <= ulid.as_str());
     if claims::is_ours(is_known, is_since, hot.is_locked()) {
         let record = original.as_ref().map(record_of);
-        let known = |holds_drop| Known { holds_drop, record, in_spool, was_there: false };
+        let known = |holds_drop| KnownClaim { holds_drop, record, in_spool, was_there: false };
         return Ok(not_empty(hot, dir, known).map_err(Away::no_right)?);
     }
     let held = format!("{dir}{WAS_THERE}");
@@ -62,7 +62,7 @@ fn distrusted(
 
 /// A run that was killed may have moved the sidecar of a drop alone: it lies beside its PDF again before the
 /// folder is looked at, so that the PDF does not go without it.
-fn not_empty(hot: &Hot, dir: String, known: impl FnOnce(bool) -> Known) -> io::Result<Option<String>> {
+fn not_empty(hot: &Hot, dir: String, known: impl FnOnce(bool) -> KnownClaim) -> io::Result<Option<String>> {
     let held = hot.claimed(&dir)?;
     if claims::next(known(main_of(&held).is_some())) != Next::Clear {
         return Ok(Some(dir));

@@ -31,7 +31,7 @@ fn silence(why: Why) -> TimeDelta {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct HeldUp {
+pub(super) struct HeldUpDrops {
     /// Since when, and when it was noted last.
     drops: BTreeMap<Name, (Why, TimeDelta, TimeDelta)>,
     /// What stands in the folder, once that is known.
@@ -40,7 +40,7 @@ pub(super) struct HeldUp {
     is_raised: Option<bool>,
 }
 
-impl HeldUp {
+impl HeldUpDrops {
     pub(super) fn note(&mut self, name: Name, why: Why, now: TimeDelta) {
         let noted = self.drops.entry(name).or_insert((why, now, now));
         let since = if noted.0 == why { noted.1 } else { now };

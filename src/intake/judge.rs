@@ -2,14 +2,14 @@
 
 use super::books::BookNow;
 use super::decide::{Claim, TakeError};
-use super::documents::Opened;
+use super::documents::OpenedDocument;
 use super::held_up::RulesNow;
 use super::order::{JUDGING, JudgeStep};
 use super::sidecar::Brought;
 use super::take::Still;
 use crate::drop::{Waiting, shown};
-use crate::hot::Seen;
-use crate::rules::{Facts, Found, Sidecar, Verdict};
+use crate::hot::SeenEntry;
+use crate::rules::{DropFacts, Found, Sidecar, Verdict};
 use crate::spool::Draft;
 
 /// What was read of a drop.
@@ -21,14 +21,17 @@ enum Contents {
 }
 
 impl Contents {
-    fn of(opened: Opened, brought: Brought) -> Self {
+    fn of(opened: OpenedDocument, brought: Brought) -> Self {
         match (opened, brought) {
-            (Opened::Changing, _) | (_, Brought::Changing) => Self::Changing,
-            (Opened::Refused(refusal), _) | (Opened::Documents(_), Brought::Refused(refusal)) => {
+            (OpenedDocument::Changing, _) | (_, Brought::Changing) => Self::Changing,
+            (OpenedDocument::Refused(refusal), _)
+            | (OpenedDocument::Documents(_), Brought::Refused(refusal)) => {
                 Self::Decided(Verdict::Refuse(refusal))
             }
-            (Opened::Doubtful(doubtful), _) => Self::Decided(Verdict::Hold(Waiting::Doubt(doubtful))),
-            (Opened::Documents(documents), Brought::Sidecar(sidecar)) => Self::Whole(documents, sidecar),
+            (OpenedDocument::Doubtful(doubtful), _) => Self::Decided(Verdict::Hold(Waiting::Doubt(doubtful))),
+            (OpenedDocument::Documents(documents), Brought::Sidecar(sidecar)) => {
+                Self::Whole(documents, sidecar)
+            }
         }
     }
 }
@@ -38,8 +41,8 @@ impl Claim {
     /// copied into the draft.
     pub(super) async fn judge(
         &self,
-        main: &Seen,
-        held: &[Seen],
+        main: &SeenEntry,
+        held: &[SeenEntry],
         accepted: Option<&[String]>,
         still: &Still<'_>,
         draft: &mut Draft,
@@ -118,6 +121,6 @@ impl Claim {
             BookNow::Settled(book) => book.as_ref().as_ref().map(Some).map_err(String::as_str),
         };
         let arrived = self.ulid.time().with_timezone(&self.folder.zone).naive_local();
-        self.folder.rules.decide(&Facts { name, documents, arrived, sidecar, book })
+        self.folder.rules.decide(&DropFacts { name, documents, arrived, sidecar, book })
     }
 }

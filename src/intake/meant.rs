@@ -8,7 +8,7 @@ use super::hands::{Failed, shown_path};
 use super::shared::Shared;
 use super::wish::{Candidate, Hand, Itself, Meant, Name, Whereabouts, meant};
 use crate::config::Folder;
-use crate::drop::{Receivers, Refusal, Standing, Undecided, Unheard};
+use crate::drop::{Receivers, Refusal, StandingLetter, Undecided, Unheard};
 use crate::hot::{Content, Hot};
 use crate::letter::{LARGEST_DOCUMENT, Letter};
 use crate::spool::sha256_of;
@@ -108,7 +108,7 @@ fn candidate(
     read: Option<&Read>,
 ) -> io::Result<Candidate> {
     let is_away = !lies_elsewhere(hot, original)?;
-    let standing = letter.map(Standing::of);
+    let standing = letter.map(StandingLetter::of);
     Ok(Candidate {
         name: if is_shelved_as(original, name) {
             Name::Shelved
@@ -128,7 +128,7 @@ fn candidate(
             (None, true) => Whereabouts::Away,
             (None, false) => Whereabouts::There,
         },
-        is_waiting: standing.map_or_else(|| waits(original), |standing| standing == Standing::Waits),
+        is_waiting: standing.map_or_else(|| waits(original), |standing| standing == StandingLetter::Waits),
         standing,
     })
 }

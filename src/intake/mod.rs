@@ -46,7 +46,7 @@ use chrono::TimeDelta;
 use tokio::task::JoinSet;
 
 pub use books::patience as book_patience;
-pub use claims::{Known as KnownClaim, Next, Record, is_ours, next};
+pub use claims::{ClaimRecord, KnownClaim, Next, is_ours, next};
 use decide::{Done, TakeError};
 pub use epoch::no_other_records;
 use hints::Hints;
@@ -56,7 +56,7 @@ pub use order::{JUDGING, JudgeStep};
 pub use settle::{Look, Settling, Stamp};
 use shared::Shared;
 pub use shelf_names::{reused_in, reused_names};
-use watched::{Due, Watched};
+use watched::{DueLook, Watched};
 pub use wish::{Candidate, Hand, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed};
 use work::Work;
 
@@ -185,16 +185,16 @@ impl Intake {
                 watched.hinted();
             }
             let due = match watched.due(&self.shared, &known) {
-                Due::Rest(due) => due,
+                DueLook::Rest(due) => due,
                 due if self.shared.reach.is_folder_apart(&known.folder) => {
                     self.look_beside(due, watched, known);
                     continue;
                 }
-                Due::KeepEpoch(due) => {
+                DueLook::KeepEpoch(due) => {
                     watched.keep_epoch(&self.shared, &known)?;
                     due
                 }
-                Due::Look => {
+                DueLook::Look => {
                     watched.reached = Reached::Here;
                     match watched.look(&self.shared, &known, Some(&mut self.hints)).await {
                         // The disk takes nothing at present.

@@ -12,7 +12,7 @@ use super::watched::Watched;
 use super::{IntakeError, epoch, hands};
 use crate::config::Folder;
 use crate::guard::Alarm;
-use crate::hot::{Away, Hot, Known};
+use crate::hot::{Away, Hot, Registered};
 use crate::journal;
 use crate::store::{KnownFolder, RecordError, StoreError};
 
@@ -54,7 +54,11 @@ impl From<RecordError> for NotOpened {
 
 impl Watched {
     /// The handle of the folder; opened, and its claims taken up, if it was not.
-    pub(super) async fn opened(&mut self, shared: &Shared, known: &Known) -> Result<Arc<Hot>, NotOpened> {
+    pub(super) async fn opened(
+        &mut self,
+        shared: &Shared,
+        known: &Registered,
+    ) -> Result<Arc<Hot>, NotOpened> {
         let folder = &known.folder;
         if let Some(still) = self.still_open(shared, known).await? {
             return Ok(still);
@@ -76,7 +80,7 @@ impl Watched {
             [&names.approve, &names.cancel, &names.held, &names.rejected, &names.cancelled, &names.sent];
         let begun: Vec<&Path> = begun.iter().map(PathBuf::as_path).collect();
         hot.make_last(&begun, &shelves.map(String::as_str)).map_err(Away::closed)?;
-        self.epoch = epoch::Told::by(&shared.store, folder, &hot)?;
+        self.epoch = epoch::ToldEpoch::by(&shared.store, folder, &hot)?;
         let enabled = self.enable(shared, folder, &hot).await?;
         let names = [folder.names.approve.as_str(), folder.names.cancel.as_str()];
         hot.share(&folder.names.all()).and_then(|()| hot.furnish(&names)).map_err(Away::no_right)?;
@@ -92,7 +96,11 @@ impl Watched {
     }
 
     /// The handle it has, if that is still good, or why nothing may be opened.
-    async fn still_open(&mut self, shared: &Shared, known: &Known) -> Result<Option<Arc<Hot>>, NotOpened> {
+    async fn still_open(
+        &mut self,
+        shared: &Shared,
+        known: &Registered,
+    ) -> Result<Option<Arc<Hot>>, NotOpened> {
         let folder = &known.folder;
         if (!self.opened || shared.has_rival(&folder.name))
             && let Some(other) = rival(shared, folder).await?

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::IntakeError;
 use super::shared::Shared;
 use crate::config::Folder;
-use crate::hot::{Known, PATIENCE};
+use crate::hot::{PATIENCE, Registered};
 use crate::store::KnownFolder;
 
 /// A directory with a marker.
@@ -78,15 +78,15 @@ pub(super) async fn rival(shared: &Shared, folder: &Folder) -> Result<Option<Str
     let recorded = shared.store.folder_of(&marker)?;
     let path = folder.path.display().to_string();
     let others = shared.registry.all().into_iter().filter(|other| other.folder.name != folder.name);
-    let is_apart = |other: &Known| shared.reach.is_apart(&other.folder.path);
+    let is_apart = |other: &Registered| shared.reach.is_apart(&other.folder.path);
     let (apart, here): (Vec<_>, Vec<_>) = others.partition(is_apart);
     // It was moved or copied, and so may another have been that is looked at in this moment.
     if recorded.as_ref().is_some_and(|known| known.path != path) && shared.reach.is_folder_apart(folder) {
         let names: Vec<String> = apart.iter().map(|other| other.folder.name.clone()).collect();
         shared.markers.of_all(&names).await;
     }
-    let of_here = |other: &Known| shared.reach.marker_at(&other.folder.path).ok().flatten();
-    let of_apart = |other: &Known| shared.markers.lock().get(&other.folder.name).cloned().flatten();
+    let of_here = |other: &Registered| shared.reach.marker_at(&other.folder.path).ok().flatten();
+    let of_apart = |other: &Registered| shared.markers.lock().get(&other.folder.name).cloned().flatten();
     let markers = here.iter().map(|other| (other, of_here(other)));
     for (other, found) in markers.chain(apart.iter().map(|other| (other, of_apart(other)))) {
         let Some((its_marker, its_directory)) = found else { continue };

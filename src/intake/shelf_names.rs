@@ -11,7 +11,7 @@ use super::shared::Shared;
 use super::watched::Watched;
 use super::wish::Hand;
 use crate::config::Folder;
-use crate::hot::{Away, Hot, Known, Reach};
+use crate::hot::{Away, Hot, Reach, Registered};
 use crate::store::Store;
 use crate::texts::{Language, Names};
 
@@ -123,7 +123,7 @@ impl Watched {
     pub(super) async fn opened_with_shelves(
         &mut self,
         shared: &Shared,
-        known: &Known,
+        known: &Registered,
     ) -> Result<Arc<Hot>, NotOpened> {
         let hot = self.opened(shared, known).await?;
         let folder = &known.folder;

@@ -1,9 +1,9 @@
 //! What a drop brings along: beside it, or in its subfolder.
 
 use super::decide::{Claim, TakeError};
-use super::documents::Opened;
+use super::documents::OpenedDocument;
 use crate::drop::{INSIDE, Kind, Refusal, showable, shown, sidecars_of};
-use crate::hot::{Seen, kind};
+use crate::hot::{SeenEntry, kind};
 use crate::rules::Sidecar;
 
 const LARGEST_SIDECAR: u64 = 1 << 20;
@@ -20,7 +20,7 @@ pub(super) enum Brought {
 impl Claim {
     /// The sidecar that lies in the claim beside the drop, or inside a subfolder. `held` is what the claim
     /// holds.
-    pub(super) fn sidecar(&self, main: &Seen, held: &[Seen]) -> Result<Brought, TakeError> {
+    pub(super) fn sidecar(&self, main: &SeenEntry, held: &[SeenEntry]) -> Result<Brought, TakeError> {
         let within;
         let (held, inside) = match kind(&main.stat) {
             Some(Kind::Directory) => {
@@ -29,11 +29,11 @@ impl Claim {
             }
             Some(_) | None => (held, None),
         };
-        let is_one = |seen: &&Seen| match inside {
+        let is_one = |seen: &&SeenEntry| match inside {
             Some(_) => is_inner_sidecar(&seen.name),
             None => sidecars_of(&main.name).any(|name| name == seen.name),
         };
-        let found: Vec<&Seen> = held.iter().filter(is_one).collect();
+        let found: Vec<&SeenEntry> = held.iter().filter(is_one).collect();
         let seen = match found.as_slice() {
             [] => return Ok(Brought::Sidecar(None)),
             [one] => one,
@@ -47,7 +47,7 @@ impl Claim {
         };
         let understood = match self.read(inside, &seen.name, LARGEST_SIDECAR)? {
             Ok(bytes) => self.folder.sidecar(&shown(&seen.name), bytes),
-            Err(Opened::Changing) => return Ok(Brought::Changing),
+            Err(OpenedDocument::Changing) => return Ok(Brought::Changing),
             Err(_) => Err(format!("{} can't be read", shown(&seen.name))),
         };
         Ok(match understood {

@@ -3,10 +3,10 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::settle::Stamp;
-use crate::hot::{Seen, kind};
+use crate::hot::{SeenEntry, kind};
 
 impl Stamp {
-    pub(super) fn of(seen: &Seen, inside: u64) -> Self {
+    pub(super) fn of(seen: &SeenEntry, inside: u64) -> Self {
         let stat = &seen.stat;
         Self {
             kind: kind(stat),
@@ -20,7 +20,7 @@ impl Stamp {
     }
 
     /// Whether what was claimed is what was seen; a rename changes the time of change.
-    pub(super) fn is_as(&self, claimed: &Seen, inside: u64) -> bool {
+    pub(super) fn is_as(&self, claimed: &SeenEntry, inside: u64) -> bool {
         let other = Self::of(claimed, inside);
         (self.kind, self.inode, self.times.0, self.inside)
             == (other.kind, other.inode, other.times.0, other.inside)
@@ -29,7 +29,7 @@ impl Stamp {
 }
 
 /// A number that changes with anything in a directory.
-pub(super) fn stamp_inside(mut inside: Vec<Seen>) -> u64 {
+pub(super) fn stamp_inside(mut inside: Vec<SeenEntry>) -> u64 {
     inside.sort_by(|a, b| a.name.cmp(&b.name));
     let mut hasher = DefaultHasher::new();
     for seen in inside {

@@ -13,7 +13,7 @@ use super::taken_back::put_back;
 use super::work::Work;
 use crate::config::LetterKind;
 use crate::drop::{Kind, is_pdf};
-use crate::hot::{Seen, kind};
+use crate::hot::{SeenEntry, kind};
 use crate::pdf::is_pdf_without_end;
 
 /// What a claim looked like when it was found to be finished.
@@ -76,7 +76,7 @@ impl Claim {
             return is_endless(name);
         }
         let Ok(inside) = self.hot.inside(name) else { return false };
-        let is_growing = |seen: &Seen| {
+        let is_growing = |seen: &SeenEntry| {
             is_half_made(&seen.name)
                 || is_pdf(&seen.name) && is_endless(&[name, b"/", seen.name.as_slice()].concat())
         };
@@ -117,7 +117,7 @@ impl Claim {
         }
     }
 
-    fn is_as_settled(&self, parts: &[(Name, Stamp)], held: &[Seen]) -> Result<bool, TakeError> {
+    fn is_as_settled(&self, parts: &[(Name, Stamp)], held: &[SeenEntry]) -> Result<bool, TakeError> {
         if parts.len() != held.len() {
             return Ok(false);
         }
@@ -147,7 +147,7 @@ impl Claim {
     }
 
     /// A number that changes with anything in the claim.
-    pub(super) fn looks_of(&self, held: &[Seen]) -> io::Result<u64> {
+    pub(super) fn looks_of(&self, held: &[SeenEntry]) -> io::Result<u64> {
         let mut looks = 0;
         for seen in held {
             if kind(&seen.stat) == Some(Kind::Directory) {

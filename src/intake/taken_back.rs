@@ -7,7 +7,7 @@ use super::hands::shown_path;
 use super::meant::lies_at;
 use super::shared::Shared;
 use crate::drop::{sidecar_ending, sidecars_of, text_name};
-use crate::hot::{Hot, Seen};
+use crate::hot::{Hot, SeenEntry};
 use crate::store::Original;
 
 /// The text beside an original that is taken from its shelf: it says what is no more so. It may also lie where a move
@@ -63,7 +63,7 @@ pub(super) fn bring_along(hot: &Hot, original: &Original) -> io::Result<()> {
 }
 
 /// Back into the folder, from a claim that holds no drop.
-pub(super) fn put_back(hot: &Hot, claim: &str, held: &[Seen]) -> io::Result<()> {
+pub(super) fn put_back(hot: &Hot, claim: &str, held: &[SeenEntry]) -> io::Result<()> {
     for seen in held {
         hot.put_back(claim, &seen.name)?;
     }
@@ -71,7 +71,7 @@ pub(super) fn put_back(hot: &Hot, claim: &str, held: &[Seen]) -> io::Result<()> 
 }
 
 /// A power cut may have left the sidecar of a claimed drop in the folder: it is claimed too. Says whether there was one.
-pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8], held: &[Seen]) -> io::Result<bool> {
+pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8], held: &[SeenEntry]) -> io::Result<bool> {
     let has_one = held.iter().any(|seen| seen.name != main);
     if has_one || hot.is_there(&shown_path(main))? {
         // It belongs to the drop that lies there.

@@ -13,7 +13,7 @@ use crate::drop::{is_pdf, pdf_of, sidecars_of};
 const STEPS: u32 = 2;
 
 #[derive(Debug, Default)]
-pub(super) struct Waiting {
+pub(super) struct WaitingDrops {
     /// Sidecars without their PDF, and since when.
     alone: HashMap<Name, TimeDelta>,
     /// They need a sidecar and have none yet.
@@ -26,7 +26,7 @@ pub(super) struct Waiting {
     appended: HashSet<Name>,
 }
 
-impl Waiting {
+impl WaitingDrops {
     pub(super) fn lacks(&mut self, name: Name) {
         self.lacking.insert(name);
     }

@@ -8,20 +8,20 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::books::BookAlarm;
-use super::held_up::HeldUp;
+use super::held_up::HeldUpDrops;
 use super::hints::Hints;
 use super::laid::Hands;
 use super::open::NotOpened;
 use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, together};
 use super::shelf_names::ShelfNames;
-use super::waiting::Waiting;
+use super::waiting::WaitingDrops;
 use super::wish::Hand;
 use super::work::Work;
 use super::{IntakeError, Reached, epoch, hands};
 use crate::config::{Folder, LetterKind, WatchMode};
 use crate::drop::{self, shown};
-use crate::hot::{Away, Hot, Known};
+use crate::hot::{Away, Hot, Registered};
 use crate::texts::{Language, Names};
 
 /// How soon after a look hints lead to another: a large copy gives thousands.
@@ -45,7 +45,7 @@ pub(super) struct Watched {
     next_look: Option<TimeDelta>,
     last_look: Option<TimeDelta>,
     is_hinted: bool,
-    pub(super) waiting: Waiting,
+    pub(super) waiting: WaitingDrops,
     /// What its filesystem says is not younger than this was there before, unless it is known.
     pub(super) since: i64,
     pub(super) known: HashSet<Name>,
@@ -56,20 +56,20 @@ pub(super) struct Watched {
     path: PathBuf,
     /// Who calls its file system, and that of its address book.
     pub(super) reached: Reached,
-    pub(super) epoch: epoch::Told,
+    pub(super) epoch: epoch::ToldEpoch,
     pub(super) trouble: Option<String>,
     /// Whether this run has said how it is.
     pub(super) is_told: bool,
     pub(super) opened: bool,
     /// Whether drops wait for the folder's address book.
     pub(super) book: BookAlarm,
-    pub(super) held_up: HeldUp,
+    pub(super) held_up: HeldUpDrops,
     /// The names of its shelves, and those they were read for.
     pub(super) shelves: Option<(Names, Language, ShelfNames)>,
 }
 
 /// What is to be done for a folder; times by the steady clock.
-pub(super) enum Due {
+pub(super) enum DueLook {
     /// Nothing until then.
     Rest(TimeDelta),
     /// The number of our last fact is written into it; nothing else until then.
@@ -122,7 +122,7 @@ impl Watched {
     }
 
     /// What is to be done here now.
-    pub(super) fn due(&mut self, shared: &Shared, known: &Known) -> Due {
+    pub(super) fn due(&mut self, shared: &Shared, known: &Registered) -> DueLook {
         let (folder, now) = (&known.folder, shared.clock.steady());
         if known.folder.path != self.path {
             // Nothing of what was seen elsewhere counts here.
@@ -139,15 +139,15 @@ impl Watched {
         }
         // What is finished is taken in before one looks for more.
         if now >= due && self.ready.is_empty() {
-            return Due::Look;
+            return DueLook::Look;
         }
         let due = self.earliest(due.max(now + TimeDelta::milliseconds(1)), now);
         let is_told = known.hot.is_none() || !self.epoch.is_due(now);
-        if is_told { Due::Rest(due) } else { Due::KeepEpoch(due) }
+        if is_told { DueLook::Rest(due) } else { DueLook::KeepEpoch(due) }
     }
 
     /// Tells the folder how far our records are, if it is time to.
-    pub(super) fn keep_epoch(&mut self, shared: &Shared, known: &Known) -> Result<(), IntakeError> {
+    pub(super) fn keep_epoch(&mut self, shared: &Shared, known: &Registered) -> Result<(), IntakeError> {
         match &known.hot {
             Some(hot) => self.epoch.tell(&shared.store, hot, shared.clock.steady()),
             None => Ok(()),
@@ -158,7 +158,7 @@ impl Watched {
     pub(super) async fn look(
         &mut self,
         shared: &Arc<Shared>,
-        known: &Known,
+        known: &Registered,
         mut hints: Option<&mut Hints>,
     ) -> Result<TimeDelta, IntakeError> {
         let (folder, now) = (&known.folder, shared.clock.steady());

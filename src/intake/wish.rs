@@ -1,6 +1,6 @@
 //! Which letter is meant by a file that a person laid where letters are approved or cancelled, and what is done. Pure.
 
-use crate::drop::Standing;
+use crate::drop::StandingLetter;
 use crate::letter::Command;
 
 /// What a person asks by laying a file there.
@@ -29,7 +29,7 @@ pub struct Candidate {
     /// It waits for a person's decision, as a letter or as a drop.
     pub is_waiting: bool,
     /// `None`: it is a drop, and no letter yet.
-    pub standing: Option<Standing>,
+    pub standing: Option<StandingLetter>,
 }
 
 /// Whether a file is the original itself, by its inode: a rename keeps it.
@@ -185,13 +185,12 @@ pub fn obeyed(hand: Hand, is_letter: bool, is_held: bool, is_proved: bool) -> Ob
     }
 }
 
-fn can_be_said(hand: Hand, standing: Option<Standing>) -> bool {
+fn can_be_said(hand: Hand, standing: Option<StandingLetter>) -> bool {
     match (hand, standing) {
-        (_, None | Some(Standing::Waits)) | (Hand::Cancel, Some(Standing::OnItsWay | Standing::Posted)) => {
-            true
-        }
-        (Hand::Approve, Some(Standing::OnItsWay | Standing::Posted))
-        | (_, Some(Standing::Shipped | Standing::NotPosted | Standing::Closed)) => false,
+        (_, None | Some(StandingLetter::Waits))
+        | (Hand::Cancel, Some(StandingLetter::OnItsWay | StandingLetter::Posted)) => true,
+        (Hand::Approve, Some(StandingLetter::OnItsWay | StandingLetter::Posted))
+        | (_, Some(StandingLetter::Shipped | StandingLetter::NotPosted | StandingLetter::Closed)) => false,
     }
 }
 
@@ -201,9 +200,9 @@ mod tests {
 
     /// Which of name (`n`, or `d` for that of its drop), bytes, away and moving it has, and how it stands. A drop (no
     /// standing) waits if it has `w`. `i`: the file has its inode, `c`: it has another.
-    type Known = (&'static str, Option<Standing>);
+    type Known = (&'static str, Option<StandingLetter>);
 
-    fn one(letters: &str, standing: Option<Standing>) -> Candidate {
+    fn one(letters: &str, standing: Option<StandingLetter>) -> Candidate {
         let has = |letter| letters.contains(letter);
         let original = match (has('m'), has('a')) {
             (true, is_away) => Whereabouts::Moving { is_away },
@@ -215,7 +214,7 @@ mod tests {
             (false, true) => Name::Dropped,
             (false, false) => Name::Another,
         };
-        let is_waiting = standing.map_or(has('w'), |standing| standing == Standing::Waits);
+        let is_waiting = standing.map_or(has('w'), |standing| standing == StandingLetter::Waits);
         let file = match (has('i'), has('c')) {
             (true, _) => Itself::Yes,
             (false, true) => Itself::No,
@@ -255,7 +254,7 @@ mod tests {
     #[test]
     fn a_copy_is_as_good_as_a_move_and_what_is_not_sure_is_not_done() {
         use Hand::{Approve, Cancel};
-        use Standing::{Closed, NotPosted, OnItsWay, Posted, Shipped, Waits};
+        use StandingLetter::{Closed, NotPosted, OnItsWay, Posted, Shipped, Waits};
         let rows: [(&[Known], Hand, Meant); 42] = [
             (&[], Cancel, Meant::Nothing),
             (&[("nba", Some(Waits))], Approve, Meant::Moved(0)),

@@ -6,11 +6,11 @@ use chrono::TimeDelta;
 use tokio::runtime::Handle;
 
 use super::decide::{Claim, Done, TakeError};
-use super::watched::{Due, Watched};
+use super::watched::{DueLook, Watched};
 use super::work::Work;
 use super::{Intake, IntakeError, Looked, MOST_WAITING, REST, Reached, UNSETTLED, Worked};
 use crate::drop::{HeldUp, shown};
-use crate::hot::Known;
+use crate::hot::Registered;
 use crate::journal;
 use crate::store::RecordError;
 
@@ -19,7 +19,7 @@ const AT_ONCE_APART: usize = 2;
 
 impl Intake {
     /// Looks at a folder whose calls may take long, on a thread of its own.
-    pub(super) fn look_beside(&mut self, due: Due, mut watched: Watched, mut known: Known) {
+    pub(super) fn look_beside(&mut self, due: DueLook, mut watched: Watched, mut known: Registered) {
         let name = known.folder.name.clone();
         self.looked_at.insert(name.clone());
         // Watching is a call on its path, and a kernel hears only of its own changes there.
@@ -35,9 +35,9 @@ impl Intake {
         let (shared, here) = (Arc::clone(&self.shared), Handle::current());
         self.looks.spawn_blocking(move || {
             let looked = match due {
-                Due::Rest(due) => Ok(due),
-                Due::KeepEpoch(due) => watched.keep_epoch(&shared, &known).map(|()| due),
-                Due::Look => here.block_on(watched.look(&shared, &known, None)),
+                DueLook::Rest(due) => Ok(due),
+                DueLook::KeepEpoch(due) => watched.keep_epoch(&shared, &known).map(|()| due),
+                DueLook::Look => here.block_on(watched.look(&shared, &known, None)),
             };
             (name, watched, looked)
         });

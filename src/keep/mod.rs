@@ -24,7 +24,7 @@ const LOOK: TimeDelta = TimeDelta::hours(1);
 const TOGETHER: TimeDelta = TimeDelta::minutes(10);
 
 #[derive(Debug)]
-pub struct Keeper {
+pub struct Retention {
     store: Arc<Store>,
     registry: Arc<Registry>,
     spool: Spool,
@@ -36,7 +36,7 @@ pub struct Keeper {
     began: Mutex<(Time, TimeDelta)>,
 }
 
-impl Keeper {
+impl Retention {
     pub fn new(
         store: Arc<Store>,
         registry: Arc<Registry>,

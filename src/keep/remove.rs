@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::Keeper;
+use super::Retention;
 use crate::clock::Time;
 use crate::drop::{sidecars_of, text_name};
 use crate::hot::Hot;
@@ -19,7 +19,7 @@ use crate::store::{Original, RecordError, StoreError};
 /// For letters of commands, and of folders that are not configured any more.
 const USUAL: Duration = Duration::from_hours(30 * 24);
 
-impl Keeper {
+impl Retention {
     pub(super) async fn remove(&self, now: Time) -> Result<(), RecordError> {
         for source in self.store.sources()? {
             let known = self.registry.get(&source);

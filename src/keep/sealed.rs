@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use chrono::TimeDelta;
 
-use super::Keeper;
+use super::Retention;
 use crate::api::Failure;
 use crate::backoff::Backoff;
 use crate::clock::Time;
@@ -33,7 +33,7 @@ impl From<StoreError> for Failed {
     }
 }
 
-impl Keeper {
+impl Retention {
     pub(super) async fn fetch(&self, now: Time) -> Result<Option<Time>, RecordError> {
         loop {
             let (due, next) = self.store.due_sealed(now)?;

@@ -40,7 +40,7 @@ pub use outcome::{
     AccountProblem, CancelAnswer, Command, ConfirmAnswer, CreateAnswer, Outcome, ReadAnswer, Reading, Status,
     Trouble, UploadAnswer,
 };
-pub use problem::Problem;
+pub use problem::OrderProblem;
 pub use retry::Retry;
 pub use shown::{Shown, ShownAddress, ShownFile, ShownReply};
 pub use state::{CancelWish, Key, Open, Progress, Resend, Seen, Stage, State, Then};

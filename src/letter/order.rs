@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::problem::Problem;
+use super::problem::OrderProblem;
 use crate::address::{Address, Receiver};
 use crate::clock::Time;
 
@@ -197,22 +197,23 @@ impl Order {
     }
 
     /// What the service would refuse.
-    pub fn problems(&self) -> Vec<Problem> {
-        let mut problems: Vec<Problem> = self.sender.problems().into_iter().map(Problem::Sender).collect();
-        problems.extend(self.receiver.problems().into_iter().map(Problem::Receiver));
+    pub fn problems(&self) -> Vec<OrderProblem> {
+        let mut problems: Vec<OrderProblem> =
+            self.sender.problems().into_iter().map(OrderProblem::Sender).collect();
+        problems.extend(self.receiver.problems().into_iter().map(OrderProblem::Receiver));
         if let Some(address) = self.reply_letterpack.as_ref().and_then(|pack| pack.address.as_ref()) {
-            problems.extend(address.problems().into_iter().map(Problem::Reply));
+            problems.extend(address.problems().into_iter().map(OrderProblem::Reply));
         }
         problems.extend(self.shipping.problems());
         let documents = self.documents.len();
         if documents == 0 || documents > DOCUMENTS_PER_LETTER {
-            problems.push(Problem::Documents(documents));
+            problems.push(OrderProblem::Documents(documents));
         }
         for (index, document) in self.documents.iter().enumerate() {
             problems.extend(document.problems(index));
         }
         if self.sheets() > SHEETS_PER_LETTER {
-            problems.push(Problem::Sheets(self.sheets()));
+            problems.push(OrderProblem::Sheets(self.sheets()));
         }
         problems
     }
@@ -223,9 +224,10 @@ impl Order {
     }
 
     /// What the service takes and may be wrong all the same.
-    pub fn doubts(&self) -> Vec<Problem> {
-        let mut doubts: Vec<Problem> = self.sender.doubts().into_iter().map(Problem::Sender).collect();
-        doubts.extend(self.receiver.address.doubts().into_iter().map(Problem::Receiver));
+    pub fn doubts(&self) -> Vec<OrderProblem> {
+        let mut doubts: Vec<OrderProblem> =
+            self.sender.doubts().into_iter().map(OrderProblem::Sender).collect();
+        doubts.extend(self.receiver.address.doubts().into_iter().map(OrderProblem::Receiver));
         doubts
     }
 
@@ -247,17 +249,17 @@ impl Order {
 }
 
 impl Shipping {
-    pub(crate) fn problems(&self) -> Vec<Problem> {
+    pub(crate) fn problems(&self) -> Vec<OrderProblem> {
         let mut problems = Vec::new();
         if !self.options.is_empty() && self.method != Method::Normal {
-            problems.push(Problem::OptionsWithoutNormal);
+            problems.push(OrderProblem::OptionsWithoutNormal);
         }
         if self.options.iter().enumerate().any(|(n, option)| self.options[..n].contains(option)) {
-            problems.push(Problem::OptionTwice);
+            problems.push(OrderProblem::OptionTwice);
         }
         let registered = [ShippingOption::SimpleRegistered, ShippingOption::NormalRegistered];
         if registered.iter().all(|option| self.options.contains(option)) {
-            problems.push(Problem::BothRegistered);
+            problems.push(OrderProblem::BothRegistered);
         }
         problems
     }
@@ -265,16 +267,16 @@ impl Shipping {
 
 impl Document {
     /// `index`: which of its letter, from 0.
-    fn problems(&self, index: usize) -> Vec<Problem> {
+    fn problems(&self, index: usize) -> Vec<OrderProblem> {
         let mut problems = Vec::new();
         if self.size == 0 || self.size > LARGEST_DOCUMENT {
-            problems.push(Problem::Size(index, self.size));
+            problems.push(OrderProblem::Size(index, self.size));
         }
         if self.pages == 0 || self.pages > PAGES_PER_DOCUMENT {
-            problems.push(Problem::Pages(index, self.pages));
+            problems.push(OrderProblem::Pages(index, self.pages));
         }
         if self.print.staple.is_some() && self.print.bind {
-            problems.push(Problem::StapledAndBound(index));
+            problems.push(OrderProblem::StapledAndBound(index));
         }
         problems
     }

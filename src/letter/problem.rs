@@ -6,15 +6,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::order::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, PAGES_PER_DOCUMENT, SHEETS_PER_LETTER};
-use crate::address::Mistake;
+use crate::address::AddressMistake;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Problem {
-    Sender(Mistake),
-    Receiver(Mistake),
+pub enum OrderProblem {
+    Sender(AddressMistake),
+    Receiver(AddressMistake),
     /// Where a reply letter pack returns to.
-    Reply(Mistake),
+    Reply(AddressMistake),
     OptionsWithoutNormal,
     OptionTwice,
     BothRegistered,
@@ -29,7 +29,7 @@ pub enum Problem {
     Told(String),
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for OrderProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sender(mistake) => write!(f, "sender: {mistake}"),
@@ -66,10 +66,10 @@ mod tests {
     #[test]
     fn what_earlier_versions_kept_in_words_is_still_read() {
         let kept = r#"["receiver: name: must not be empty", {"sheets": 996}]"#;
-        let read: Vec<Problem> = serde_json::from_str(kept).unwrap();
+        let read: Vec<OrderProblem> = serde_json::from_str(kept).unwrap();
         assert_eq!(
             read,
-            [Problem::Told("receiver: name: must not be empty".to_owned()), Problem::Sheets(996)]
+            [OrderProblem::Told("receiver: name: must not be empty".to_owned()), OrderProblem::Sheets(996)]
         );
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// What a mail is about; each has a template of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum EmailKind {
     Shipped,
     Held,
     Rejected,
@@ -17,7 +17,7 @@ pub enum Kind {
     Digest,
 }
 
-impl Kind {
+impl EmailKind {
     pub const ALL: [Self; 8] = [
         Self::Shipped,
         Self::Held,
@@ -49,7 +49,7 @@ impl Kind {
 
 /// Everything a template may use.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Content {
+pub struct EmailContent {
     /// The folder's name; empty where it is about none.
     pub folder: String,
     pub items: Vec<Item>,

@@ -1,14 +1,15 @@
 //! Values with which every template is tried: as the real ones look.
 
-use super::{Alert, Content, Digest, DigestRow, Item, Kind, tracking_url};
+use super::{Alert, Digest, DigestRow, EmailContent, EmailKind, Item, tracking_url};
 use crate::texts::Language;
 
 /// One mail of each kind, and for letters one with several.
-pub fn samples(language: Language) -> Vec<(Kind, Content)> {
+pub fn samples(language: Language) -> Vec<(EmailKind, EmailContent)> {
     let one = item(language, 17, "請求書（再送）.pdf");
     let two = vec![one.clone(), item(language, 18, "納品書 11月.pdf")];
-    let of = |items: Vec<Item>| Content { folder: "invoices".to_owned(), items, ..Content::default() };
-    let alert = |over: bool| Content { alert: Some(alert(language, over)), ..Content::default() };
+    let of =
+        |items: Vec<Item>| EmailContent { folder: "invoices".to_owned(), items, ..EmailContent::default() };
+    let alert = |over: bool| EmailContent { alert: Some(alert(language, over)), ..EmailContent::default() };
     let digest = Digest {
         from: "2026-11-19 18:00".to_owned(),
         to: "2026-11-20 18:00".to_owned(),
@@ -28,20 +29,22 @@ pub fn samples(language: Language) -> Vec<(Kind, Content)> {
         tracking_url: None,
         ..one.clone()
     };
-    let mut samples =
-        vec![(Kind::Shipped, of(vec![one.clone()])), (Kind::Shipped, Content { more: 5, ..of(two.clone()) })];
-    for kind in [Kind::Held, Kind::Rejected, Kind::Cancelled] {
+    let mut samples = vec![
+        (EmailKind::Shipped, of(vec![one.clone()])),
+        (EmailKind::Shipped, EmailContent { more: 5, ..of(two.clone()) }),
+    ];
+    for kind in [EmailKind::Held, EmailKind::Rejected, EmailKind::Cancelled] {
         samples.extend([(kind, of(vec![drop.clone()])), (kind, of(two.clone()))]);
     }
-    samples.extend([(Kind::Letters, of(vec![one])), (Kind::Letters, of(two))]);
+    samples.extend([(EmailKind::Letters, of(vec![one])), (EmailKind::Letters, of(two))]);
     samples.extend([
-        (Kind::CardDeclined, alert(false)),
-        (Kind::Alert, alert(false)),
-        (Kind::Alert, alert(true)),
+        (EmailKind::CardDeclined, alert(false)),
+        (EmailKind::Alert, alert(false)),
+        (EmailKind::Alert, alert(true)),
     ]);
     let quiet = Digest { folders: vec![], waiting: vec![], more: 0, alarms: vec![], ..digest.clone() };
-    let of = |digest| Content { digest: Some(digest), ..Content::default() };
-    samples.extend([(Kind::Digest, of(digest)), (Kind::Digest, of(quiet))]);
+    let of = |digest| EmailContent { digest: Some(digest), ..EmailContent::default() };
+    samples.extend([(EmailKind::Digest, of(digest)), (EmailKind::Digest, of(quiet))]);
     samples
 }
 

@@ -6,7 +6,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 
-use super::{Content, Kind, samples};
+use super::{EmailContent, EmailKind, samples};
 use crate::texts::Language;
 
 const LAYOUT: &str = "layout.html";
@@ -24,7 +24,7 @@ pub struct Message {
 
 /// What is wrong in a template, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
+pub struct TemplateMistake {
     pub template: String,
     pub line: Option<usize>,
     pub what: String,
@@ -75,7 +75,7 @@ impl Templates {
 
     /// The built-in ones, some of them replaced. Each is rendered once with sample values, so that what
     /// is wrong is known before a letter depends on it.
-    pub fn with(language: Language, own: &BTreeMap<String, String>) -> Result<Self, Vec<Mistake>> {
+    pub fn with(language: Language, own: &BTreeMap<String, String>) -> Result<Self, Vec<TemplateMistake>> {
         let mut engine = Environment::new();
         engine.set_undefined_behavior(UndefinedBehavior::Strict);
         // A block on a line of its own leaves no line.
@@ -87,13 +87,13 @@ impl Templates {
             if is_page { AutoEscape::Html } else { AutoEscape::None }
         });
         let known = Self::built_in(language);
-        let mut mistakes: Vec<Mistake> = own
+        let mut mistakes: Vec<TemplateMistake> = own
             .keys()
             .filter(|name| !known.iter().any(|(known, _)| known == name))
             .map(|name| {
                 let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
                 let what = format!("there is no template of this name; there is: {}", names.join(", "));
-                Mistake { template: name.clone(), line: None, what }
+                TemplateMistake { template: name.clone(), line: None, what }
             })
             .collect();
         for (name, text) in known {
@@ -106,20 +106,21 @@ impl Templates {
         for (kind, content) in samples(language) {
             let wrong = templates.render(kind, &content).err();
             // What could not be read is told already.
-            let known = |wrong: &Mistake| mistakes.iter().any(|known| known.template == wrong.template);
+            let known =
+                |wrong: &TemplateMistake| mistakes.iter().any(|known| known.template == wrong.template);
             mistakes.extend(wrong.filter(|wrong| !known(wrong)));
         }
         if mistakes.is_empty() { Ok(templates) } else { Err(mistakes) }
     }
 
-    pub fn render(&self, kind: Kind, content: &Content) -> Result<Message, Mistake> {
+    pub fn render(&self, kind: EmailKind, content: &EmailContent) -> Result<Message, TemplateMistake> {
         let (plain_name, page_name) = (format!("{}.txt", kind.word()), format!("{}.html", kind.word()));
         let plain = self.fill(&plain_name, content)?;
         let (first, body) = plain.split_once('\n').unwrap_or((&plain, ""));
         let subject = first.strip_prefix(SUBJECT).map(str::trim).filter(|subject| !subject.is_empty());
         let Some(subject) = subject else {
             let what = format!("its first line must be `{SUBJECT} …`");
-            return Err(Mistake { template: plain_name, line: Some(1), what });
+            return Err(TemplateMistake { template: plain_name, line: Some(1), what });
         };
         Ok(Message {
             subject: one_line(subject),
@@ -128,7 +129,7 @@ impl Templates {
         })
     }
 
-    fn fill(&self, name: &str, content: &Content) -> Result<String, Mistake> {
+    fn fill(&self, name: &str, content: &EmailContent) -> Result<String, TemplateMistake> {
         let values = Value::from(Serde(content));
         let filled = self.engine.get_template(name).and_then(|template| template.render(values));
         filled.map_err(|error| mistake(name, &error))
@@ -157,7 +158,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// What an engine's error says, without the values that it met.
-fn mistake(name: &str, error: &minijinja::Error) -> Mistake {
+fn mistake(name: &str, error: &minijinja::Error) -> TemplateMistake {
     // What a template includes or extends may be where the mistake is.
     let mut innermost = error;
     while let Some(inner) = std::error::Error::source(innermost).and_then(|e| e.downcast_ref()) {
@@ -168,14 +169,14 @@ fn mistake(name: &str, error: &minijinja::Error) -> Mistake {
         None => innermost.kind().to_string(),
     };
     let template = innermost.name().filter(|name| !name.is_empty() && *name != LAYOUT);
-    Mistake { template: template.unwrap_or(name).to_owned(), line: innermost.line(), what }
+    TemplateMistake { template: template.unwrap_or(name).to_owned(), line: innermost.line(), what }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn with(name: &str, text: &str) -> Result<Templates, Vec<Mistake>> {
+    fn with(name: &str, text: &str) -> Result<Templates, Vec<TemplateMistake>> {
         Templates::with(Language::En, &BTreeMap::from([(name.to_owned(), text.to_owned())]))
     }
 
@@ -191,15 +192,15 @@ mod tests {
                         let only = |kind_of: bool, text: &'_ Option<String>| text.clone().filter(|_| kind_of);
                         let said = [
                             item.letter.clone(),
-                            only(kind == Kind::Shipped, &item.tracking_url),
-                            only(kind != Kind::Shipped, &item.remedy),
+                            only(kind == EmailKind::Shipped, &item.tracking_url),
+                            only(kind != EmailKind::Shipped, &item.remedy),
                         ];
                         let part = &part.replace("&amp;", "&").replace("&#x2f;", "/");
                         assert!(
                             said.into_iter().flatten().all(|said| part.contains(&said)),
                             "{kind:?}: {part}"
                         );
-                        assert!(part.contains(file) || kind == Kind::Letters, "{kind:?}: {part}");
+                        assert!(part.contains(file) || kind == EmailKind::Letters, "{kind:?}: {part}");
                     }
                     if let Some(alert) = &content.alert {
                         assert!(part.contains(&alert.cause), "{kind:?}: {part}");

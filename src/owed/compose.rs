@@ -11,7 +11,7 @@ use crate::config::Folder;
 use crate::drop::{Undecided, showable, shown};
 use crate::guard::{Alarm, Raised};
 use crate::letter::{Certainty, Notice, Number, Reason, State};
-use crate::message::{self, Alert, Content, DigestRow, Item, Kind, tracking_url};
+use crate::message::{self, Alert, DigestRow, EmailContent, EmailKind, Item, tracking_url};
 use crate::spool::Ulid;
 use crate::store::{DropNotice, EmailRow, News, OwedRow, StoreError, Tally, Waits};
 use crate::texts::{Language, Names, Told};
@@ -85,16 +85,20 @@ impl Outbox {
     /// What a mail says; `None` if nothing of it is so any more.
     pub(super) fn compose(
         &self,
-        kind: Kind,
+        kind: EmailKind,
         row: &EmailRow,
         tongue: Tongue,
-    ) -> Result<Option<Content>, StoreError> {
+    ) -> Result<Option<EmailContent>, StoreError> {
         let told = self.store.told_by(row.id)?;
-        let mut content = Content { folder: row.folder.clone(), ..Content::default() };
+        let mut content = EmailContent { folder: row.folder.clone(), ..EmailContent::default() };
         match kind {
-            Kind::Shipped | Kind::Held | Kind::Rejected | Kind::Cancelled | Kind::Letters => {
+            EmailKind::Shipped
+            | EmailKind::Held
+            | EmailKind::Rejected
+            | EmailKind::Cancelled
+            | EmailKind::Letters => {
                 for row in &told {
-                    content.items.extend(self.item(row, tongue, kind == Kind::Letters)?);
+                    content.items.extend(self.item(row, tongue, kind == EmailKind::Letters)?);
                 }
                 // One letter may have been owed twice.
                 content.items.dedup();
@@ -102,11 +106,11 @@ impl Outbox {
                 content.items.truncate(MOST_ITEMS);
                 Ok((!content.items.is_empty()).then_some(content))
             }
-            Kind::Alert | Kind::CardDeclined => {
+            EmailKind::Alert | EmailKind::CardDeclined => {
                 content.alert = told.first().and_then(|row| alert(row, tongue));
                 Ok(content.alert.is_some().then_some(content))
             }
-            Kind::Digest => {
+            EmailKind::Digest => {
                 let Some((row, News::Digest { since })) =
                     told.first().and_then(|row| Some((row, row.news()?)))
                 else {

@@ -17,7 +17,7 @@ use crate::message::{Mailbox, Message};
 
 /// What became of a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum HandedIn {
     Sent,
     /// This mail will never be taken for its recipient.
     Refused(String),
@@ -30,7 +30,7 @@ pub(super) enum Verdict {
 }
 
 /// A mail as it is handed in.
-pub(super) struct Letter {
+pub(super) struct Envelope {
     from: Address,
     to: Address,
     /// The name of its file, where it becomes one.
@@ -48,7 +48,7 @@ pub(super) struct Mailer {
 
 /// What is kept between two mails of one round.
 #[derive(Default)]
-pub(super) struct Line(Option<AsyncSmtpConnection>);
+pub(super) struct MailLine(Option<AsyncSmtpConnection>);
 
 /// Whether mails could be handed in at present, by doing all of it but that.
 pub async fn reach(smtp: &Smtp) -> Result<(), String> {
@@ -69,7 +69,7 @@ impl Mailer {
         Self { patience }
     }
 
-    pub(super) async fn hand_in(&self, email: &Email, line: &mut Line, letter: &Letter) -> Verdict {
+    pub(super) async fn hand_in(&self, email: &Email, line: &mut MailLine, letter: &Envelope) -> HandedIn {
         let server = match &email.transport {
             Transport::Directory(dir) => return write(dir, letter),
             Transport::Smtp(smtp) => Server { smtp, patience: self.patience },
@@ -78,18 +78,18 @@ impl Mailer {
             Some(connection) => connection,
             None => match server.connect().await {
                 Ok(connection) => connection,
-                Err(why) => return Verdict::Server(why),
+                Err(why) => return HandedIn::Server(why),
             },
         };
         let verdict = server.hand_in(&mut connection, &letter.from, &letter.to, &letter.bytes).await;
-        if !matches!(verdict, Verdict::Server(_) | Verdict::Stopped(_)) {
+        if !matches!(verdict, HandedIn::Server(_) | HandedIn::Stopped(_)) {
             line.0 = Some(connection);
         }
         verdict
     }
 }
 
-impl Line {
+impl MailLine {
     /// Says goodbye.
     pub(super) async fn close(self) {
         if let Some(mut connection) = self.0 {
@@ -99,7 +99,7 @@ impl Line {
 }
 
 /// Files that appear whole: the mail, and its text to be read. The same mail is the same file.
-fn write(dir: &Path, letter: &Letter) -> Verdict {
+fn write(dir: &Path, letter: &Envelope) -> HandedIn {
     let one = |ending: &str, bytes: &[u8]| -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(dir)?;
         file.write_all(bytes)?;
@@ -113,12 +113,12 @@ fn write(dir: &Path, letter: &Letter) -> Verdict {
         fs_err::File::open(dir)?.sync_all()
     };
     match whole() {
-        Ok(()) => Verdict::Sent,
-        Err(error) => Verdict::Server(error.kind().to_string()),
+        Ok(()) => HandedIn::Sent,
+        Err(error) => HandedIn::Server(error.kind().to_string()),
     }
 }
 
-impl Letter {
+impl Envelope {
     /// `id` names the mail for good: whoever gets it twice can tell. `None` if an address can't be used.
     pub(super) fn new(
         email: &Email,

@@ -19,14 +19,14 @@ use chrono::TimeDelta;
 
 use compose::Tongue;
 pub use mailer::reach;
-use mailer::{Letter, Line, Mailer, Verdict};
+use mailer::{Envelope, HandedIn, MailLine, Mailer};
 
 use crate::clock::{Clock, Time};
 use crate::config::{Config, Email};
 use crate::guard::Alarm;
 use crate::hot::Registry;
 use crate::journal;
-use crate::message::{Kind, Mailbox};
+use crate::message::{EmailKind, Mailbox};
 use crate::spool::sha256_of;
 use crate::store::{EmailEnd, EmailRow, RecordError, Store};
 
@@ -161,7 +161,7 @@ impl Outbox {
         if let Some(until) = locked(&self.known).rests.filter(rests) {
             return Ok(Some(until));
         }
-        let mut line = Line::default();
+        let mut line = MailLine::default();
         let next = loop {
             let (due, next) = self.store.due_emails(self.clock.now())?;
             if due.is_empty() {
@@ -187,12 +187,12 @@ impl Outbox {
         &self,
         email: &Email,
         tongue: Tongue,
-        line: &mut Line,
+        line: &mut MailLine,
         row: EmailRow,
     ) -> Result<bool, RecordError> {
         let now = self.clock.now();
         let end = |end: EmailEnd| self.store.end_email(&row, end, now);
-        let composed = match Kind::of(&row.kind) {
+        let composed = match EmailKind::of(&row.kind) {
             Some(kind) => self.compose(kind, &row, tongue)?.map(|content| (kind, content)),
             None => None,
         };
@@ -205,7 +205,7 @@ impl Outbox {
                 let to: Mailbox =
                     row.recipient.parse().map_err(|()| "its address can't be read".to_owned())?;
                 let id = self.name_of(&row).map_err(|error| error.to_string())?;
-                Letter::new(email, &to, &message, &id, (row.first_at, tongue.zone))
+                Envelope::new(email, &to, &message, &id, (row.first_at, tongue.zone))
                     .ok_or_else(|| "its address can't be used".to_owned())
             });
         let letter = match made {
@@ -218,31 +218,31 @@ impl Outbox {
         };
         self.store.begin_email(row.id, now).await?;
         let verdict = self.mailer.hand_in(email, line, &letter).await;
-        if !matches!(verdict, Verdict::Server(_) | Verdict::Stopped(_)) {
+        if !matches!(verdict, HandedIn::Server(_) | HandedIn::Stopped(_)) {
             self.server_works();
         }
         let tried_enough =
             now - row.first_at >= route::GIVEN_UP_AFTER && row.attempts >= route::GIVEN_UP_TRIES;
         match verdict {
-            Verdict::Sent => {
+            HandedIn::Sent => {
                 journal::mail_sent(row.id, &row.kind);
                 end(EmailEnd::Sent).await?;
             }
-            Verdict::Stopped(code) if !tried_enough => {
+            HandedIn::Stopped(code) if !tried_enough => {
                 // Another one is tried first, the next time.
                 self.store.email_later(row.id, now + route::again(row.attempts), code.clone()).await?;
                 self.server_rests(&code, now);
                 return Ok(false);
             }
-            Verdict::Later(code) if !tried_enough => {
+            HandedIn::Later(code) if !tried_enough => {
                 journal::mail_later(row.id, &code);
                 self.store.email_later(row.id, now + route::again(row.attempts), code).await?;
             }
-            Verdict::Refused(code) | Verdict::Later(code) | Verdict::Stopped(code) => {
+            HandedIn::Refused(code) | HandedIn::Later(code) | HandedIn::Stopped(code) => {
                 journal::mail_refused(row.id, &code);
                 end(EmailEnd::Refused(code)).await?;
             }
-            Verdict::Server(why) => {
+            HandedIn::Server(why) => {
                 self.server_rests(&why, now);
                 return Ok(false);
             }

@@ -7,7 +7,7 @@ use crate::clock::Time;
 use crate::config::{Email, Folder};
 use crate::guard::Cause;
 use crate::letter::{AccountProblem, Notice};
-use crate::message::{Kind, Mailbox};
+use crate::message::{EmailKind, Mailbox};
 use crate::store::{Addressed, DropNotice, News};
 
 /// A person who drops a hundred wrong files gets one mail.
@@ -35,32 +35,32 @@ pub(super) fn route(news: &News, about: &About<'_>, email: &Email, now: Time) ->
             let Some(folder) = about.folder else { return Vec::new() };
             let notify = &folder.notify;
             let (kind, who) = match notice {
-                DropNotice::Rejected => (Kind::Rejected, &notify.rejected),
-                DropNotice::Held => (Kind::Held, &notify.held),
-                DropNotice::Cancelled => (Kind::Cancelled, &notify.cancelled),
+                DropNotice::Rejected => (EmailKind::Rejected, &notify.rejected),
+                DropNotice::Held => (EmailKind::Held, &notify.held),
+                DropNotice::Cancelled => (EmailKind::Cancelled, &notify.cancelled),
             };
             to(who, kind, &folder.name, now + GATHER)
         }
         News::AccountPaused { cause, .. } => {
-            let mut all = operators(email, Kind::Alert, now);
+            let mut all = operators(email, EmailKind::Alert, now);
             if *cause == Cause::Problem(AccountProblem::CardDeclined) {
                 for folder in &about.paid {
-                    all.extend(to(&folder.notify.card_declined, Kind::CardDeclined, "", now));
+                    all.extend(to(&folder.notify.card_declined, EmailKind::CardDeclined, "", now));
                 }
             }
             all.sort_by(|a, b| (&a.recipient, a.kind).cmp(&(&b.recipient, b.kind)));
             all.dedup();
             all
         }
-        News::AccountWorks { .. } | News::Alarm { .. } => operators(email, Kind::Alert, now),
+        News::AccountWorks { .. } | News::Alarm { .. } => operators(email, EmailKind::Alert, now),
         News::Unwanted { recipient, .. } => {
-            let mut others = operators(email, Kind::Alert, now);
+            let mut others = operators(email, EmailKind::Alert, now);
             // Who can't be reached can't be told that either.
             others.retain(|addressed| addressed.recipient != *recipient);
             others
         }
         News::Digest { .. } => {
-            email.digest.as_ref().map_or_else(Vec::new, |digest| to(&digest.to, Kind::Digest, "", now))
+            email.digest.as_ref().map_or_else(Vec::new, |digest| to(&digest.to, EmailKind::Digest, "", now))
         }
     }
 }
@@ -69,7 +69,7 @@ fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Ad
     if notice == Notice::Stuck && about.cause_is_told {
         return Vec::new();
     }
-    let to_operators = || operators(email, Kind::Letters, now + GATHER_LETTERS);
+    let to_operators = || operators(email, EmailKind::Letters, now + GATHER_LETTERS);
     let Some(folder) = about.folder else {
         // From a command, or of a folder that is gone: nobody else would hear that it waits.
         return match notice {
@@ -86,21 +86,21 @@ fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Ad
     let together = TimeDelta::from_std(email.together).unwrap_or_default();
     match notice {
         Notice::Shipped => {
-            let mut to = to(&notify.shipped, Kind::Shipped, &folder.name, now + together);
+            let mut to = to(&notify.shipped, EmailKind::Shipped, &folder.name, now + together);
             for addressed in &mut to {
                 addressed.alone = together.is_zero();
             }
             to
         }
         Notice::Held => {
-            let mut all = to(&notify.held, Kind::Held, &folder.name, now + GATHER);
+            let mut all = to(&notify.held, EmailKind::Held, &folder.name, now + GATHER);
             if about.doubtful {
                 all.extend(to_operators());
             }
             all
         }
         Notice::Cancelled | Notice::CancelledElsewhere | Notice::Withdrawn | Notice::NotWithdrawn => {
-            to(&notify.cancelled, Kind::Cancelled, &folder.name, now + GATHER)
+            to(&notify.cancelled, EmailKind::Cancelled, &folder.name, now + GATHER)
         }
         Notice::Stuck | Notice::Overdue | Notice::SealedOtherwise => to_operators(),
         // It lies in the folder, and soon it ships.
@@ -108,22 +108,22 @@ fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Ad
     }
 }
 
-fn operators(email: &Email, kind: Kind, due: Time) -> Vec<Addressed> {
+fn operators(email: &Email, kind: EmailKind, due: Time) -> Vec<Addressed> {
     let mut all = to(&email.operators, kind, "", due);
     // Two alerts are two mails.
     for addressed in &mut all {
-        addressed.alone = kind == Kind::Alert;
+        addressed.alone = kind == EmailKind::Alert;
     }
     all
 }
 
-fn to(who: &[Mailbox], kind: Kind, folder: &str, due: Time) -> Vec<Addressed> {
+fn to(who: &[Mailbox], kind: EmailKind, folder: &str, due: Time) -> Vec<Addressed> {
     let addressed = |mailbox: &Mailbox| Addressed {
         recipient: mailbox.to_string(),
         kind: kind.word(),
         folder: folder.to_owned(),
         due,
-        alone: matches!(kind, Kind::CardDeclined | Kind::Digest),
+        alone: matches!(kind, EmailKind::CardDeclined | EmailKind::Digest),
     };
     who.iter().map(addressed).collect()
 }

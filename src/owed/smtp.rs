@@ -14,8 +14,8 @@ use lettre::transport::smtp::extension::ClientId;
 use lettre::transport::smtp::{Error, response::Response};
 use tokio::time::timeout;
 
-use super::mailer::Verdict;
-use crate::config::{Smtp, Start};
+use super::mailer::HandedIn;
+use crate::config::{Smtp, TlsStart};
 
 /// What the server has for each answer; a mail's content gets several of it.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
@@ -32,7 +32,7 @@ impl Server<'_> {
     pub(super) async fn connect(&self) -> Result<AsyncSmtpConnection, String> {
         let Smtp { host, port, tls, login, .. } = self.smtp;
         let hello = self.smtp.hello.clone().map_or_else(ClientId::default, ClientId::Domain);
-        let at_once = *tls == Some(Start::AtOnce);
+        let at_once = *tls == Some(TlsStart::AtOnce);
         let tls = if tls.is_some() { Some(self.trust()?) } else { None };
         let connect = async {
             let first = tls.clone().filter(|_| at_once);
@@ -80,15 +80,15 @@ impl Server<'_> {
         from: &Address,
         to: &Address,
         mail: &[u8],
-    ) -> Verdict {
+    ) -> HandedIn {
         let command = |step: Step| {
             move |answer: Result<Result<Response, Error>, _>| match answer {
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(verdict(step, &error)),
                 Err(_elapsed) if step == Step::Sender => {
-                    Some(Verdict::Server("it does not answer any more".to_owned()))
+                    Some(HandedIn::Server("it does not answer any more".to_owned()))
                 }
-                Err(_elapsed) => Some(Verdict::Stopped("it does not answer any more".to_owned())),
+                Err(_elapsed) => Some(HandedIn::Stopped("it does not answer any more".to_owned())),
             }
         };
         let begin = connection.command(Mail::new(Some(from.clone()), Vec::new()));
@@ -104,7 +104,7 @@ impl Server<'_> {
             return no;
         }
         let content = connection.message(mail);
-        command(Step::Content)(timeout(self.patience * FOR_CONTENT, content).await).unwrap_or(Verdict::Sent)
+        command(Step::Content)(timeout(self.patience * FOR_CONTENT, content).await).unwrap_or(HandedIn::Sent)
     }
 }
 
@@ -116,20 +116,20 @@ enum Step {
     Content,
 }
 
-fn verdict(step: Step, error: &Error) -> Verdict {
+fn verdict(step: Step, error: &Error) -> HandedIn {
     let code = told(error);
     let says = |prefix: &str| code.starts_with(prefix);
     // The server is going away, or wants somebody else to ask: no mail's fault.
     let server = says("421") || says("530") || says("534") || says("535") || says("538") || is_policy(&code);
     if !error.is_transient() && !error.is_permanent() {
         // Nothing was heard. If the content was sent it may have arrived: the same again.
-        return if step == Step::Sender { Verdict::Server(code) } else { Verdict::Stopped(code) };
+        return if step == Step::Sender { HandedIn::Server(code) } else { HandedIn::Stopped(code) };
     }
     match step {
-        Step::Sender => Verdict::Server(code),
-        Step::Recipient | Step::Content if server => Verdict::Stopped(code),
-        Step::Recipient | Step::Content if error.is_permanent() => Verdict::Refused(code),
-        Step::Recipient | Step::Content => Verdict::Later(code),
+        Step::Sender => HandedIn::Server(code),
+        Step::Recipient | Step::Content if server => HandedIn::Stopped(code),
+        Step::Recipient | Step::Content if error.is_permanent() => HandedIn::Refused(code),
+        Step::Recipient | Step::Content => HandedIn::Later(code),
     }
 }
 

@@ -16,7 +16,7 @@ use rustix::io::{Errno, ioctl_fionbio};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
-use super::{Answer, CHILD};
+use super::{CHILD, Inspection};
 
 const LONGEST_ANSWER: u64 = 1024;
 /// A PDF is laid into memory in pieces of so many bytes.
@@ -76,7 +76,7 @@ impl Alive {
         mut self,
         pdf: &[u8],
         patience: Duration,
-    ) -> io::Result<Option<(Answer, Option<Self>)>> {
+    ) -> io::Result<Option<(Inspection, Option<Self>)>> {
         self.asked = Instant::now();
         if !self.give(pdf)? {
             return Ok(None);
@@ -105,7 +105,7 @@ impl Alive {
         }
     }
 
-    fn heard(mut self, said: &str, bytes: u64) -> Option<(Answer, Option<Self>)> {
+    fn heard(mut self, said: &str, bytes: u64) -> Option<(Inspection, Option<Self>)> {
         let answer = serde_json::from_str(said.strip_suffix('\n')?).ok()?;
         if !self.from.buffer().is_empty() {
             return None;
@@ -113,7 +113,7 @@ impl Alive {
         self.used.documents += 1;
         self.used.bytes += bytes;
         self.used.busy += self.asked.elapsed();
-        let again = matches!(answer, Answer::Pages(_)) && self.used.may_go_on();
+        let again = matches!(answer, Inspection::Pages(_)) && self.used.may_go_on();
         Some((answer, again.then_some(self)))
     }
 }

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::io::{pread, read, retry_on_intr};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use super::{Answer, judge};
+use super::{Inspection, judge};
 use crate::drop::Doubt;
 use crate::letter::LARGEST_DOCUMENT;
 
@@ -36,7 +36,7 @@ pub fn answer() -> std::io::Result<()> {
     let mut pdf = Vec::new();
     while next(input.as_fd(), lengths.as_fd(), &mut pdf)? {
         let judged = std::panic::catch_unwind(|| judge::judge(&pdf));
-        let answer = judged.unwrap_or(Answer::Doubt(Doubt::Unreadable));
+        let answer = judged.unwrap_or(Inspection::Doubt(Doubt::Unreadable));
         writeln!(out, "{}", serde_json::to_string(&answer)?)?;
         out.flush()?;
     }

@@ -10,7 +10,7 @@ use lopdf::xref::XrefEntry;
 use lopdf::{Document, LoadOptions, Object};
 
 use super::streams::Damaged;
-use super::{Answer, placeholder, streams, tree};
+use super::{Inspection, placeholder, streams, tree};
 use crate::drop::Doubt;
 
 const BEGIN: &[u8] = b"%PDF-";
@@ -20,11 +20,11 @@ const BLOCK: usize = 4096;
 const LARGEST_STREAM: usize = 32 * 1024 * 1024;
 
 /// How many pages there are, beyond doubt; or what is in doubt, with the count a person may take it for.
-pub fn judge(bytes: &[u8]) -> Answer {
+pub fn judge(bytes: &[u8]) -> Inspection {
     match count_pages(bytes) {
-        Ok((pages, None)) => Answer::Pages(pages),
-        Ok((pages, Some(doubt))) => Answer::Doubtful { pages, doubt },
-        Err(doubt) => Answer::Doubt(doubt),
+        Ok((pages, None)) => Inspection::Pages(pages),
+        Ok((pages, Some(doubt))) => Inspection::Doubtful { pages, doubt },
+        Err(doubt) => Inspection::Doubt(doubt),
     }
 }
 
@@ -159,13 +159,13 @@ mod tests {
     #[test]
     fn a_doubtful_page_tree_is_never_counted() {
         for doubtful in [with("Kids[3 0 R]", "Kids[9 0 R]"), with("Kids[3 0 R]", "Kids[2 0 R]")] {
-            assert_eq!(judge(&doubtful), Answer::Doubt(Doubt::Pages));
+            assert_eq!(judge(&doubtful), Inspection::Doubt(Doubt::Pages));
         }
         // What two count differently, nobody is asked to take.
         let other = with("Kids[3 0 R]/Count 1", "Kids[3 0 R]/Count 7");
-        assert_eq!(judge(&other), Answer::Doubt(Doubt::Pages));
+        assert_eq!(judge(&other), Inspection::Doubt(Doubt::Pages));
         let repaired = with("startxref\n164", "startxref\n163");
-        assert_eq!(judge(&repaired), Answer::Doubtful { pages: 1, doubt: Doubt::Repaired });
+        assert_eq!(judge(&repaired), Inspection::Doubtful { pages: 1, doubt: Doubt::Repaired });
     }
 
     #[test]
@@ -182,17 +182,17 @@ mod tests {
         };
         let end = PDF.windows(4).position(|four| four == b"xref").unwrap();
         let block = BLOCK - end..2 * BLOCK - end;
-        assert_eq!(judge(&filled(0..0)), Answer::Pages(1));
-        assert_eq!(judge(&filled(block.clone())), Answer::Doubtful { pages: 1, doubt: Doubt::Hole });
-        assert_eq!(judge(&filled(block.start + 1..block.end + 1)), Answer::Pages(1), "not aligned");
-        assert_eq!(judge(&filled(block.start..block.end - 1)), Answer::Pages(1), "not whole");
+        assert_eq!(judge(&filled(0..0)), Inspection::Pages(1));
+        assert_eq!(judge(&filled(block.clone())), Inspection::Doubtful { pages: 1, doubt: Doubt::Hole });
+        assert_eq!(judge(&filled(block.start + 1..block.end + 1)), Inspection::Pages(1), "not aligned");
+        assert_eq!(judge(&filled(block.start..block.end - 1)), Inspection::Pages(1), "not whole");
     }
 
     #[test]
     fn what_is_encrypted_and_needs_no_password_is_told_from_what_does() {
         for (password, expected) in [
-            ("", Answer::Doubtful { pages: 1, doubt: Doubt::Restricted }),
-            ("secret", Answer::Doubt(Doubt::Encrypted)),
+            ("", Inspection::Doubtful { pages: 1, doubt: Doubt::Restricted }),
+            ("secret", Inspection::Doubt(Doubt::Encrypted)),
         ] {
             let mut pdf = Document::load_mem(PDF).unwrap();
             let id = || Object::string_literal("0123456789abcdef");
@@ -215,19 +215,23 @@ mod tests {
     fn padding_behind_the_end_is_in_doubt_and_not_torn() {
         for padding in [&[0; 500][..], &[0x1a], &[0xff; 4000], b"\n\x1a", b"\0\r\n \0"] {
             let padded = [PDF, padding].concat();
-            assert_eq!(judge(&padded), Answer::Doubtful { pages: 1, doubt: Doubt::Padded }, "{padding:?}");
+            assert_eq!(
+                judge(&padded),
+                Inspection::Doubtful { pages: 1, doubt: Doubt::Padded },
+                "{padding:?}"
+            );
         }
         // A whole block of zeros may be what a broken copy left of a later revision.
         let hole = [PDF, &[0; 2 * BLOCK]].concat();
-        assert_eq!(judge(&hole), Answer::Doubtful { pages: 1, doubt: Doubt::Hole });
-        assert_eq!(judge(&[PDF, b" \r\n"].concat()), Answer::Pages(1), "white space is no padding");
-        assert_eq!(judge(&[PDF, b"x"].concat()), Answer::Doubt(Doubt::Torn));
-        assert_eq!(judge(&[0; 5000]), Answer::Doubt(Doubt::Unreadable));
+        assert_eq!(judge(&hole), Inspection::Doubtful { pages: 1, doubt: Doubt::Hole });
+        assert_eq!(judge(&[PDF, b" \r\n"].concat()), Inspection::Pages(1), "white space is no padding");
+        assert_eq!(judge(&[PDF, b"x"].concat()), Inspection::Doubt(Doubt::Torn));
+        assert_eq!(judge(&[0; 5000]), Inspection::Doubt(Doubt::Unreadable));
     }
 
     #[test]
     fn every_torn_copy_is_in_doubt() {
-        assert_eq!(judge(PDF), Answer::Pages(1));
+        assert_eq!(judge(PDF), Inspection::Pages(1));
         for cut in 0..PDF.len() - 1 {
             let torn = &PDF[..cut];
             assert!(count_pages(torn).is_err(), "{cut} bytes of it were taken for whole");

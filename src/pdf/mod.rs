@@ -39,7 +39,7 @@ pub fn is_child() -> bool {
 /// One line of JSON, from child to parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum Inspection {
     Pages(u32),
     /// A person may take it for so many pages.
     Doubtful {
@@ -91,13 +91,13 @@ impl Inspector {
     /// `Err` if no child can be started or be given the PDF; a child that dies or is too slow is a doubt.
     pub async fn pages(&self, pdf: &[u8]) -> io::Result<Result<u32, Doubt>> {
         Ok(match self.inspect(pdf).await? {
-            Answer::Pages(pages) => Ok(pages),
-            Answer::Doubtful { doubt, .. } | Answer::Doubt(doubt) => Err(doubt),
+            Inspection::Pages(pages) => Ok(pages),
+            Inspection::Doubtful { doubt, .. } | Inspection::Doubt(doubt) => Err(doubt),
         })
     }
 
     /// The same, with the count of what a person may take as it is.
-    pub async fn inspect(&self, pdf: &[u8]) -> io::Result<Answer> {
+    pub async fn inspect(&self, pdf: &[u8]) -> io::Result<Inspection> {
         if let Some(child) = self.idle(|idle| idle.children.pop())
             && let Ok(Some((answer, child))) = child.ask(pdf, self.patience).await
         {
@@ -109,7 +109,7 @@ impl Inspector {
                 self.rests(child);
                 answer
             }
-            None => Answer::Doubt(Doubt::TooMuch),
+            None => Inspection::Doubt(Doubt::TooMuch),
         })
     }
 

@@ -35,7 +35,7 @@ mod tests {
     use lopdf::{Dictionary, Stream, dictionary};
 
     use crate::drop::Doubt;
-    use crate::pdf::{Answer, judge};
+    use crate::pdf::{Inspection, judge};
 
     use super::*;
 
@@ -74,15 +74,15 @@ mod tests {
         };
         let portfolio = || dictionary! { "Collection" => dictionary! {} };
         let form = || dictionary! { "AcroForm" => dictionary! { "Fields" => Vec::<Object>::new() } };
-        let held = Answer::Doubtful { pages: 1, doubt: Doubt::Placeholder };
+        let held = Inspection::Doubtful { pages: 1, doubt: Doubt::Placeholder };
         for (catalog, says, answer) in [
             (xfa(), "Please wait... If this message is not eventually replaced", held),
             (xfa(), "This document requires Adobe Reader 8 or higher", held),
-            (xfa(), "Application for leave", Answer::Pages(1)),
+            (xfa(), "Application for leave", Inspection::Pages(1)),
             (made_when_shown(), "", held),
             (portfolio(), "Dear customer", held),
-            (form(), "Please wait for our call", Answer::Pages(1)),
-            (Dictionary::new(), "Please wait for our call", Answer::Pages(1)),
+            (form(), "Please wait for our call", Inspection::Pages(1)),
+            (Dictionary::new(), "Please wait for our call", Inspection::Pages(1)),
         ] {
             assert_eq!(judge(&document(catalog, says)), answer, "{says}");
         }

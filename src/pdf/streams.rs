@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
     use crate::drop::Doubt;
-    use crate::pdf::{Answer, judge};
+    use crate::pdf::{Inspection, judge};
 
     fn deflated(content: &[u8]) -> Vec<u8> {
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn one_flipped_bit_in_what_is_printed_is_held_with_its_count() {
         let good = saved(document(50_000));
-        assert_eq!(judge(&good), Answer::Pages(1));
+        assert_eq!(judge(&good), Inspection::Pages(1));
         for part in [deflated(&text()), deflated(&vec![7; 50_000]), deflated(&[3; 900])] {
             let at = find(&good, &part);
             for bit in 0..part.len() * 8 {
@@ -192,7 +192,7 @@ mod tests {
                     continue;
                 }
                 let answer = judge(&flipped);
-                assert_eq!(answer, Answer::Doubtful { pages: 1, doubt: Doubt::Damaged }, "bit {bit}");
+                assert_eq!(answer, Inspection::Doubtful { pages: 1, doubt: Doubt::Damaged }, "bit {bit}");
             }
         }
     }
@@ -206,7 +206,7 @@ mod tests {
                 SaveOptions::builder().use_object_streams(true).use_xref_streams(true).build(),
             )
             .unwrap();
-        assert_eq!(judge(&good), Answer::Pages(1));
+        assert_eq!(judge(&good), Inspection::Pages(1));
         let starts: Vec<usize> = (3..good.len())
             .filter(|at| good[*at..].starts_with(b"stream\n") && !good[..*at].ends_with(b"end"))
             .collect();
@@ -229,10 +229,10 @@ mod tests {
                     continue;
                 }
                 let answer = judge(&flipped);
-                assert!(!matches!(answer, Answer::Pages(_)), "bit {bit}: {answer:?}");
+                assert!(!matches!(answer, Inspection::Pages(_)), "bit {bit}: {answer:?}");
                 if is_structure {
                     assert!(
-                        !matches!(answer, Answer::Doubtful { doubt: Doubt::Damaged, .. }),
+                        !matches!(answer, Inspection::Doubtful { doubt: Doubt::Damaged, .. }),
                         "nobody can stand behind the count: {answer:?}"
                     );
                 }
@@ -260,6 +260,6 @@ mod tests {
         let mut flipped = large.clone();
         let at = find(&large, &deflated(&vec![7; 3_000_000]));
         flipped[at + 500] ^= 1;
-        assert_eq!(judge(&flipped), Answer::Pages(1));
+        assert_eq!(judge(&flipped), Inspection::Pages(1));
     }
 }

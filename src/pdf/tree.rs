@@ -38,7 +38,7 @@ mod tests {
 
     use super::*;
     use crate::drop::Doubt;
-    use crate::pdf::{Answer, judge};
+    use crate::pdf::{Inspection, judge};
 
     /// A tree whose nodes name these kids; a node without kids is a page. The first is the root.
     fn document(nodes: &[&[usize]], count: i64) -> Vec<u8> {
@@ -62,18 +62,18 @@ mod tests {
 
     #[test]
     fn a_kid_that_is_named_twice_is_no_second_page_and_no_endless_walk() {
-        assert_eq!(judge(&document(&[&[1, 2], &[], &[3], &[]], 2)), Answer::Pages(2));
+        assert_eq!(judge(&document(&[&[1, 2], &[], &[3], &[]], 2)), Inspection::Pages(2));
         for (nodes, count) in [
             (&[&[1, 1][..], &[]][..], 2),
             (&[&[1, 1], &[]], 1),
             (&[&[1, 2], &[3], &[3], &[]], 2),
             (&[&[1, 0], &[]], 1),
         ] {
-            assert_eq!(judge(&document(nodes, count)), Answer::Doubt(Doubt::Pages), "{nodes:?}");
+            assert_eq!(judge(&document(nodes, count)), Inspection::Doubt(Doubt::Pages), "{nodes:?}");
         }
         // Each level names the next one twice: 2^60 pages for who does not remember.
         let levels: Vec<Vec<usize>> = (1..=60).map(|next| vec![next, next]).chain([vec![]]).collect();
         let levels: Vec<&[usize]> = levels.iter().map(Vec::as_slice).collect();
-        assert_eq!(judge(&document(&levels, 2)), Answer::Doubt(Doubt::Pages));
+        assert_eq!(judge(&document(&levels, 2)), Inspection::Doubt(Doubt::Pages));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{Datelike as _, Timelike as _, Weekday};
 
-use super::{Facts, Rule, Rules, Verdict, When};
+use super::{DropFacts, Rule, Rules, Verdict, When};
 use crate::drop::Refusal;
 
 /// How a drop was decided.
@@ -36,7 +36,7 @@ pub struct Checked {
 
 impl Rules {
     /// Decides a drop, and says why.
-    pub fn explain(&self, facts: &Facts<'_>) -> Explanation {
+    pub fn explain(&self, facts: &DropFacts<'_>) -> Explanation {
         let mut tried = Vec::new();
         for (index, rule) in self.rules.iter().enumerate() {
             let conditions = rule.when.check(facts);
@@ -63,7 +63,7 @@ impl Rule {
 }
 
 impl When {
-    fn check(&self, facts: &Facts<'_>) -> Vec<Checked> {
+    fn check(&self, facts: &DropFacts<'_>) -> Vec<Checked> {
         let mut checked = Vec::new();
         let mut add = |condition: String, found: String, holds| {
             checked.push(Checked { condition, found, holds });

@@ -63,7 +63,7 @@ pub enum ReceiverFrom {
 
 /// What is known of a drop when it is decided.
 #[derive(Debug)]
-pub struct Facts<'a> {
+pub struct DropFacts<'a> {
     /// Its name, normalised (NFC).
     pub name: &'a str,
     pub documents: &'a [Found],
@@ -104,7 +104,7 @@ pub enum Verdict {
 
 impl Rules {
     /// What becomes of a drop.
-    pub fn decide(&self, facts: &Facts<'_>) -> Verdict {
+    pub fn decide(&self, facts: &DropFacts<'_>) -> Verdict {
         self.explain(facts).verdict
     }
 

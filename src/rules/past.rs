@@ -2,7 +2,7 @@
 
 use chrono::NaiveDateTime;
 
-use super::{Facts, Found, Rules, Sidecar, Verdict};
+use super::{DropFacts, Found, Rules, Sidecar, Verdict};
 use crate::address_book::AddressBook;
 use crate::drop::{Refusal, Waiting};
 use crate::letter::Order;
@@ -37,11 +37,11 @@ impl Rules {
             sha256: document.sha256.clone(),
         });
         let documents: Vec<Found> = found.collect();
-        let facts = Facts { name, documents: &documents, arrived, sidecar: None, book };
+        let facts = DropFacts { name, documents: &documents, arrived, sidecar: None, book };
         let mut verdict = self.decide(&facts);
         let by_sidecar = matches!(verdict, Verdict::Hold(Waiting::Sidecar));
         if by_sidecar {
-            verdict = self.decide(&Facts { sidecar: Some(&sidecar_of(order)), ..facts });
+            verdict = self.decide(&DropFacts { sidecar: Some(&sidecar_of(order)), ..facts });
         }
         match verdict {
             Verdict::Send(again, _) => {

@@ -1,20 +1,20 @@
 //! What the deciding rule makes of a drop: an order, a refusal, or a wait.
 
-use super::{Facts, Found, ReceiverFrom, Rule, Rules, Sidecar, Verdict, fill};
+use super::{DropFacts, Found, ReceiverFrom, Rule, Rules, Sidecar, Verdict, fill};
 use crate::address::Receiver;
 use crate::drop::{Refusal, Waiting};
 use crate::letter::{Document, Order, Print};
 
 impl Rules {
     /// Where the receiver came from, and the verdict.
-    pub(super) fn apply(&self, rule: &Rule, facts: &Facts<'_>) -> (Option<String>, Verdict) {
+    pub(super) fn apply(&self, rule: &Rule, facts: &DropFacts<'_>) -> (Option<String>, Verdict) {
         match rule.receiver(facts) {
             Ok((receiver, from)) => (Some(from), self.order(rule, facts, receiver)),
             Err(verdict) => (None, verdict),
         }
     }
 
-    fn order(&self, rule: &Rule, facts: &Facts<'_>, receiver: Receiver) -> Verdict {
+    fn order(&self, rule: &Rule, facts: &DropFacts<'_>, receiver: Receiver) -> Verdict {
         let sidecar = facts.sidecar;
         let documents: Vec<Document> =
             facts.documents.iter().map(|found| rule.document(found, sidecar)).collect();
@@ -45,7 +45,7 @@ impl Rules {
 }
 
 impl Rule {
-    fn receiver(&self, facts: &Facts<'_>) -> Result<(Receiver, String), Verdict> {
+    fn receiver(&self, facts: &DropFacts<'_>) -> Result<(Receiver, String), Verdict> {
         if !matches!(self.receiver, ReceiverFrom::Sidecar) && facts.sidecar.is_some() {
             return Err(Verdict::Refuse(Refusal::SidecarUnwanted { rule: self.name.clone() }));
         }

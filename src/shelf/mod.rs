@@ -24,7 +24,7 @@ use crate::backoff::Backoff;
 use crate::clock::Clock;
 use crate::config::Folder;
 use crate::drop::numbered;
-use crate::hot::{Hot, Registry, Told};
+use crate::hot::{Hot, MoveWithText, Registry};
 use crate::journal;
 use crate::store::{Dated, Fate, Original, Place, RecordError, Store, StoreError};
 use crate::texts::Times;
@@ -237,7 +237,7 @@ impl Put<'_> {
                 continue;
             }
             self.store.moving(original.ulid.clone(), path.as_os_str().as_bytes().to_vec()).await?;
-            match hot.shelve_told(Told { from: here, to: &path, text: (&text, words) }) {
+            match hot.shelve_told(MoveWithText { from: here, to: &path, text: (&text, words) }) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.into()),
                 Ok(()) => return Ok(path),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::beside::complete;
 use super::{Lay, NotShelved, Placing, Plan, Put, Shelved, is_free, is_written};
 use crate::drop::numbered;
-use crate::hot::{Hot, Told};
+use crate::hot::{Hot, MoveWithText};
 use crate::store::{Original, RecordError};
 
 /// At most so many.
@@ -144,7 +144,7 @@ fn free(original: &Original, dir: &Path, hot: &Hot, taken: &mut Taken) -> Option
 }
 
 impl Fresh {
-    fn told(&self) -> Told<'_> {
-        Told { from: &self.lay.here, to: &self.path, text: (&self.text_name, &self.lay.text) }
+    fn told(&self) -> MoveWithText<'_> {
+        MoveWithText { from: &self.lay.here, to: &self.path, text: (&self.text_name, &self.lay.text) }
     }
 }

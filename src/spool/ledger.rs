@@ -32,7 +32,7 @@ pub enum LedgerError {
 
 /// What was found in the ledger, beside its lines.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundLines {
     /// The largest number.
     pub last: Option<u64>,
     /// Where it is damaged, in words.
@@ -54,10 +54,10 @@ impl Ledger {
         dir: &Path,
         from: u64,
         mut each: impl FnMut(Vec<Line>) -> Result<(), E>,
-    ) -> Result<(Self, Found), E> {
+    ) -> Result<(Self, FoundLines), E> {
         let files = prepare(dir).map_err(LedgerError::Io)?;
         let begin = files.iter().rposition(|(first, _)| *first <= from).unwrap_or(0);
-        let mut found = Found::default();
+        let mut found = FoundLines::default();
         for (index, (first, path)) in files.iter().enumerate().skip(begin) {
             let is_last = index + 1 == files.len();
             if let Some(good) = read_file(path, *first, is_last, &mut found, &mut each)? {
@@ -72,7 +72,7 @@ impl Ledger {
         dir: &Path,
         mut files: Vec<(u64, PathBuf)>,
         from: u64,
-        found: &Found,
+        found: &FoundLines,
     ) -> Result<Self, LedgerError> {
         let next = found.last.map(|last| last + 1);
         let (path, next) = match (files.pop(), next) {
@@ -95,9 +95,9 @@ impl Ledger {
     pub fn peek<E: From<LedgerError>>(
         dir: &Path,
         mut each: impl FnMut(Vec<Line>, bool) -> Result<(), E>,
-    ) -> Result<Found, E> {
+    ) -> Result<FoundLines, E> {
         let files = files(dir).map_err(LedgerError::Io)?;
-        let mut found = Found::default();
+        let mut found = FoundLines::default();
         for (index, (first, path)) in files.iter().enumerate() {
             let is_last = index + 1 == files.len();
             read_file(path, *first, is_last, &mut found, &mut |lines| each(lines, is_last))?;

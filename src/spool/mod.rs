@@ -15,7 +15,7 @@ mod ulid;
 
 pub use draft::Draft;
 pub use entry::{Dropped, Entry, EntryError, Spool, sha256_of};
-pub use ledger::{Found, Ledger, LedgerError};
+pub use ledger::{FoundLines, Ledger, LedgerError};
 pub use line::{Line, Written};
 pub use private::{append as private_file, directory as private_directory, own_like, sync_directory};
 pub use ulid::Ulid;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fs_err as fs;
 
-use super::ledger::{Found, LedgerError};
+use super::ledger::{FoundLines, LedgerError};
 use super::line::Line;
 
 /// So many lines are given at a time.
@@ -30,7 +30,7 @@ pub(super) fn read_file<E: From<LedgerError>>(
     path: &Path,
     first: u64,
     is_last: bool,
-    found: &mut Found,
+    found: &mut FoundLines,
     each: &mut impl FnMut(Vec<Line>) -> Result<(), E>,
 ) -> Result<Option<u64>, E> {
     let mut reading = Reading { expected: first, ..Reading::default() };

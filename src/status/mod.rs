@@ -61,7 +61,7 @@ pub struct LiveFolder {
     pub look_seconds: f64,
     /// Whether the kernel tells of what arrives; else it is looked for.
     pub hears: bool,
-    pub release: Release,
+    pub release: ReleaseMode,
     pub letters_per_day: Option<u32>,
     pub sheets_per_day: Option<u32>,
     /// Since when letters count for these.
@@ -71,7 +71,7 @@ pub struct LiveFolder {
 /// When a folder's letters are posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Release {
+pub enum ReleaseMode {
     Automatic,
     Approval,
     PostingTimes,

@@ -2,7 +2,7 @@
 
 /// What a start found, once database and ledger were held against each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundRecords {
     /// The database was missing or broken, so all there is comes from the ledger.
     pub(super) is_rebuilt: bool,
     /// What the ledger had that the database lacked.
@@ -47,8 +47,8 @@ pub(super) enum Cure {
     KnowOriginalsAgain,
 }
 
-pub(super) fn diagnose(found: Found) -> Vec<Cure> {
-    let Found { is_rebuilt, ledger_has, is_ledger_damaged, may_be_old } = found;
+pub(super) fn diagnose(found: FoundRecords) -> Vec<Cure> {
+    let FoundRecords { is_rebuilt, ledger_has, is_ledger_damaged, may_be_old } = found;
     let is_older = ledger_has == LedgerHas::LaterFacts;
     // Damage of the ledger that a whole and present database covers is only reported.
     let may_lack_facts = is_ledger_damaged && (is_rebuilt || is_older);
@@ -95,7 +95,7 @@ mod tests {
             ((true, LaterFacts, true, true), &[&old[..], rebuilt].concat()),
         ] {
             let (is_rebuilt, ledger_has, is_ledger_damaged, may_be_old) = found;
-            let found = Found { is_rebuilt, ledger_has, is_ledger_damaged, may_be_old };
+            let found = FoundRecords { is_rebuilt, ledger_has, is_ledger_damaged, may_be_old };
             assert_eq!(diagnose(found), cures, "{found:?}");
         }
     }

@@ -59,7 +59,7 @@ pub use recovery::Report;
 pub use relocate::relocate;
 pub use report::Reported;
 pub use schedule::Scheduled;
-pub use search::{Found, Listed, Lying, Sought};
+pub use search::{FoundLetters, Listed, Lying, Sought};
 pub use standing::{Count, Since};
 pub use tally::{Tally, Waits};
 pub use union::{Agreement, union};

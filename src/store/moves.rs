@@ -8,7 +8,7 @@ use super::news::{ACCOUNT_PAUSED, ACCOUNT_WORKS, owe, owe_notice};
 use super::read::{AccountCommand, AccountOrder};
 use super::{millis, originals, read, rows};
 use crate::clock::Time;
-use crate::guard::{self, Pause, Verdict, Weighed};
+use crate::guard::{self, Pause, PauseChange, Weighed};
 use crate::letter::{AccountNews, Answer, Change, Contradiction, Due, Fact, Letter, Number, Order, Reason};
 use crate::spool::{Dropped, Line, Ulid, Written};
 
@@ -157,13 +157,13 @@ impl Batch<'_> {
     pub(super) fn account_news(&self, name: &str, news: &AccountNews, at: Time) -> Result<(), RecordError> {
         let pause = read::pause(self.db, name)?;
         match guard::after(pause.as_ref(), news, at) {
-            Verdict::Same => Ok(()),
-            Verdict::Pause(pause) => {
+            PauseChange::Same => Ok(()),
+            PauseChange::Pause(pause) => {
                 self.pause(name, &pause)?;
                 let about = format!("{} {}", serde_json::to_string(&pause.cause)?, millis(at));
                 owe(self.db, name, ACCOUNT_PAUSED, &about, None, at)
             }
-            Verdict::Works => {
+            PauseChange::Works => {
                 self.resume(name, at)?;
                 owe(self.db, name, ACCOUNT_WORKS, &millis(at).to_string(), None, at)
             }

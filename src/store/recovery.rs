@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use rusqlite::{Connection, params};
 
-use super::diagnosis::{Cure, Found, LedgerHas, diagnose};
+use super::diagnosis::{Cure, FoundRecords, LedgerHas, diagnose};
 use super::moves::{Admission, Batch, Record};
 use super::place::{self, Binding, Standing};
 use super::{Home, StoreError, adopt, epoch, read, rows, schema, signed, wishes};
@@ -98,7 +98,7 @@ fn make_one(
         Ok::<_, StoreError>(())
     })?;
     report.began = found.last.unwrap_or_default().max(known);
-    let cures = diagnose(Found {
+    let cures = diagnose(FoundRecords {
         is_rebuilt: rebuilt,
         ledger_has: LedgerHas::of(report.began > known, report.from_ledger),
         is_ledger_damaged: found.damage.is_some(),

@@ -45,7 +45,7 @@ pub struct Listed {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub struct FoundLetters {
     /// The newest first.
     pub letters: Vec<Listed>,
     /// What was not looked at yet is before this one.
@@ -80,10 +80,10 @@ impl Listed {
 
 impl Desk {
     /// The newest that fit, at most so many; looks on for as long as somebody waits who began to.
-    pub fn search(&self, sought: &Sought, most: usize, began: Instant) -> Result<Found, StoreError> {
+    pub fn search(&self, sought: &Sought, most: usize, began: Instant) -> Result<FoundLetters, StoreError> {
         let text = plain(&sought.text);
         let exact = number(&text);
-        let mut found = Found::default();
+        let mut found = FoundLetters::default();
         if let (Some(exact), None) = (exact, sought.before) {
             let letters = self.listed(sought, exact.0, exact.0.saturating_add(1), 1)?;
             found.letters.extend(letters);

@@ -1,43 +1,45 @@
 //! What is wrong with an order, in Japanese.
 
-use crate::address::{Field, Mistake, Wrong};
-use crate::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, PAGES_PER_DOCUMENT, Problem, SHEETS_PER_LETTER};
+use crate::address::{AddressMistake, Field, Wrong};
+use crate::letter::{
+    DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, OrderProblem, PAGES_PER_DOCUMENT, SHEETS_PER_LETTER,
+};
 
-pub(super) fn problem(problem: &Problem) -> String {
+pub(super) fn problem(problem: &OrderProblem) -> String {
     match problem {
-        Problem::Sender(mistake) => address("差出人", mistake),
-        Problem::Receiver(mistake) => address("宛先", mistake),
-        Problem::Reply(mistake) => address("返信用レターパックの返送先", mistake),
-        Problem::OptionsWithoutNormal => "オプションは普通郵便（normal）でのみ使えます。".to_owned(),
-        Problem::OptionTwice => "同じオプションが二度指定されています。".to_owned(),
-        Problem::BothRegistered => "書留の種類は一つだけ指定してください。".to_owned(),
-        Problem::Documents(found) => {
+        OrderProblem::Sender(mistake) => address("差出人", mistake),
+        OrderProblem::Receiver(mistake) => address("宛先", mistake),
+        OrderProblem::Reply(mistake) => address("返信用レターパックの返送先", mistake),
+        OrderProblem::OptionsWithoutNormal => "オプションは普通郵便（normal）でのみ使えます。".to_owned(),
+        OrderProblem::OptionTwice => "同じオプションが二度指定されています。".to_owned(),
+        OrderProblem::BothRegistered => "書留の種類は一つだけ指定してください。".to_owned(),
+        OrderProblem::Documents(found) => {
             format!("書類が{found}個あります。一通に入れられるのは1～{DOCUMENTS_PER_LETTER}個です。")
         }
-        Problem::Sheets(found) => format!(
+        OrderProblem::Sheets(found) => format!(
             "全部で{found}枚になります。一通で送れるのは{SHEETS_PER_LETTER}枚までです。二通に分けるか、両面印刷にしてください。"
         ),
-        Problem::Size(document, bytes) => {
+        OrderProblem::Size(document, bytes) => {
             format!(
                 "{}番目の書類の大きさが{bytes}バイトあります。郵送できるのは1～{LARGEST_DOCUMENT}バイトです。",
                 document + 1
             )
         }
-        Problem::Pages(document, pages) => {
+        OrderProblem::Pages(document, pages) => {
             format!(
                 "{}番目の書類が{pages}ページあります。郵送できるのは1～{PAGES_PER_DOCUMENT}ページです。",
                 document + 1
             )
         }
-        Problem::Told(text) => format!("{text}。"),
-        Problem::StapledAndBound(document) => {
+        OrderProblem::Told(text) => format!("{text}。"),
+        OrderProblem::StapledAndBound(document) => {
             format!("{}番目の書類は、ホチキス留めと製本を同時に指定できません。", document + 1)
         }
     }
 }
 
 /// The field as it stands in the file, too.
-fn address(whose: &str, Mistake { field, wrong }: &Mistake) -> String {
+fn address(whose: &str, AddressMistake { field, wrong }: &AddressMistake) -> String {
     let key = field.key();
     let what = match field {
         Field::PostalCode => "郵便番号",
@@ -67,19 +69,22 @@ mod tests {
 
     #[test]
     fn what_cannot_be_posted_is_said_in_japanese_and_without_the_address() {
-        let mistake = |field, wrong| Mistake { field, wrong };
+        let mistake = |field, wrong| AddressMistake { field, wrong };
         for (given, said) in [
             (
-                Problem::Sheets(1000),
+                OrderProblem::Sheets(1000),
                 "全部で1000枚になります。一通で送れるのは995枚までです。二通に分けるか、両面印刷にしてください。",
             ),
-            (Problem::Pages(0, 2001), "1番目の書類が2001ページあります。郵送できるのは1～2000ページです。"),
             (
-                Problem::Receiver(mistake(Field::PostalCode, Wrong::NotSevenDigits)),
+                OrderProblem::Pages(0, 2001),
+                "1番目の書類が2001ページあります。郵送できるのは1～2000ページです。",
+            ),
+            (
+                OrderProblem::Receiver(mistake(Field::PostalCode, Wrong::NotSevenDigits)),
                 "宛先の郵便番号（postal_code）: ハイフンなしの半角数字7桁で書いてください。",
             ),
             (
-                Problem::Sender(mistake(Field::Name, Wrong::Empty)),
+                OrderProblem::Sender(mistake(Field::Name, Wrong::Empty)),
                 "差出人の氏名（name）: 入力されていません。",
             ),
         ] {

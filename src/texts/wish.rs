@@ -1,7 +1,7 @@
 //! Why a file says nothing where letters are approved or cancelled, though a letter is known by it.
 
 use super::Said;
-use crate::drop::{Standing, Unheard};
+use crate::drop::{StandingLetter, Unheard};
 
 pub(super) fn en(unheard: &Unheard) -> Said {
     match unheard {
@@ -23,12 +23,12 @@ pub(super) fn en(unheard: &Unheard) -> Said {
         }
         Unheard::Known { letter, standing, same } => {
             let is = match standing {
-                Standing::Waits => "waits for a person",
-                Standing::OnItsWay => "is on its way and will be posted",
-                Standing::Posted => "is posted",
-                Standing::Shipped => "is posted and has shipped",
-                Standing::NotPosted => "was cancelled; nothing was posted",
-                Standing::Closed => "was closed; it may have been posted",
+                StandingLetter::Waits => "waits for a person",
+                StandingLetter::OnItsWay => "is on its way and will be posted",
+                StandingLetter::Posted => "is posted",
+                StandingLetter::Shipped => "is posted and has shipped",
+                StandingLetter::NotPosted => "was cancelled; nothing was posted",
+                StandingLetter::Closed => "was closed; it may have been posted",
             };
             let cause = if *same {
                 format!("This is letter {letter}, which {is}.")
@@ -44,16 +44,16 @@ pub(super) fn en(unheard: &Unheard) -> Said {
     }
 }
 
-fn en_remedy(standing: Standing) -> &'static str {
+fn en_remedy(standing: StandingLetter) -> &'static str {
     match standing {
-        Standing::Waits => {
+        StandingLetter::Waits => {
             "Nothing was done. Move the file of the letter itself from where it is held; do not send it again."
         }
-        Standing::OnItsWay | Standing::Posted | Standing::Shipped => {
+        StandingLetter::OnItsWay | StandingLetter::Posted | StandingLetter::Shipped => {
             "Nothing was done. Do not send it again."
         }
-        Standing::NotPosted => "Nothing was done.",
-        Standing::Closed => "Nothing was done. Do not send it again; ask the administrator.",
+        StandingLetter::NotPosted => "Nothing was done.",
+        StandingLetter::Closed => "Nothing was done. Do not send it again; ask the administrator.",
     }
 }
 
@@ -77,12 +77,12 @@ pub(super) fn ja(unheard: &Unheard) -> Said {
         }
         Unheard::Known { letter, standing, same } => {
             let is = match standing {
-                Standing::Waits => "担当者の操作を待っています",
-                Standing::OnItsWay => "郵送の手続き中です",
-                Standing::Posted => "郵送の手続きが済んでいます",
-                Standing::Shipped => "発送済みです",
-                Standing::NotPosted => "取り消されており、郵送されていません",
-                Standing::Closed => "終了していますが、郵送された可能性があります",
+                StandingLetter::Waits => "担当者の操作を待っています",
+                StandingLetter::OnItsWay => "郵送の手続き中です",
+                StandingLetter::Posted => "郵送の手続きが済んでいます",
+                StandingLetter::Shipped => "発送済みです",
+                StandingLetter::NotPosted => "取り消されており、郵送されていません",
+                StandingLetter::Closed => "終了していますが、郵送された可能性があります",
             };
             let cause = if *same {
                 format!("これは郵便{letter}です。{is}。")
@@ -98,15 +98,15 @@ pub(super) fn ja(unheard: &Unheard) -> Said {
     }
 }
 
-fn ja_remedy(standing: Standing) -> &'static str {
+fn ja_remedy(standing: StandingLetter) -> &'static str {
     match standing {
-        Standing::Waits => {
+        StandingLetter::Waits => {
             "何も行っていません。保留の場所にある郵便そのもののファイルを移動してください。もう一度送らないでください。"
         }
-        Standing::OnItsWay | Standing::Posted | Standing::Shipped => {
+        StandingLetter::OnItsWay | StandingLetter::Posted | StandingLetter::Shipped => {
             "何も行っていません。もう一度送らないでください。"
         }
-        Standing::NotPosted => "何も行っていません。",
-        Standing::Closed => "何も行っていません。もう一度送らず、管理者にお尋ねください。",
+        StandingLetter::NotPosted => "何も行っていません。",
+        StandingLetter::Closed => "何も行っていません。もう一度送らず、管理者にお尋ねください。",
     }
 }

@@ -246,3 +246,34 @@ fn the_map_names_every_room_in_its_order() {
     let expected: Vec<&str> = ARROWS.iter().map(|(room, _)| *room).collect();
     assert_eq!(declared, expected);
 }
+
+/// What a source declares for others to name.
+fn declared(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let public = line.trim_start().strip_prefix("pub")?;
+        let public = if public.starts_with('(') { public.split_once(')')?.1 } else { public };
+        let kinds = ["struct ", "enum ", "trait ", "type "];
+        let name = kinds.iter().find_map(|kind| public.trim_start().strip_prefix(kind))?;
+        name.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+    })
+}
+
+/// Mirrors may name things as their format does: the lines to the service, YAML, and the sandbox, which is
+/// another reading of the same contract.
+fn is_mirror(path: &Path) -> bool {
+    ["src/api/wire", "src/config/yaml", "src/sandbox"]
+        .iter()
+        .any(|mirror| path.to_str().unwrap().starts_with(mirror))
+}
+
+#[test]
+fn no_type_has_the_name_of_another_rooms_type() {
+    let mut owners = std::collections::BTreeMap::<String, PathBuf>::new();
+    for (path, text) in sources("src").into_iter().filter(|(path, _)| !is_mirror(path)) {
+        for name in declared(&text) {
+            let owner = owners.entry(name.to_owned()).or_insert_with(|| path.clone());
+            assert_eq!(room(owner), room(&path), "{name} is declared in {owner:?} and in {path:?}");
+        }
+    }
+    assert!(owners.len() > 300, "only {} types were found", owners.len());
+}

@@ -16,7 +16,7 @@ use mailchute::daemon::Run;
 use mailchute::dispatch::{Account, Dispatch};
 use mailchute::hot::{Reach, Registry};
 use mailchute::intake::Intake;
-use mailchute::keep::Keeper;
+use mailchute::keep::Retention;
 use mailchute::owed::Outbox;
 use mailchute::pdf::Inspector;
 use mailchute::shelf::Shelves;
@@ -96,7 +96,7 @@ impl Loop {
 
 struct Up {
     outbox: Outbox,
-    keeper: Keeper,
+    keeper: Retention,
     store: Arc<Store>,
     registry: Arc<Registry>,
     dispatch: Dispatch,
@@ -203,7 +203,7 @@ impl Mailroom {
         let outbox = Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config)
             .with_patience(Duration::from_millis(500));
         let keeper =
-            Keeper::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
+            Retention::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
         let inspector = Inspector::of(&self.counts_pages);
         let shelves = Shelves::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), bells.clone());
         let reach = Arc::clone(&self.reach);

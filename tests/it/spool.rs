@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mailchute::letter::{Fact, Number};
-use mailchute::spool::{EntryError, Found, Ledger, LedgerError, Line, Spool, Ulid, Written, sha256_of};
+use mailchute::spool::{EntryError, FoundLines, Ledger, LedgerError, Line, Spool, Ulid, Written, sha256_of};
 
 use crate::model::{noon, order};
 
@@ -59,7 +59,7 @@ fn a_long_ledger_is_given_some_lines_at_a_time_and_in_files() {
         seen.extend(lines.iter().map(|line| line.seq));
         Ok::<_, LedgerError>(())
     });
-    assert_eq!(found.unwrap(), Found { last: Some(count), damage: None });
+    assert_eq!(found.unwrap(), FoundLines { last: Some(count), damage: None });
     assert_eq!(seen, (1..=count).collect::<Vec<_>>());
     assert!(most <= 1000, "{most} at a time");
     // What the database has is in the files before the last: those are not read at a start.

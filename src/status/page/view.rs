@@ -11,7 +11,7 @@ use crate::drop::Undecided;
 use crate::guard::Alarm;
 use crate::letter::{CancelWish, Letter, Number, Stage, State};
 use crate::status::{Facts, Live};
-use crate::store::{Desk, FolderRow, Found, Listed, Lying, Sought, StoreError};
+use crate::store::{Desk, FolderRow, FoundLetters, Listed, Lying, Sought, StoreError};
 use crate::texts::{Language, Names, Said, Told};
 
 /// The days of the chart, today among them.
@@ -162,7 +162,7 @@ impl View<'_> {
         desk: &Desk,
         asked: &Asked,
         sought: &Sought,
-        found: Found,
+        found: FoundLetters,
     ) -> Result<Value, StoreError> {
         let is_first = sought.before.is_none() && sought.state.is_none() && sought.folder.is_none();
         let further = found.further.map(|before| {

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use mailchute::hot::{Hot, Keeper, Told};
+use mailchute::hot::{Hot, Keeper, MoveWithText};
 use mailchute::letter::{Command, Number};
 
 use crate::mailroom::{Loop, Mailroom, RULES};
@@ -110,8 +110,8 @@ fn what_goes_wrong_with_one_keeps_no_other_from_its_place() {
     }
     let paths = [0, 1, 2, 3, 4].map(|n| (claim(n).join(names[n]), Path::new("Held").join(names[n])));
     let texts = names.map(|name| name.replace(".pdf", ".txt"));
-    let told: Vec<Told<'_>> = (paths.iter().zip(&texts))
-        .map(|((from, to), text)| Told { from, to, text: (text.as_bytes(), "words") })
+    let told: Vec<MoveWithText<'_>> = (paths.iter().zip(&texts))
+        .map(|((from, to), text)| MoveWithText { from, to, text: (text.as_bytes(), "words") })
         .collect();
     let moved: Vec<_> =
         hot.shelve_all(&told).unwrap().into_iter().map(|moved| moved.map_err(|e| e.kind())).collect();

@@ -3,7 +3,7 @@
 use std::os::unix::fs::FileExt as _;
 
 use chrono::TimeDelta;
-use mailchute::api::{Client, Credentials, Failure, Known, Patience, Places};
+use mailchute::api::{Client, Credentials, Failure, KnownMail, Patience, Places};
 use mailchute::clock::Clock;
 use mailchute::letter::{AccountProblem, Mail, Number, ReadAnswer, Realm};
 use mailchute::secret::Secret;
@@ -98,7 +98,7 @@ fn stranger() -> Mail {
 async fn answers_that_make_no_sense_or_have_no_end_decide_nothing() {
     let office = Office::open().await;
     let (client, mail) = (office.client(), stranger());
-    let known = Known { mail: &mail, watched: TimeDelta::zero() };
+    let known = KnownMail { mail: &mail, watched: TimeDelta::zero() };
     let found = client.read(known).await.unwrap();
     assert!(matches!(found, ReadAnswer::NotFound(evidence) if evidence.server.is_some()));
     for body in ["", "{}", "null", "["] {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use mailchute::drop::Standing;
-use mailchute::intake::{KnownClaim, Record};
+use mailchute::drop::StandingLetter;
+use mailchute::intake::{ClaimRecord, KnownClaim};
 use mailchute::store::{Binding, Elsewhere, PlaceStanding, place_standing};
 
 use super::disk::{Dir, Disk, Part};
@@ -90,12 +90,12 @@ pub enum Stands {
 }
 
 impl Stands {
-    pub fn shown(self) -> Standing {
+    pub fn shown(self) -> StandingLetter {
         match self {
-            Self::Held => Standing::Waits,
-            Self::OnItsWay => Standing::OnItsWay,
-            Self::Posted => Standing::Posted,
-            Self::Cancelled => Standing::NotPosted,
+            Self::Held => StandingLetter::Waits,
+            Self::OnItsWay => StandingLetter::OnItsWay,
+            Self::Posted => StandingLetter::Posted,
+            Self::Cancelled => StandingLetter::NotPosted,
         }
     }
 }
@@ -264,7 +264,7 @@ impl Daemon {
     }
 
     pub fn knows(&self, disk: &Disk, claim: u8) -> KnownClaim {
-        let record = self.row_of(claim).map(|row| Record {
+        let record = self.row_of(claim).map(|row| ClaimRecord {
             accepted: self.rows[row].what == What::Accepted,
             in_claim: self.rows[row].place == Some(Dir::Claim(claim)),
         });

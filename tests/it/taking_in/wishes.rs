@@ -1,6 +1,6 @@
 //! How the daemon hears people who move and copy originals, and moves the originals itself.
 
-use mailchute::drop::Standing;
+use mailchute::drop::StandingLetter;
 use mailchute::hot::{CLAIMING, MOVING, MoveStep};
 use mailchute::intake::{Candidate, Hand as Word, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed};
 use mailchute::letter::Command;
@@ -35,7 +35,7 @@ impl Row {
         };
         let name = if self.name == found.name { Name::Shelved } else { Name::Another };
         let is_waiting = match standing {
-            Some(standing) => standing == Standing::Waits,
+            Some(standing) => standing == StandingLetter::Waits,
             None => matches!(self.what, What::Waits),
         };
         Candidate { name, file: Itself::Unknown, has_bytes, original, is_waiting, standing }
