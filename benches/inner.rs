@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mailchute::intake::{Settling, Stamp};
-use mailchute::pdf::{Inspector, judge};
+use mailchute::loops::intake::{Settling, Stamp};
+use mailchute::outside::pdf::{Inspector, judge};
 use sha2::{Digest as _, Sha256};
 
 /// So many pages, and so many bytes beside them.

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // A child for each few PDFs: it needs nothing of all else.
-    if mailchute::pdf::is_child() {
-        return mailchute::pdf::answer().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    if mailchute::outside::pdf::is_child() {
+        return mailchute::outside::pdf::answer().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
-    if mailchute::hot::is_helper() {
-        return mailchute::hot::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    if mailchute::outside::hot::is_helper() {
+        return mailchute::outside::hot::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
-    mailchute::api::install_tls();
+    mailchute::outside::api::install_tls();
     mailchute::cli::run()
 }

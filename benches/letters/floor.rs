@@ -88,8 +88,8 @@ async fn written(write: Option<&mpsc::Sender<Write>>, line: &str) {
 async fn post(http: &Client, base: &str, token: &str, pdf: Vec<u8>, write: Option<&mpsc::Sender<Write>>) {
     let pages = if write.is_some() {
         written(write, &hex::encode(Sha256::digest(&pdf))).await;
-        let answer = mailchute::pdf::judge(&pdf);
-        let mailchute::pdf::Inspection::Pages(pages) = answer else { panic!("{answer:?}") };
+        let answer = mailchute::outside::pdf::judge(&pdf);
+        let mailchute::outside::pdf::Inspection::Pages(pages) = answer else { panic!("{answer:?}") };
         pages
     } else {
         1

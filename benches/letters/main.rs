@@ -140,7 +140,7 @@ fn round(round: usize, letters: usize, kept: &mut Vec<TempDir>) -> Vec<Run> {
 }
 
 fn main() {
-    mailchute::api::install_tls();
+    mailchute::outside::api::install_tls();
     let mut numbers = std::env::args().filter_map(|word| word.parse().ok());
     let (letters, rounds) = (numbers.next().unwrap_or(500), numbers.next().unwrap_or(3));
     // A filesystem that has just forgotten many files is slow to make new ones: nothing is removed before the

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::config::ConfigPath;
 use super::{orders, table};
-use crate::store::AccountCommand;
+use crate::outside::store::AccountCommand;
 
 /// Show the accounts, pause one, or let it go on
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,11 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     orders::account(&desk, &name, command).await
 }
 
-fn show(config: &crate::config::Config, desk: &crate::store::Desk, json: bool) -> anyhow::Result<()> {
+fn show(
+    config: &crate::config::Config,
+    desk: &crate::outside::store::Desk,
+    json: bool,
+) -> anyhow::Result<()> {
     let paused = desk.paused()?;
     let mut rows = Vec::new();
     for account in &config.accounts {

@@ -9,12 +9,12 @@ use serde_json::json;
 
 use super::config::{ConfigPath, reach};
 use super::table;
-use crate::api::{Client, Failure, KnownMail};
-use crate::clock::{Clock, Time};
+use crate::base::clock::{Clock, Time};
 use crate::config::{AccountSettings, Config};
-use crate::letter::{Fact, Letter, Mail, Number, ReadAnswer, Realm};
-use crate::shelf;
-use crate::store::{Desk, Findings};
+use crate::domain::letter::{Fact, Letter, Mail, Number, ReadAnswer, Realm};
+use crate::loops::originals;
+use crate::outside::api::{Client, Failure, KnownMail};
+use crate::outside::store::{Desk, Findings};
 
 /// Look whether database, ledger, spool and folders agree, and whether every letter is as it must be
 #[derive(Debug, clap::Args)]
@@ -79,11 +79,11 @@ fn look_into_folders(
     let reach = reach()?;
     let known = desk.folders()?;
     for folder in &config.folders {
-        if !reach.answers(folder) {
+        if !reach.all_answer(folder.paths()) {
             away.push(format!("folder {} was not looked at: it does not answer", folder.name));
             continue;
         }
-        let looked = shelf::audit(desk, folder, Clock::system().now())?;
+        let looked = originals::audit(desk, folder, Clock::system().now())?;
         originals += looked.originals;
         findings.problems.extend(looked.problems);
         let known = known.iter().find(|known| known.folder == folder.name);

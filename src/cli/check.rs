@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use super::config::{ConfigPath, reach};
 use super::{past, unit};
-use crate::api::Client;
-use crate::clock::Clock;
+use crate::base::clock::Clock;
 use crate::config::{Email, Folder, Login, Smtp, Transport};
-use crate::hot::not_shared;
-use crate::intake::reused_names;
-use crate::owed;
-use crate::store::Desk;
+use crate::loops::intake::reused_names;
+use crate::loops::outbox;
+use crate::outside::api::Client;
+use crate::outside::hot::not_shared;
+use crate::outside::store::Desk;
 
 /// Check the configuration and every folder's rules; all mistakes of all files at once
 #[derive(Debug, clap::Args)]
@@ -60,7 +60,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let desk = Desk::open(&config.state).ok();
     let reach = reach()?;
     for folder in &config.folders {
-        if !reach.answers(folder) {
+        if !reach.all_answer(folder.paths()) {
             let path = folder.path.display();
             eprint(&format!("folder {}: {path}, or its address book, does not answer", folder.name));
             sound = false;
@@ -100,7 +100,7 @@ async fn email_is_sound(email: &Email, online: bool) -> anyhow::Result<bool> {
             }
             super::say(&format!("email: by {host}:{port}; every template can be rendered"))?;
             if online {
-                if let Err(why) = owed::reach(smtp).await {
+                if let Err(why) = outbox::reach(smtp).await {
                     eprint(&format!("email: {host}:{port} can't be used: {why}"));
                     return Ok(false);
                 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::config::Config;
-use crate::hot::Reach;
-use crate::pdf::Inspector;
-use crate::store::Desk;
+use crate::outside::hot::Reach;
+use crate::outside::pdf::Inspector;
+use crate::outside::store::Desk;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ConfigPath {

@@ -2,7 +2,7 @@
 
 use super::stop::Stop;
 use crate::demo::{self, Demo};
-use crate::pdf::Inspector;
+use crate::outside::pdf::Inspector;
 
 /// Watch letters go from a folder to their tracking numbers, then drop one yourself
 ///

@@ -5,15 +5,15 @@ use std::path::Path;
 use chrono::TimeDelta;
 
 use super::config::{ConfigPath, reach};
-use crate::api::Client;
-use crate::clock::Clock;
+use crate::base::clock::Clock;
 use crate::config::{Config, Folder, Problem, Transport, WatchMode};
-use crate::disk::Mounts;
-use crate::guard::is_nearly_full;
-use crate::hot::{Hot, Reach, not_shared};
-use crate::owed;
-use crate::status::disk;
-use crate::store::{Desk, Home, StoreError};
+use crate::daemon::status::disk;
+use crate::domain::alarm::is_nearly_full;
+use crate::loops::outbox;
+use crate::outside::api::Client;
+use crate::outside::disk::Mounts;
+use crate::outside::hot::{Hot, Reach, not_shared};
+use crate::outside::store::{Desk, Home, StoreError};
 
 /// Deadlines are compared with the service's own time; far apart, one plans badly.
 const SKEW: TimeDelta = TimeDelta::seconds(30);
@@ -73,7 +73,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     if let Some(email) = &config.email
         && let Transport::Smtp(smtp) = &email.transport
     {
-        match owed::reach(smtp).await {
+        match outbox::reach(smtp).await {
             Ok(()) => good(&format!("mail server {}: reached, nothing was sent", smtp.host))?,
             Err(why) => {
                 let help = "look at `email.smtp` in the configuration, and whether a firewall is between";
@@ -127,7 +127,7 @@ fn records(report: &mut Report, config: &Config) -> anyhow::Result<()> {
 
 fn look_at(report: &mut Report, reach: &Reach, folder: &Folder) -> anyhow::Result<()> {
     let name = format!("folder {} ({})", folder.name, folder.path.display());
-    if !reach.answers(folder) {
+    if !reach.all_answer(folder.paths()) {
         let help = "is its file server up? It is tried again by itself, and other folders do not wait for it";
         report.wrong(&format!("{name}: it, or its address book, does not answer"), help)?;
         return Ok(());

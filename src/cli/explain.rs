@@ -9,15 +9,15 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::config::ConfigPath;
 use super::{WrongWords, table};
-use crate::api::create_body;
-use crate::clock::Clock;
+use crate::base::clock::Clock;
 use crate::config::{Config, Folder};
-use crate::drop::{Doubtful, INSIDE, Refusal, Waiting, natural_order};
-use crate::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
-use crate::pdf::{Inspection, Inspector};
-use crate::rules::{DropFacts, Explanation, Found, Verdict};
-use crate::spool::sha256_of;
-use crate::store::Desk;
+use crate::domain::drop::{Doubtful, INSIDE, Refusal, Waiting, natural_order};
+use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
+use crate::domain::rules::{DropFacts, Explanation, Found, Verdict};
+use crate::outside::api::create_body;
+use crate::outside::pdf::{Inspection, Inspector};
+use crate::outside::spool::sha256_of;
+use crate::outside::store::Desk;
 
 /// Show which rule fits a file, where its address comes from, and what would be sent
 #[derive(Debug, clap::Args)]
@@ -143,7 +143,7 @@ async fn document(inspector: &Inspector, path: &Path) -> anyhow::Result<Result<F
     })
 }
 
-type ReadSidecar = Result<crate::rules::Sidecar, String>;
+type ReadSidecar = Result<crate::domain::rules::Sidecar, String>;
 
 fn sidecar_of(folder: &Folder, file: &Path) -> anyhow::Result<Option<ReadSidecar>> {
     let beside = ["yaml", "yml", "json"].map(|ending| PathBuf::from(format!("{}.{ending}", file.display())));
@@ -224,7 +224,7 @@ fn print(explained: &Explained, folder: &Folder, file: &Path, number: Number) ->
     match &explanation.verdict {
         Verdict::Send(order, warnings) => {
             let from = explanation.receiver_from.as_deref().unwrap_or_default();
-            let crate::address::Receiver { address, honorific } = &order.receiver;
+            let crate::domain::address::Receiver { address, honorific } = &order.receiver;
             line(format!(
                 "  receiver   {} {}{} {} {honorific}   from {from}",
                 address.postal_code, address.state, address.city, address.name

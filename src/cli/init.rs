@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use fs_err as fs;
 
 use crate::config::{Config, schemas};
-use crate::spool::{private_directory, private_file};
+use crate::outside::spool::{private_directory, private_file};
 
 const MAIN: &str = include_str!("../../config/mailchute.yaml");
 const FOLDER: &str = include_str!("../../config/folders/invoices.yaml");

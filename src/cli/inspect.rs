@@ -7,11 +7,11 @@ use fs_err as fs;
 use serde_json::json;
 
 use super::table;
-use crate::drop::{Doubtful, Refusal, Waiting};
-use crate::letter::{LARGEST_DOCUMENT, OrderProblem, PAGES_PER_DOCUMENT};
-use crate::pdf::{Inspection, Inspector};
-use crate::spool::sha256_of;
-use crate::texts::{Language, Names};
+use crate::domain::drop::{Doubtful, Refusal, Waiting};
+use crate::domain::letter::{LARGEST_DOCUMENT, OrderProblem, PAGES_PER_DOCUMENT};
+use crate::outside::pdf::{Inspection, Inspector};
+use crate::outside::spool::sha256_of;
+use crate::words::texts::{Language, Names};
 
 /// Show how many pages PDFs have, as the daemon counts them, or why they would be held or rejected
 #[derive(Debug, clap::Args)]

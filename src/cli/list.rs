@@ -2,8 +2,8 @@
 
 use super::config::ConfigPath;
 use super::table;
-use crate::clock::Time;
-use crate::letter::Stage;
+use crate::base::clock::Time;
+use crate::domain::letter::Stage;
 
 /// List letters, the newest last
 #[derive(Debug, clap::Args)]

@@ -38,7 +38,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::config::ConfigError;
-use crate::letter::{Command as Order, Number};
+use crate::domain::letter::{Command as Order, Number};
 use log::Log;
 
 /// Drop a PDF into a folder: it is printed, posted exactly once, and followed until it ships.

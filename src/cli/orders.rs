@@ -5,9 +5,9 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 
 use super::config::ConfigPath;
-use crate::clock::Clock;
-use crate::letter::{Command, Number};
-use crate::store::{AccountCommand, Answered, Bell, Desk};
+use crate::base::clock::Clock;
+use crate::domain::letter::{Command, Number};
+use crate::outside::store::{AccountCommand, Answered, Bell, Desk};
 
 /// How long to wait for a running daemon.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 
 use super::config::ConfigPath;
-use crate::api::Client;
-use crate::clock::Clock;
-use crate::letter::Number;
+use crate::base::clock::Clock;
+use crate::domain::letter::Number;
+use crate::outside::api::Client;
 
 /// Fetch the sealed PDF of a letter's document from the service
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::config::ConfigPath;
-use crate::store::relocate;
+use crate::outside::store::relocate;
 
 /// Move the records (`state`) to another directory, with the daemon stopped
 ///

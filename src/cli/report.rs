@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::config::ConfigPath;
 use super::table;
-use crate::clock::{Clock, day_begins};
-use crate::store::Reported;
+use crate::base::clock::{Clock, day_begins};
+use crate::outside::store::Reported;
 
 /// Letters and sheets of a month, by folder, method and cost centre
 #[derive(Debug, clap::Args)]

@@ -3,10 +3,10 @@
 use super::config::ConfigPath;
 use super::log::Log;
 use super::stop::Stop;
-use crate::clock::Clock;
+use crate::base::clock::Clock;
+use crate::daemon::systemd::Manager;
 use crate::daemon::{self, Run};
-use crate::pdf::Inspector;
-use crate::systemd::Manager;
+use crate::outside::pdf::Inspector;
 
 /// Run the daemon: post what is in the spool, exactly once, and follow it until it ships
 ///

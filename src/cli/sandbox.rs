@@ -7,10 +7,10 @@ use anyhow::Context as _;
 
 use super::WrongWords;
 use super::stop::Stop;
-use crate::clock::Pace;
+use crate::base::clock::Pace;
+use crate::base::secret::Secret;
 use crate::sandbox::world::Card;
 use crate::sandbox::{self, Options};
-use crate::secret::Secret;
 
 /// Run the whole print-and-post service for trials and tests: nothing is printed, posted or charged
 ///

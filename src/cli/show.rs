@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::config::ConfigPath;
 use super::table;
-use crate::letter::{Letter, Number};
+use crate::domain::letter::{Letter, Number};
 
 /// Show a letter: what it is, what happened to it, and what comes next
 #[derive(Debug, clap::Args)]

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::config::ConfigPath;
 use super::table;
-use crate::clock::{Clock, Time};
+use crate::base::clock::{Clock, Time};
 use crate::config::Config;
-use crate::status::{Facts, Live, ReleaseMode, ask};
-use crate::store::{Bell, Desk};
+use crate::daemon::status::{Facts, Live, ReleaseMode, ask};
+use crate::outside::store::{Bell, Desk};
 
 const WATCH_EVERY: Duration = Duration::from_secs(2);
 /// Of what waits for a person, so many are shown.

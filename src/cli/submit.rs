@@ -9,16 +9,16 @@ use fs_err as fs;
 use super::WrongWords;
 use super::config::ConfigPath;
 use super::wait::{self, Subject, Until};
-use crate::clock::Clock;
+use crate::base::clock::Clock;
 use crate::config::{self, Config};
-use crate::drop::{Refusal, showable};
-use crate::letter::{
+use crate::domain::drop::{Refusal, showable};
+use crate::domain::letter::{
     Color, Document, Duplex, LARGEST_DOCUMENT, Method, Order, Print, Shipping, ShippingOption, Staple,
 };
-use crate::pdf::Inspector;
-use crate::spool::{Spool, Ulid, sha256_of};
-use crate::store::{Bell, Desk, Home};
-use crate::texts::Language;
+use crate::outside::pdf::Inspector;
+use crate::outside::spool::{Spool, Ulid, sha256_of};
+use crate::outside::store::{Bell, Desk, Home};
+use crate::words::texts::Language;
 
 /// How long to wait for the daemon to give the letter its number.
 const NUMBER_WITHIN: Duration = Duration::from_secs(5);
@@ -211,7 +211,7 @@ async fn read(inspector: &Inspector, path: &Path, print: Print) -> anyhow::Resul
 }
 
 /// The number the daemon gives it, if it does so soon.
-async fn number(state: &Path, ulid: &Ulid) -> anyhow::Result<Option<crate::letter::Number>> {
+async fn number(state: &Path, ulid: &Ulid) -> anyhow::Result<Option<crate::domain::letter::Number>> {
     let desk = Desk::open(state)?;
     let deadline = tokio::time::Instant::now() + NUMBER_WITHIN;
     while tokio::time::Instant::now() < deadline {

@@ -31,6 +31,6 @@ pub(super) fn json(row: &impl Serialize) -> anyhow::Result<()> {
     Ok(super::say(&serde_json::to_string(row)?)?)
 }
 
-pub(super) fn time(time: crate::clock::Time) -> String {
+pub(super) fn time(time: crate::base::clock::Time) -> String {
     time.format("%Y-%m-%d %H:%M UTC").to_string()
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fs_err as fs;
 
 use super::config::ConfigPath;
-use crate::message::Templates;
+use crate::words::message::Templates;
 
 /// Write the built-in texts of mails, to change those one likes
 #[derive(Debug, clap::Args)]

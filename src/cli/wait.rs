@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::letter::Number;
-use crate::spool::Ulid;
-use crate::store::{Bell, Desk};
+use crate::domain::letter::Number;
+use crate::outside::spool::Ulid;
+use crate::outside::store::{Bell, Desk};
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Whether the daemon still runs.

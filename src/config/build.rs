@@ -10,9 +10,9 @@ use super::page::ReadFile;
 use super::problem::Problem;
 use super::yaml::AddressFile;
 use super::yaml_folder as yaml;
-use crate::address::{Address, AddressMistake, Receiver};
-use crate::letter::{Print, ReplyLetterpack, Shipping};
-use crate::rules::Sidecar;
+use crate::domain::address::{Address, AddressMistake, Receiver};
+use crate::domain::letter::{Print, ReplyLetterpack, Shipping};
+use crate::domain::rules::Sidecar;
 
 /// A file that is read, and where its mistakes go.
 pub(super) struct Build<'a, T> {

@@ -11,11 +11,11 @@ use super::folder::{Book, Folder, FolderTerms, Keep, LetterKind, Notify, real};
 use super::words::Burst;
 use super::words_people::{Email, Release};
 use super::yaml_folder::{self as yaml, DuplicateAction};
-use crate::address::Address;
-use crate::address_book::Columns;
-use crate::letter::Print;
-use crate::rules::{self, ReceiverFrom, Rule, Rules, When};
-use crate::texts::Names;
+use crate::domain::address::Address;
+use crate::domain::address_book::Columns;
+use crate::domain::letter::Print;
+use crate::domain::rules::{self, ReceiverFrom, Rule, Rules, When};
+use crate::words::texts::Names;
 
 /// A scanner or a slow copy may rest in the middle of a file.
 const INCOMPLETE: Duration = Duration::from_mins(2);

@@ -12,9 +12,9 @@ use super::page::ReadFile;
 use super::problem::Problem;
 use super::secret::SecretSource;
 use super::yaml::{self, Tls};
-use crate::clock::CronLine;
-use crate::message::{Mailbox, Templates};
-use crate::secret::Secret;
+use crate::base::clock::CronLine;
+use crate::base::secret::Secret;
+use crate::words::message::{Mailbox, Templates};
 
 const LARGEST_TEMPLATE: u64 = 1 << 18;
 

@@ -15,14 +15,14 @@ use super::page::{self, ReadFile};
 use super::patterns::Patterns;
 use super::problem::Problem;
 use super::yaml_folder as yaml;
-use crate::address::Address;
-use crate::address_book::{AddressBook, Columns, RowMistake};
-use crate::clock::{CronLine, Time, day_begins};
-use crate::disk::Mounts;
-use crate::guard::Terms;
-use crate::message::Mailbox;
-use crate::rules::{Rules, Sidecar};
-use crate::texts::{Language, Names};
+use crate::base::clock::{CronLine, Time, day_begins};
+use crate::domain::address::Address;
+use crate::domain::address_book::{AddressBook, Columns, RowMistake};
+use crate::domain::limits::Terms;
+use crate::domain::rules::{Rules, Sidecar};
+use crate::outside::disk::Mounts;
+use crate::words::message::Mailbox;
+use crate::words::texts::{Language, Names};
 
 /// Of what is wrong in a sidecar so much is told at once.
 const MOST_TOLD: usize = 5;
@@ -177,6 +177,12 @@ impl Around {
 }
 
 impl Folder {
+    /// What taking in touches on a disk: the directory, and the address book.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let book = self.book.as_ref().map(|book| book.file.as_path());
+        [Some(self.path.as_path()), book].into_iter().flatten()
+    }
+
     /// Reads one rules file; what is wrong goes into `problems`.
     pub(super) fn read(file: &Path, around: &Around, problems: &mut Vec<Problem>) -> Option<Self> {
         let before = problems.iter().filter(|problem| problem.is_error()).count();

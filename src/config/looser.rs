@@ -2,7 +2,7 @@
 //! being saved looks like such a change, so it comes into force later than others. Pure.
 
 use super::folder::{Accept, FirstStart, Folder};
-use crate::rules::{Rule, When};
+use crate::domain::rules::{Rule, When};
 
 /// What is looser in one folder than it was, in words for the journal.
 pub fn looser(old: &Folder, new: &Folder) -> Vec<String> {

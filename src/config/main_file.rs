@@ -16,9 +16,9 @@ use super::patterns::Patterns;
 use super::problem::Problem;
 use super::secret::SecretSource;
 use super::{Config, ConfigError, FilesOnDisk, email, status, yaml};
-use crate::address::{Address, Receiver};
-use crate::api::{Credentials, Patience, Places};
-use crate::letter::Retry;
+use crate::domain::address::{Address, Receiver};
+use crate::domain::letter::Retry;
+use crate::outside::api::{Credentials, Patience, Places};
 
 #[derive(Debug)]
 pub struct AccountSettings {

@@ -41,9 +41,9 @@ pub use problem::{Problem, Weight};
 pub use schema::schemas;
 pub use status::{Listen, StatusSettings};
 
-use crate::api::Patience;
-use crate::letter::Retry;
-use crate::texts::Language;
+use crate::domain::letter::Retry;
+use crate::outside::api::Patience;
+use crate::words::texts::Language;
 
 const USUAL_PLACES: [&str; 2] = ["mailchute.yaml", "/etc/mailchute/mailchute.yaml"];
 

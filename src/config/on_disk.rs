@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::main_file;
-use crate::clock::Time;
+use crate::base::clock::Time;
 
 /// Inode, size, and the times of modification and change; `None` if there is no such file.
 type Stamp = Option<(u64, u64, (i64, i64), (i64, i64))>;

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use super::problem::{Mistake, Page, Problem, Weight};
 use super::tree::{Node, Value};
 use super::{strike, text, tree};
-use crate::disk::Mounts;
+use crate::outside::disk::Mounts;
 
 const LARGEST_FILE: u64 = 1 << 20;
 /// Lines of these are never shown: a secret may stand anywhere in them by mistake.

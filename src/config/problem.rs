@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use crate::drop::showable;
+use crate::domain::drop::showable;
 
 /// A mistake in a text, before it is known which file that is.
 #[derive(Debug, Clone)]

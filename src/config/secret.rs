@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::ConfigError;
-use crate::secret::Secret;
+use crate::base::secret::Secret;
 
 /// Where a secret is; never the secret itself. Whatever else stands there is not repeated.
 #[derive(Debug, Clone, PartialEq)]

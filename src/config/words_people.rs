@@ -9,8 +9,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::words::{Text, word};
-use crate::clock::CronLine;
-use crate::message::Mailbox;
+use crate::base::clock::CronLine;
+use crate::words::message::Mailbox;
 
 /// An e-mail address, or a name with one.
 #[derive(Debug, Clone, PartialEq, Eq)]

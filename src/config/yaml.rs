@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::secret::SecretSource;
 use super::words::Length;
 use super::words_people::{Cron, Email};
-use crate::texts::Language;
+use crate::words::texts::Language;
 
 /// mailchute.yaml
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]

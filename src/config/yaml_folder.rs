@@ -12,7 +12,7 @@ use super::folder::{Accept, FirstStart, LetterKind, WatchMode};
 use super::words::{Burst, Days, Hours, Length, PageRange, Size};
 use super::words_people::{Email, Release};
 use super::yaml::AddressFile;
-use crate::letter::{Color, Duplex, Print, Shipping, Staple};
+use crate::domain::letter::{Color, Duplex, Print, Shipping, Staple};
 
 /// folders/NAME.yaml
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::loops::Loops;
 use super::pulse::Pulse;
-use crate::clock::{Clock, Time};
-use crate::dispatch::Account;
-use crate::guard::Terms;
-use crate::hot::{Registered, Registry};
-use crate::status::{Live, LiveAccount, LiveFolder, ReleaseMode};
-use crate::systemd::Manager;
+use crate::base::clock::{Clock, Time};
+use crate::daemon::status::{Live, LiveAccount, LiveFolder, ReleaseMode};
+use crate::daemon::systemd::Manager;
+use crate::domain::limits::Terms;
+use crate::loops::dispatch::Account;
+use crate::loops::folders::{Registered, Registry};
 
 /// What takes longer is worth telling.
 const LONG: Duration = Duration::from_secs(30);

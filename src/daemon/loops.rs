@@ -11,12 +11,12 @@ use tokio::time::timeout;
 use super::LOOKS;
 use super::pulse::Pulse;
 use super::ticker::{Rhythm, Ticker, run};
-use crate::bells::Bells;
-use crate::clock::Clock;
-use crate::dispatch::Dispatch;
-use crate::intake::Intake;
-use crate::keep::Retention;
-use crate::shelf::Shelves;
+use crate::base::bells::Bells;
+use crate::base::clock::Clock;
+use crate::loops::dispatch::Dispatch;
+use crate::loops::intake::Intake;
+use crate::loops::originals::Shelves;
+use crate::loops::retention::Retention;
 
 /// Folders have threads of their own: a share that hangs must not hold up what is being posted.
 const FOLDER_THREADS: usize = 8;

@@ -10,25 +10,33 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::api::{Client, Meter};
-use crate::bells::Bells;
-use crate::clock::Clock;
+use crate::base::bells::Bells;
+use crate::base::clock::Clock;
 use crate::config::Config;
-use crate::dispatch::{Account, Dispatch};
-use crate::hot::{Reach, Registry};
-use crate::intake::{self, Intake};
-use crate::journal;
-use crate::keep::Retention;
-use crate::owed::Outbox;
-use crate::pdf::Inspector;
-use crate::shelf::Shelves;
-use crate::spool::Spool;
-use crate::status::{Source, serve};
-use crate::store::{Bell, Desk, Home, Store};
-use crate::systemd::Manager;
+use crate::daemon::status::{Source, serve};
+use crate::daemon::systemd::Manager;
+use crate::loops::dispatch::{Account, Dispatch};
+use crate::loops::folders::Registry;
+use crate::loops::intake::{self, Intake};
+use crate::loops::originals::Shelves;
+use crate::loops::outbox::Outbox;
+use crate::loops::retention::Retention;
+use crate::outside::api::{Client, Meter};
+use crate::outside::hot::Reach;
+use crate::outside::journal;
+use crate::outside::pdf::Inspector;
+use crate::outside::spool::Spool;
+use crate::outside::store::{Bell, Desk, Home, Store};
 use live::Knowing;
 use loops::{Loops, Tickers};
 use pulse::keep_alive;
+
+/// Wakes the loops at configured times.
+pub mod schedule;
+/// How everything stands, told over HTTP.
+pub mod status;
+/// What the service manager is told.
+pub mod systemd;
 
 mod live;
 mod loops;

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{sleep, timeout};
 
-use crate::journal;
-use crate::store::Store;
-use crate::systemd::Manager;
+use crate::daemon::systemd::Manager;
+use crate::outside::journal;
+use crate::outside::store::Store;
 
 #[derive(Debug, Clone)]
 pub(super) struct Pulse {

@@ -8,15 +8,16 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
-use crate::bells::Bells;
+use crate::base::bells::Bells;
 use crate::config::{Config, ConfigError, FilesOnDisk, Folder, Problem, looser};
-use crate::hot::{Reach, Registry};
-use crate::intake::{left_out, reused_in};
-use crate::journal;
-use crate::owed::Outbox;
-use crate::schedule::{Schedule, Waking};
-use crate::store::Store;
-use crate::systemd::Manager;
+use crate::daemon::schedule::{Schedule, Waking};
+use crate::daemon::systemd::Manager;
+use crate::loops::folders::Registry;
+use crate::loops::intake::{left_out, reused_in};
+use crate::loops::outbox::Outbox;
+use crate::outside::hot::Reach;
+use crate::outside::journal;
+use crate::outside::store::Store;
 
 /// A saved file is put in force when it has been unchanged for this long: half of it may be there before.
 pub(super) const UNCHANGED: Duration = Duration::from_secs(3);

@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use crate::journal;
-use crate::store::{Store, StoreError};
-use crate::systemd::Manager;
+use crate::daemon::systemd::Manager;
+use crate::outside::journal;
+use crate::outside::store::{Store, StoreError};
 
 /// Ready or not by then: a share that hangs is not waited for longer.
 const READY_AT_LATEST: Duration = Duration::from_mins(1);

@@ -8,12 +8,12 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::pulse::Pulse;
-use crate::clock::{Clock, Time};
-use crate::dispatch::Dispatch;
-use crate::intake::Intake;
-use crate::keep::Retention;
-use crate::owed::Outbox;
-use crate::shelf::Shelves;
+use crate::base::clock::{Clock, Time};
+use crate::loops::dispatch::Dispatch;
+use crate::loops::intake::Intake;
+use crate::loops::originals::Shelves;
+use crate::loops::outbox::Outbox;
+use crate::loops::retention::Retention;
 
 /// Between two looks, however much is due.
 const BREATH: Duration = Duration::from_millis(5);

@@ -19,13 +19,13 @@ use serde_json::json;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
-use crate::clock::Pace;
+use crate::base::clock::Pace;
 use crate::config::Config;
+use crate::daemon::systemd::Manager;
 use crate::daemon::{self, Run};
-use crate::pdf::Inspector;
+use crate::outside::pdf::Inspector;
+use crate::outside::store::{Bell, Desk, DropRow};
 use crate::sandbox::{self, Options, Running};
-use crate::store::{Bell, Desk, DropRow};
-use crate::systemd::Manager;
 use samples::{DemoPlace, letter};
 use show::Show;
 
@@ -215,7 +215,7 @@ impl Stage<'_> {
     }
 
     fn knock(&self) {
-        if let Ok(home) = crate::store::Home::existing(self.state) {
+        if let Ok(home) = crate::outside::store::Home::existing(self.state) {
             Bell::ring(&home);
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::store::DropRow;
+use crate::outside::store::DropRow;
 
 pub(super) struct Show<'a> {
     say: &'a dyn Fn(&str) -> io::Result<()>,

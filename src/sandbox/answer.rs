@@ -9,7 +9,7 @@ use super::data::Halted;
 use super::places::Places;
 use super::upload;
 use super::world::{Code, Created, OAuthError, Problem, Reply};
-use crate::api::wire;
+use crate::outside::api::wire;
 
 /// The answer to a call of the API, the authorization server or the object store.
 pub(super) fn answer(places: &Places, outcome: Result<Reply, Halted>) -> Response {

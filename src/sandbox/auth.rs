@@ -16,7 +16,7 @@ use super::answer::{answer, reply};
 use super::intake::{Trouble, read_body};
 use super::service::Service;
 use super::world::{Credentials, OAuthError, Reply, Request as Call, Scope};
-use crate::secret::Secret;
+use crate::base::secret::Secret;
 
 const LARGEST_FORM: usize = 64 << 10;
 

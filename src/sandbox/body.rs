@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::json::Json;
 use super::world::Fault;
-use crate::api::wire::{Address, CreateMail, File, ReplyLetterpack, ShippingMethod, ShippingOption};
+use crate::outside::api::wire::{Address, CreateMail, File, ReplyLetterpack, ShippingMethod, ShippingOption};
 
 const FILES: std::ops::RangeInclusive<usize> = 1..=10;
 const PAGES: std::ops::RangeInclusive<u64> = 1..=2000;

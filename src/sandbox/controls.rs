@@ -18,9 +18,9 @@ use super::faults::Order;
 use super::intake::{Trouble, read_body};
 use super::service::Service;
 use super::world::{AccountId, Card, Chosen, ClientId, Entry, Event, MailId, Reply, Request, ScreenRefusal};
-use crate::api::wire::format_time;
-use crate::clock::Time;
-use crate::secret::Secret;
+use crate::base::clock::Time;
+use crate::base::secret::Secret;
+use crate::outside::api::wire::format_time;
 
 const LARGEST_BODY: usize = 64 << 10;
 

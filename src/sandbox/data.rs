@@ -16,7 +16,7 @@ use rusqlite::{Connection, params};
 use tokio::sync::watch;
 
 use super::world::{Entry, Key, Record, Signer, World};
-use crate::clock::{Pace, Time};
+use crate::base::clock::{Pace, Time};
 
 const SCHEMA: i64 = 1;
 const TABLES: &str = "

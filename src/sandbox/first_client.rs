@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::service::{Service, throw};
 use super::start::{Options, StartError};
 use super::world::{AccountId, Card, Chosen, ClientId, Reply, Request, World};
-use crate::secret::Secret;
+use crate::base::secret::Secret;
 
 type Known = (ClientId, Option<Secret>);
 

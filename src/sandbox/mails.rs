@@ -42,7 +42,7 @@ pub(super) async fn create(State(service): Here, request: Request) -> Response {
     answer(&service.places, service.call(call).await)
 }
 
-fn refused(bearer: Option<crate::secret::Secret>, why: &str) -> Call {
+fn refused(bearer: Option<crate::base::secret::Secret>, why: &str) -> Call {
     Call::CreateMail { bearer, order: Err(vec![Fault::at("", why)]) }
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::world::ClientId;
-use crate::secret::Secret;
+use crate::base::secret::Secret;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Places {

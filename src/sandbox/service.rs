@@ -16,7 +16,7 @@ use super::faults::Script;
 use super::places::Places;
 use super::world::{BlobId, Dice, Effects, Entry, MailId, Reading, Received, Reply, Request, StoreError};
 use super::world::{Stored, UploadFields, World, sha256_hex};
-use crate::clock::Clock;
+use crate::base::clock::Clock;
 
 /// Each may hold ten megabytes.
 const UPLOADS_AT_ONCE: usize = 64;
@@ -291,6 +291,6 @@ pub(super) fn throw() -> Dice {
     }
 }
 
-pub(super) fn first_world(now: crate::clock::Time) -> World {
+pub(super) fn first_world(now: crate::base::clock::Time) -> World {
     World::new(super::world::Signer::drawn(throw()), now)
 }

@@ -18,8 +18,8 @@ use super::places::{Places, Welcome};
 use super::service::{Keeping, Service, first_world};
 use super::world::{Card, Reply, Request, ScreenRefusal};
 use super::{first_client, guard, routes, server};
-use crate::clock::{Clock, Pace, Time};
-use crate::secret::Secret;
+use crate::base::clock::{Clock, Pace, Time};
+use crate::base::secret::Secret;
 
 #[derive(Debug, Clone)]
 pub struct Options {

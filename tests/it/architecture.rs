@@ -3,141 +3,197 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A room and the rooms it may name, in the reading order of `lib.rs`.
-const ARROWS: &[(&str, &[&str])] = &[
-    ("letter", &["backoff", "address", "clock"]),
-    ("address", &[]),
-    ("drop", &["letter"]),
-    ("address_book", &["address"]),
-    ("rules", &["address", "address_book", "drop", "letter"]),
-    ("texts", &["address", "clock", "drop", "guard", "letter"]),
-    ("message", &["texts"]),
-    ("page", &["texts"]),
-    ("guard", &["backoff", "clock", "letter"]),
-    ("clock", &[]),
-    ("backoff", &[]),
-    ("bells", &[]),
-    ("secret", &[]),
-    ("sync", &[]),
-    ("disk", &[]),
-    ("store", &["clock", "disk", "drop", "guard", "letter", "spool"]),
-    ("spool", &["clock", "drop", "guard", "letter", "sync"]),
-    ("api", &["address", "clock", "letter", "secret"]),
-    ("pdf", &["drop", "letter"]),
-    ("journal", &["clock", "drop", "letter", "spool", "store"]),
+/// A wing, and its rooms with the rooms each may name, in the reading order. A wing uses only those before it.
+const WINGS: &[(&str, &[Room])] = &[
+    ("base", &[("clock", &[]), ("secret", &[]), ("sync", &[]), ("backoff", &[]), ("bells", &[])]),
+    (
+        "domain",
+        &[
+            ("address", &[]),
+            ("letter", &["clock", "backoff", "address"]),
+            ("drop", &["letter"]),
+            ("address_book", &["address"]),
+            ("rules", &["address", "letter", "drop", "address_book"]),
+            ("pause", &["clock", "backoff", "letter"]),
+            ("limits", &["clock", "letter"]),
+            ("alarm", &["clock"]),
+        ],
+    ),
+    (
+        "words",
+        &[
+            ("texts", &["clock", "address", "letter", "drop", "pause", "alarm"]),
+            ("message", &["texts"]),
+            ("page", &["texts"]),
+        ],
+    ),
+    (
+        "outside",
+        &[
+            ("disk", &[]),
+            ("spool", &["clock", "sync", "letter", "drop", "limits"]),
+            ("store", &["clock", "letter", "drop", "pause", "limits", "alarm", "disk", "spool"]),
+            ("api", &["clock", "secret", "address", "letter"]),
+            ("pdf", &["letter", "drop"]),
+            ("hot", &["sync", "drop", "disk", "spool"]),
+            ("journal", &["clock", "letter", "drop", "spool", "store"]),
+        ],
+    ),
     (
         "config",
-        &[
-            "address",
-            "address_book",
-            "api",
-            "clock",
-            "disk",
-            "drop",
-            "guard",
-            "letter",
-            "message",
-            "rules",
-            "secret",
-            "texts",
-        ],
-    ),
-    ("hot", &["clock", "config", "disk", "drop", "spool", "sync"]),
-    (
-        "shelf",
-        &[
-            "bells", "backoff", "clock", "config", "drop", "hot", "journal", "letter", "spool", "store",
-            "texts",
-        ],
-    ),
-    (
-        "intake",
-        &[
-            "address_book",
-            "clock",
+        &[(
             "config",
-            "drop",
-            "guard",
-            "hot",
-            "journal",
-            "letter",
-            "pdf",
-            "rules",
-            "spool",
-            "store",
-            "texts",
-        ],
+            &[
+                "clock",
+                "secret",
+                "address",
+                "letter",
+                "drop",
+                "address_book",
+                "rules",
+                "limits",
+                "texts",
+                "message",
+                "disk",
+                "api",
+            ],
+        )],
     ),
-    ("dispatch", &["bells", "api", "clock", "guard", "journal", "letter", "spool", "store"]),
     (
-        "owed",
+        "loops",
         &[
-            "clock", "config", "drop", "guard", "hot", "journal", "letter", "message", "spool", "store",
-            "texts",
+            ("folders", &["clock", "hot", "config"]),
+            (
+                "intake",
+                &[
+                    "clock",
+                    "backoff",
+                    "bells",
+                    "letter",
+                    "drop",
+                    "address_book",
+                    "rules",
+                    "alarm",
+                    "texts",
+                    "spool",
+                    "store",
+                    "pdf",
+                    "hot",
+                    "journal",
+                    "config",
+                    "folders",
+                ],
+            ),
+            ("dispatch", &["clock", "bells", "letter", "pause", "alarm", "spool", "store", "api", "journal"]),
+            (
+                "originals",
+                &[
+                    "clock", "backoff", "bells", "letter", "drop", "texts", "spool", "store", "hot",
+                    "journal", "config", "folders",
+                ],
+            ),
+            (
+                "outbox",
+                &[
+                    "clock", "backoff", "letter", "drop", "pause", "alarm", "texts", "message", "spool",
+                    "store", "journal", "config", "folders",
+                ],
+            ),
+            (
+                "retention",
+                &["clock", "backoff", "letter", "drop", "spool", "store", "api", "hot", "journal", "folders"],
+            ),
         ],
     ),
-    ("keep", &["backoff", "api", "clock", "drop", "hot", "journal", "letter", "spool", "store"]),
-    ("schedule", &["clock"]),
-    (
-        "status",
-        &["api", "clock", "config", "drop", "guard", "journal", "letter", "page", "spool", "store", "texts"],
-    ),
-    ("systemd", &[]),
     (
         "daemon",
         &[
-            "api", "clock", "config", "dispatch", "guard", "hot", "intake", "journal", "keep", "owed", "pdf",
-            "schedule", "shelf", "spool", "status", "store", "systemd",
+            ("schedule", &["clock"]),
+            (
+                "status",
+                &[
+                    "clock", "letter", "drop", "alarm", "texts", "page", "spool", "store", "api", "journal",
+                    "config",
+                ],
+            ),
+            ("systemd", &[]),
+            (
+                "daemon",
+                &[
+                    "clock",
+                    "bells",
+                    "limits",
+                    "spool",
+                    "store",
+                    "api",
+                    "pdf",
+                    "hot",
+                    "journal",
+                    "config",
+                    "folders",
+                    "intake",
+                    "dispatch",
+                    "originals",
+                    "outbox",
+                    "retention",
+                    "schedule",
+                    "status",
+                    "systemd",
+                ],
+            ),
         ],
     ),
-    ("sandbox", &["api", "clock", "page", "secret", "texts"]),
-    ("demo", &["clock", "config", "daemon", "pdf", "sandbox", "store", "systemd"]),
+    ("sandbox", &[("sandbox", &["clock", "secret", "texts", "page", "api"])]),
+    ("demo", &[("demo", &["clock", "store", "pdf", "config", "systemd", "daemon", "sandbox"])]),
     (
         "cli",
-        &[
-            "address",
-            "address_book",
-            "api",
-            "clock",
-            "config",
-            "daemon",
-            "demo",
-            "disk",
-            "drop",
-            "guard",
-            "hot",
-            "intake",
-            "letter",
-            "message",
-            "owed",
-            "pdf",
-            "rules",
-            "sandbox",
-            "secret",
-            "shelf",
-            "spool",
-            "status",
-            "store",
-            "systemd",
-            "texts",
-        ],
+        &[(
+            "cli",
+            &[
+                "clock",
+                "secret",
+                "address",
+                "letter",
+                "drop",
+                "address_book",
+                "rules",
+                "limits",
+                "alarm",
+                "texts",
+                "message",
+                "disk",
+                "spool",
+                "store",
+                "api",
+                "pdf",
+                "hot",
+                "config",
+                "intake",
+                "originals",
+                "outbox",
+                "status",
+                "systemd",
+                "daemon",
+                "sandbox",
+                "demo",
+            ],
+        )],
     ),
 ];
 
+type Room = (&'static str, &'static [&'static str]);
+/// Wings that are one room.
+const SINGLE: &[&str] = &["config", "sandbox", "demo", "cli"];
+
 /// What the pure rooms may not even name: I/O, a clock of their own, chance of their own.
 const PURE: &[&str] = &[
-    "src/letter",
-    "src/address.rs",
-    "src/address_book.rs",
-    "src/drop",
-    "src/rules",
-    "src/texts",
-    "src/message",
-    "src/guard",
-    "src/intake/settle.rs",
-    "src/owed/route.rs",
-    "src/shelf/place.rs",
-    "src/store/union.rs",
+    "src/words/texts",
+    "src/words/message",
+    "src/domain",
+    "src/loops/intake/settle.rs",
+    "src/loops/outbox/route.rs",
+    "src/loops/originals/place.rs",
+    "src/outside/store/union.rs",
     "src/sandbox/world",
 ];
 const IMPURE: &[&str] = &[
@@ -177,47 +233,78 @@ pub fn sources(dir: &str) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The room a file stands in.
-fn room(path: &Path) -> String {
-    let first = path.components().nth(1).unwrap().as_os_str().to_str().unwrap();
-    first.trim_end_matches(".rs").to_owned()
+fn rooms_of(wing: &str) -> &'static [Room] {
+    WINGS.iter().find(|(name, _)| *name == wing).map_or(&[], |(_, rooms)| rooms)
 }
 
-/// The rooms a source names, each with what follows the name.
-fn named(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    text.split("crate::").skip(1).map(|rest| {
-        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        rest.split_at(end)
+/// The room of a place below `src`, and whether its wing is one. What stands in a wing itself belongs to the room
+/// of the same name.
+fn room_at<'a>(wing: &'a str, next: &'a str) -> Option<&'a str> {
+    let rooms = rooms_of(wing);
+    let named = rooms.iter().find(|(room, _)| *room == next).or(rooms.iter().find(|(room, _)| *room == wing));
+    named.map(|(room, _)| *room)
+}
+
+/// The room a file stands in; none for what only lists them.
+fn room(path: &Path) -> Option<String> {
+    let mut parts = path.iter().skip(1).map(|part| part.to_str().unwrap().trim_end_matches(".rs"));
+    let (wing, next) = (parts.next()?, parts.next().unwrap_or_default());
+    let found = room_at(wing, next).map(str::to_owned);
+    assert!(
+        found.is_some() || next == "mod" || ["lib", "main"].contains(&wing),
+        "{}: its room is not in the table",
+        path.display()
+    );
+    found
+}
+
+/// The paths a source names below `crate`, each as its first two words and what follows.
+fn named(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+    let word = |rest: &str| rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    text.split("crate::").skip(1).map(move |rest| {
+        let (first, rest) = rest.split_at(word(rest));
+        let next = rest.strip_prefix("::").unwrap_or_default();
+        let (second, rest) = next.split_at(word(next));
+        (first, second, rest)
     })
 }
 
 #[test]
 fn rooms_use_only_the_rooms_they_may() {
-    let rooms: BTreeSet<&str> = ARROWS.iter().map(|(room, _)| *room).collect();
     for (path, text) in sources("src") {
-        let room = room(&path);
-        if room == "lib" || room == "main" {
-            continue;
-        }
-        let allowed = ARROWS.iter().find(|(name, _)| *name == room).map(|(_, allowed)| *allowed);
-        let allowed =
-            allowed.unwrap_or_else(|| panic!("{}: the room `{room}` is not in the table", path.display()));
-        for (name, _) in named(&text) {
+        let Some(room) = room(&path) else { continue };
+        let allowed = WINGS.iter().flat_map(|(_, rooms)| *rooms).find(|(name, _)| *name == room).unwrap().1;
+        for (wing, next, _) in named(&text) {
+            let Some(name) = room_at(wing, next) else {
+                panic!("{}: `crate::{wing}::{next}` is no room; name rooms one by one", path.display());
+            };
             let fits = name == room || allowed.contains(&name);
-            assert!(
-                rooms.contains(name),
-                "{}: `crate::{name}` is no room; name rooms one by one",
-                path.display()
-            );
             assert!(fits, "{}: `{room}` may not use `{name}`", path.display());
         }
     }
 }
 
 #[test]
+fn arrows_lead_down_and_never_round() {
+    let height = |room: &str| WINGS.iter().position(|(_, rooms)| rooms.iter().any(|(name, _)| *name == room));
+    let mut left: Vec<&Room> = WINGS.iter().flat_map(|(_, rooms)| *rooms).collect();
+    for (room, uses) in &left {
+        for used in *uses {
+            assert!(height(used).unwrap() <= height(room).unwrap(), "`{used}` is above `{room}`");
+        }
+    }
+    while !left.is_empty() {
+        let names: BTreeSet<&str> = left.iter().map(|(room, _)| *room).collect();
+        let before = left.len();
+        left.retain(|(_, uses)| uses.iter().any(|used| names.contains(used)));
+        assert!(left.len() < before, "these rooms use each other: {names:?}");
+    }
+}
+
+#[test]
 fn the_sandbox_shares_nothing_with_the_client_but_the_words_of_the_line() {
     for (path, text) in sources("src/sandbox") {
-        for (name, rest) in named(&text) {
+        for (_, name, rest) in named(&text) {
             if name == "api" {
                 assert!(rest.starts_with("::wire"), "{}: api{}", path.display(), &rest[..20.min(rest.len())]);
             }
@@ -239,12 +326,18 @@ fn the_pure_rooms_are_pure() {
 }
 
 #[test]
-fn the_map_names_every_room_in_its_order() {
-    let map = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
-    let declared: Vec<&str> =
-        map.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
-    let expected: Vec<&str> = ARROWS.iter().map(|(room, _)| *room).collect();
-    assert_eq!(declared, expected);
+fn the_maps_name_every_room_in_its_order() {
+    let declared = |map: &str| -> Vec<String> {
+        let map = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(map)).unwrap();
+        let modules = map.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+        modules.map(str::to_owned).collect()
+    };
+    let wings: Vec<&str> = WINGS.iter().map(|(wing, _)| *wing).collect();
+    assert_eq!(declared("src/lib.rs"), wings);
+    for (wing, rooms) in WINGS.iter().filter(|(wing, _)| !SINGLE.contains(wing)) {
+        let rooms: Vec<&str> = rooms.iter().map(|(room, _)| *room).filter(|room| room != wing).collect();
+        assert_eq!(declared(&format!("src/{wing}/mod.rs")), rooms, "in {wing}");
+    }
 }
 
 /// What a source declares for others to name.
@@ -261,7 +354,7 @@ fn declared(text: &str) -> impl Iterator<Item = &str> {
 /// Mirrors may name things as their format does: the lines to the service, YAML, and the sandbox, which is
 /// another reading of the same contract.
 fn is_mirror(path: &Path) -> bool {
-    ["src/api/wire", "src/config/yaml", "src/sandbox"]
+    ["src/outside/api/wire", "src/config/yaml", "src/sandbox"]
         .iter()
         .any(|mirror| path.to_str().unwrap().starts_with(mirror))
 }

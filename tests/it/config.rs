@@ -5,11 +5,11 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use mailchute::api::Patience;
 use mailchute::config::{
     Config, FirstStart, LetterKind, Problem, WatchMode, read_address, read_receiver, schemas,
 };
-use mailchute::letter::Retry;
+use mailchute::domain::letter::Retry;
+use mailchute::outside::api::Patience;
 use tempfile::TempDir;
 
 fn root() -> &'static Path {

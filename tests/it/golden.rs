@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use mailchute::letter::{
+use mailchute::domain::letter::{
     Abandonment, AccountProblem, CancelAnswer, Command, ConfirmAnswer, CreateAnswer, Due, Evidence, Fact,
     GoneAnswer, Letter, Mail, Moment, Number, Outcome, ReadAnswer, Reading, Realm, Reason, Retry, Shown,
     Start, Status, Trouble, UploadAnswer,

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lopdf::{Dictionary, Stream};
-use mailchute::drop::Doubt;
-use mailchute::pdf::Inspector;
+use mailchute::domain::drop::Doubt;
+use mailchute::outside::pdf::Inspector;
 use serde_json::{Value, json};
 
 use crate::mailroom::{Mailroom, RULES};

@@ -8,20 +8,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use mailchute::api::{Client, Patience};
-use mailchute::bells::Bells;
-use mailchute::clock::{Clock, Pace, Time};
+use mailchute::base::bells::Bells;
+use mailchute::base::clock::{Clock, Pace, Time};
 use mailchute::config::Config;
 use mailchute::daemon::Run;
-use mailchute::dispatch::{Account, Dispatch};
-use mailchute::hot::{Reach, Registry};
-use mailchute::intake::Intake;
-use mailchute::keep::Retention;
-use mailchute::owed::Outbox;
-use mailchute::pdf::Inspector;
-use mailchute::shelf::Shelves;
-use mailchute::spool::Spool;
-use mailchute::store::{Desk, DropRow, Store};
+use mailchute::loops::dispatch::{Account, Dispatch};
+use mailchute::loops::folders::Registry;
+use mailchute::loops::intake::Intake;
+use mailchute::loops::originals::Shelves;
+use mailchute::loops::outbox::Outbox;
+use mailchute::loops::retention::Retention;
+use mailchute::outside::api::{Client, Patience};
+use mailchute::outside::hot::Reach;
+use mailchute::outside::pdf::Inspector;
+use mailchute::outside::spool::Spool;
+use mailchute::outside::store::{Desk, DropRow, Store};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -172,7 +173,7 @@ impl Mailroom {
             may_be_half_saved: false,
             inspector: Inspector::of(&self.counts_pages),
             reload: Arc::default(),
-            manager: mailchute::systemd::Manager::default(),
+            manager: mailchute::daemon::systemd::Manager::default(),
         }
     }
 
@@ -366,7 +367,7 @@ impl Mailroom {
         let findings = self.desk().audit().unwrap();
         assert_eq!(findings.problems, Vec::<String>::new());
         for folder in &self.config().folders {
-            let looked = mailchute::shelf::audit(&self.desk(), folder, self.clock.now()).unwrap();
+            let looked = mailchute::loops::originals::audit(&self.desk(), folder, self.clock.now()).unwrap();
             assert_eq!(looked.problems, Vec::<String>::new());
         }
         let url = format!("{}/ledger?event=authorized", self.service.welcome.places.control_url);

@@ -33,7 +33,7 @@ fn each_command_has_a_manual_page_and_is_completed() {
 
 #[test]
 fn alerts_are_about_figures_that_there_are() {
-    let metrics = read("src/status/metrics.rs");
+    let metrics = read("src/daemon/status/metrics.rs");
     let name = regex::Regex::new("mailchute_[a-z_]+").unwrap();
     for (file, least) in [("config/alerts.yml", 7), ("config/grafana.json", 20)] {
         let text = read(file);

@@ -169,7 +169,7 @@ async fn names_are_shown_to_a_proxy_that_was_given_them() {
     let mut child = run();
     let began = Instant::now();
     let state = room.dir.path().join("state");
-    while !mailchute::status::ask(&state).is_ok_and(|facts| facts.is_some()) {
+    while !mailchute::daemon::status::ask(&state).is_ok_and(|facts| facts.is_some()) {
         assert!(began.elapsed() < Duration::from_secs(30));
         tokio::task::yield_now().await;
     }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use mailchute::letter::{Fact, Number};
-use mailchute::spool::{Line, Ulid};
+use mailchute::domain::letter::{Fact, Number};
+use mailchute::outside::spool::{Line, Ulid};
 use rusqlite::{Connection, params};
 
 /// Copies letter 1 so many times, with all its facts, of each minute before it one; the program must not

@@ -79,7 +79,7 @@ impl Postbox {
         let kept: Arc<Mutex<Kept>> = Arc::default();
         let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
-        mailchute::api::install_tls();
+        mailchute::outside::api::install_tls();
         let tls = ServerConfig::builder()
             .with_no_client_auth()
             .with_single_cert(vec![made.cert.der().clone()], key)

@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::sync::{Mutex, Once};
 use std::thread::{Thread, current};
 
-use mailchute::api::wire::{CreatedMail, Mail, Problem, UploadTarget};
-use mailchute::clock::{Pace, Time};
+use mailchute::base::clock::{Pace, Time};
+use mailchute::outside::api::wire::{CreatedMail, Mail, Problem, UploadTarget};
 use mailchute::sandbox::{self, Options, Running, Welcome};
 use reqwest::{Client, Method, RequestBuilder, Response, multipart};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ impl Service {
 
     async fn unknown(options: Options) -> Self {
         count_panics();
-        mailchute::api::install_tls();
+        mailchute::outside::api::install_tls();
         let (stop, stopped) = oneshot::channel::<()>();
         let running = sandbox::start(options, async { drop(stopped.await) }).await.unwrap();
         // It never speaks TLS, so it need not read whom this machine trusts.

@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mailchute::letter::{Fact, Number};
-use mailchute::spool::{EntryError, FoundLines, Ledger, LedgerError, Line, Spool, Ulid, Written, sha256_of};
+use mailchute::domain::letter::{Fact, Number};
+use mailchute::outside::spool::{
+    EntryError, FoundLines, Ledger, LedgerError, Line, Spool, Ulid, Written, sha256_of,
+};
 
 use crate::model::{noon, order};
 
@@ -14,7 +16,11 @@ fn line(seq: u64, fact: Fact) -> Written {
 
 fn lines() -> Vec<Written> {
     let admitted = Fact::Admitted { entry: "E".into(), order: Arc::new(order(1)) };
-    vec![line(1, admitted), line(2, Fact::Held(mailchute::letter::Reason::ByPerson)), line(3, Fact::Released)]
+    vec![
+        line(1, admitted),
+        line(2, Fact::Held(mailchute::domain::letter::Reason::ByPerson)),
+        line(3, Fact::Released),
+    ]
 }
 
 /// A ledger, all its lines, and whether it is damaged.
@@ -49,7 +55,7 @@ fn a_long_ledger_is_given_some_lines_at_a_time_and_in_files() {
     let mut ledger = opened(dir.path()).0;
     let count = 50_000;
     for first in (1..=count).step_by(1000) {
-        let held = |seq| line(seq, Fact::Held(mailchute::letter::Reason::ByPerson));
+        let held = |seq| line(seq, Fact::Held(mailchute::domain::letter::Reason::ByPerson));
         ledger.append(first, &(first..first + 1000).map(held).collect::<Vec<_>>()).unwrap();
     }
     assert!(std::fs::read_dir(dir.path()).unwrap().count() > 1, "no file is as long as all of it");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use mailchute::status::{Facts, ask};
+use mailchute::daemon::status::{Facts, ask};
 use serde_json::json;
 
 use crate::program::mailchute;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use mailchute::store::Desk;
+use mailchute::outside::store::Desk;
 use rusqlite::Connection;
 
 use super::copies::copies;

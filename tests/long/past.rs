@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use mailchute::status::{ask, socket};
-use mailchute::store::Desk;
+use mailchute::daemon::status::{ask, socket};
+use mailchute::outside::store::Desk;
 
 use super::copies::copies;
 use super::flood::{PDF, Running, mailchute, office, peak, program, until};

@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use crate::address::Receiver;
-use crate::clock::Time;
-use crate::guard::{Counts, Terms};
-use crate::letter::{Fact, Letter, Number, Order};
+use crate::base::clock::Time;
+use crate::domain::address::Receiver;
+use crate::domain::letter::{Fact, Letter, Number, Order};
+use crate::domain::limits::{Counts, Terms};
 
 /// A letter of the past, as it counts for later ones.
 pub(super) struct Earlier {

@@ -9,14 +9,14 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::table;
-use crate::address_book::AddressBook;
-use crate::clock::{Clock, Time};
+use crate::base::clock::{Clock, Time};
 use crate::config::{Book, Config, Folder};
-use crate::guard::Weighed;
-use crate::letter::{Fact, Letter, Reason};
-use crate::rules::Again;
-use crate::spool::Ulid;
-use crate::store::{Desk, StoreError};
+use crate::domain::address_book::AddressBook;
+use crate::domain::letter::{Fact, Letter, Reason};
+use crate::domain::limits::Weighed;
+use crate::domain::rules::Again;
+use crate::outside::spool::Ulid;
+use crate::outside::store::{Desk, StoreError};
 use counted::{Earlier, Past};
 
 /// What was looked at, and what could not be.

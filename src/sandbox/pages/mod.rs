@@ -22,7 +22,7 @@ use super::intake::read_body;
 use super::service::Service;
 use super::upload::pdf;
 use super::world::{AccountId, Card, ClientId, Code, MailId, Reply, Request as Call, ScreenRefusal};
-use crate::page::protect;
+use crate::words::page::protect;
 use render::page;
 
 const LETTERS_ON_A_PAGE: usize = 50;

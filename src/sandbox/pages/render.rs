@@ -6,8 +6,8 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use minijinja::value::Value;
 
-use crate::page::{self, Pages};
-use crate::texts::Language;
+use crate::words::page::{self, Pages};
+use crate::words::texts::Language;
 
 const TEMPLATES: [(&str, &str); 8] = [
     ("layout.html", include_str!("templates/layout.html")),
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn both_languages_say_the_same_things_and_explain_every_problem() {
-        assert_eq!(crate::page::keys(EN), crate::page::keys(JA));
+        assert_eq!(crate::words::page::keys(EN), crate::words::page::keys(JA));
         for text in [EN, JA] {
             let json: serde_json::Value = serde_json::from_str(text).unwrap();
             for code in Code::ALL {

@@ -4,8 +4,8 @@ use chrono::FixedOffset;
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 
-use crate::api::wire;
-use crate::clock::Time;
+use crate::base::clock::Time;
+use crate::outside::api::wire;
 use crate::sandbox::service::Ledger;
 use crate::sandbox::world::{
     self, CLIENTS_PER_ACCOUNT, Card, Content, Deletion, Entry, Mail, Phase, Reading, World,

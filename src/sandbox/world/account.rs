@@ -6,8 +6,8 @@ use subtle::ConstantTimeEq;
 use super::ids::{AccountId, ClientId, Dice, sha256_hex};
 use super::ledger::Event;
 use super::{Key, Reply, World};
-use crate::clock::Time;
-use crate::secret::Secret;
+use crate::base::clock::Time;
+use crate::base::secret::Secret;
 
 pub const CLIENTS_PER_ACCOUNT: usize = 5;
 const NAME_CHARACTERS: usize = 100;

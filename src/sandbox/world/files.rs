@@ -12,7 +12,7 @@ use super::store_error::StoreError;
 use super::target::DOWNLOAD_LIFE;
 use super::token::Scope;
 use super::{Reply, World};
-use crate::secret::Secret;
+use crate::base::secret::Secret;
 
 impl World {
     /// The last upload to a target wins, until the mail is confirmed.

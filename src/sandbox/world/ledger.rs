@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::account::Card;
 use super::ids::{AccountId, ClientId, ContentId, MailId};
 use super::mail::Deletion;
-use crate::api::wire;
-use crate::clock::Time;
+use crate::base::clock::Time;
+use crate::outside::api::wire;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Entry {

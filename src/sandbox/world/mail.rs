@@ -4,8 +4,8 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use super::ids::{AccountId, BlobId, ContentId, MailId};
-use crate::api::wire::{self, CreateMail};
-use crate::clock::Time;
+use crate::base::clock::Time;
+use crate::outside::api::wire::{self, CreateMail};
 
 pub const TARGET_LIFE: TimeDelta = TimeDelta::minutes(5);
 pub const CONFIRM_WITHIN: TimeDelta = TimeDelta::minutes(30);

@@ -33,7 +33,7 @@ pub use target::{DOWNLOAD_LIFE, LARGEST_FILE, SMALLEST_FILE, Signer};
 pub use tariff::{SHEETS_PER_MAIL, amount, sheets, trackable};
 pub use token::{Credentials, OAuthError, Scope, TOKEN_LIFE, Token};
 
-use crate::clock::Time;
+use crate::base::clock::Time;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct World {
@@ -142,7 +142,7 @@ impl World {
                 self.issue_token(&credentials, grant_type.as_deref(), scope.as_deref(), dice)
             }
             Request::RevokeToken { credentials, token } => {
-                self.revoke_token(&credentials, token.as_ref().map(crate::secret::Secret::expose))
+                self.revoke_token(&credentials, token.as_ref().map(crate::base::secret::Secret::expose))
             }
             Request::ReadAccount { bearer } => self.read_account(bearer.as_ref()),
             Request::CreateMail { bearer, order } => self.create_mail(bearer.as_ref(), order, dice),

@@ -8,8 +8,8 @@ use super::problem::{Code, Fault, Problem};
 use super::request::{Created, CreatedContent, Payment, UploadFields};
 use super::token::{Closed, Scope};
 use super::{Card, Due, Key, Reply, World, tariff};
-use crate::api::wire::CreateMail;
-use crate::secret::Secret;
+use crate::base::secret::Secret;
+use crate::outside::api::wire::CreateMail;
 
 impl From<Closed> for Reply {
     fn from(closed: Closed) -> Self {

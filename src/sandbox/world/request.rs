@@ -8,9 +8,9 @@ use super::mail::Stored;
 use super::problem::{Fault, Problem};
 use super::store_error::StoreError;
 use super::token::{Credentials, OAuthError};
-use crate::api::wire::{self, CreateMail};
-use crate::clock::Time;
-use crate::secret::Secret;
+use crate::base::clock::Time;
+use crate::base::secret::Secret;
+use crate::outside::api::wire::{self, CreateMail};
 
 /// One call: of the API, of the authorization server, of the object store, or of the management
 /// screen. Bodies come already read, or with what is wrong in them, because the world first decides

@@ -1,6 +1,6 @@
 //! The refusals of the upload and download targets, as values; `upload.rs` writes their XML.
 
-use crate::clock::Time;
+use crate::base::clock::Time;
 
 /// What is wrong with the form itself, before its signature is looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use subtle::ConstantTimeEq;
 
 use super::ids::Dice;
 use super::store_error::{FormError, StoreError};
-use crate::api::wire::format_time;
-use crate::clock::Time;
+use crate::base::clock::Time;
+use crate::outside::api::wire::format_time;
 
 pub const LARGEST_FILE: u64 = 10_000_000;
 pub const SMALLEST_FILE: u64 = 1;

@@ -4,8 +4,8 @@ use chrono::{Datelike, Days, FixedOffset, NaiveTime, TimeZone, Utc, Weekday};
 use sha2::{Digest, Sha256};
 
 use super::ids::MailId;
-use crate::api::wire::{CreateMail, File, ShippingMethod, ShippingOption};
-use crate::clock::Time;
+use crate::base::clock::Time;
+use crate::outside::api::wire::{CreateMail, File, ShippingMethod, ShippingOption};
 
 pub const SHEETS_PER_MAIL: u32 = 995;
 const SHIPS_AT_HOUR: u32 = 9;

@@ -9,8 +9,8 @@ use super::account::Client;
 use super::ids::{AccountId, ClientId, Dice, TokenHash, sha256_hex};
 use super::ledger::Event;
 use super::{Due, Key, Reply, World};
-use crate::clock::Time;
-use crate::secret::Secret;
+use crate::base::clock::Time;
+use crate::base::secret::Secret;
 
 pub const TOKEN_LIFE: TimeDelta = TimeDelta::seconds(3600);
 

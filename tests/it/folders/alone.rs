@@ -7,7 +7,7 @@ async fn handed_back(room: &mut Mailroom, sidecar: &str) {
     std::fs::write(room.path(sidecar), SIDECAR).unwrap();
     room.settled().await;
     room.pass(580).await;
-    let sidecar = &mailchute::drop::shown(sidecar.as_bytes());
+    let sidecar = &mailchute::domain::drop::shown(sidecar.as_bytes());
     assert_eq!(room.state(sidecar), "not taken", "it is waited for");
     room.pass(30).await;
     room.settled().await;

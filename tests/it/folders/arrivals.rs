@@ -163,7 +163,7 @@ async fn a_scanner_that_rests_between_its_pages_is_waited_for() {
     room.pass(120).await;
     room.settled().await;
     assert_eq!(room.row_states(), ["confirmed"]);
-    let letter = room.desk().letter(mailchute::letter::Number(1)).unwrap().unwrap();
+    let letter = room.desk().letter(mailchute::domain::letter::Number(1)).unwrap().unwrap();
     assert_eq!(letter.order.documents[0].pages, 4);
     room.check().await;
 }
@@ -190,7 +190,7 @@ async fn a_subfolder_that_is_empty_or_has_a_pdf_without_an_end_is_waited_for() {
     file.write_all(&whole[half..]).unwrap();
     room.settled().await;
     assert_eq!(room.state("x"), "confirmed", "once all are whole it does not wait any longer");
-    let letter = room.desk().letter(mailchute::letter::Number(1)).unwrap().unwrap();
+    let letter = room.desk().letter(mailchute::domain::letter::Number(1)).unwrap().unwrap();
     assert_eq!(letter.order.documents.len(), 2);
     // A program has copied the first and is about to finish the second.
     for (number, half_made) in [(2_u8, "b.pdf.part"), (3, ".b.pdf.x7Yz1a")] {
@@ -206,7 +206,7 @@ async fn a_subfolder_that_is_empty_or_has_a_pdf_without_an_end_is_waited_for() {
         std::fs::rename(half_made, b).unwrap();
         room.settled().await;
         assert_eq!(room.state(&name), "confirmed");
-        let letter = room.desk().letter(mailchute::letter::Number(number.into())).unwrap().unwrap();
+        let letter = room.desk().letter(mailchute::domain::letter::Number(number.into())).unwrap().unwrap();
         assert_eq!(letter.order.documents.len(), 2);
     }
     // What stays half is handed back.

@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 
-use mailchute::drop::Undecided;
-use mailchute::letter::Number;
-use mailchute::shelf::audit;
-use mailchute::spool::{Line, Ulid};
-use mailchute::store::Desk;
+use mailchute::domain::drop::Undecided;
+use mailchute::domain::letter::Number;
+use mailchute::loops::originals::audit;
+use mailchute::outside::spool::{Line, Ulid};
+use mailchute::outside::store::Desk;
 
 use crate::mailroom::{Mailroom, RULES, SIDECAR};
 

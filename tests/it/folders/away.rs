@@ -1,8 +1,8 @@
 //! Folders that are new, go away and come back, or can't be worked on; configurations that change.
 
 use chrono::TimeDelta;
-use mailchute::clock::{Clock, Pace};
-use mailchute::hot::{Hot, Keeper};
+use mailchute::base::clock::{Clock, Pace};
+use mailchute::outside::hot::{Hot, Keeper};
 
 use crate::mailroom::{Loop, Mailroom, RULES};
 use crate::service::pdf;

@@ -4,8 +4,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use mailchute::letter::Number;
-use mailchute::spool::Ulid;
+use mailchute::domain::letter::Number;
+use mailchute::outside::spool::Ulid;
 
 use crate::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::service::pdf;
@@ -42,7 +42,11 @@ async fn what_lies_under_a_numbered_name_goes_its_way_too() {
     assert!(room.tree().contains(&format!("{sent}/x.pdf")), "{:?}", room.tree());
     // The other one by the command.
     room.desk()
-        .order(mailchute::letter::Number(1), mailchute::letter::Command::Release, room.clock.now())
+        .order(
+            mailchute::domain::letter::Number(1),
+            mailchute::domain::letter::Command::Release,
+            room.clock.now(),
+        )
         .unwrap();
     room.settled().await;
     assert!(room.tree().contains(&format!("{sent}/x (2).pdf")), "{:?}", room.tree());

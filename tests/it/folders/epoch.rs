@@ -2,8 +2,8 @@
 
 use mailchute::config::Config;
 use mailchute::daemon;
-use mailchute::hot::{Hot, Keeper};
-use mailchute::store::Store;
+use mailchute::outside::hot::{Hot, Keeper};
+use mailchute::outside::store::Store;
 
 use crate::files::{copy_tree, stands_here};
 use crate::mailroom::Mailroom;

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use mailchute::hot::Registry;
+use mailchute::loops::folders::Registry;
 
 use crate::mailroom::{Mailroom, RULES};
 use crate::program::mailchute;

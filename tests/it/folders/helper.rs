@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mailchute::hot::{Hot, Keeper, Reach};
+use mailchute::outside::hot::{Hot, Keeper, Reach};
 
 use crate::files::{helpers_below, kill};
 use crate::mailroom::{Mailroom, RULES, SIDECAR};

@@ -1,9 +1,9 @@
 //! A folder with unfinished letters is not taken out of force; one that is missing at a start has them held.
 
 use mailchute::daemon;
-use mailchute::intake::left_out;
-use mailchute::letter::Reason;
-use mailchute::store::Store;
+use mailchute::domain::letter::Reason;
+use mailchute::loops::intake::left_out;
+use mailchute::outside::store::Store;
 
 use crate::mailroom::{Mailroom, RULES};
 
@@ -79,7 +79,7 @@ async fn letters_of_a_folder_that_is_missing_at_a_start_are_held_with_an_alarm_u
     let (rules, aside) = (room.dir.path().join("folders/letters.yaml"), room.dir.path().join("letters.yaml"));
     std::fs::rename(&rules, &aside).unwrap();
     starts(&room).await;
-    let letter = room.desk().letter(mailchute::letter::Number(1)).unwrap().unwrap();
+    let letter = room.desk().letter(mailchute::domain::letter::Number(1)).unwrap().unwrap();
     assert_eq!(letter.state.hold(), Some(&Reason::NoFolder));
     let path = room.hot().canonicalize().unwrap();
     let expected = ("left-out letters".to_owned(), format!("letters ({}): letter(s) #1", path.display()));

@@ -202,7 +202,7 @@ async fn a_subfolder_is_one_letter_in_the_order_in_which_people_count() {
     room.drop("x.pdf", 1);
     room.settled().await;
     assert_eq!(room.state("x-contract"), "confirmed", "{:?}", room.drops());
-    let letter = room.desk().letter(mailchute::letter::Number(1)).unwrap().unwrap();
+    let letter = room.desk().letter(mailchute::domain::letter::Number(1)).unwrap().unwrap();
     let names: Vec<_> = letter.order.documents.iter().map(|document| document.name.as_str()).collect();
     assert_eq!(names, ["1 cover.pdf", "2 terms.pdf", "10 end.pdf"]);
     assert!(room.note("Rejected/x.txt").contains("a letter is a subfolder"));

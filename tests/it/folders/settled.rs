@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime};
 
 use mailchute::config::FilesOnDisk;
-use mailchute::letter::Number;
+use mailchute::domain::letter::Number;
 
 use crate::mailroom::{Mailroom, RULES, SIDECAR};
 

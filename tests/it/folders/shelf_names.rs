@@ -84,7 +84,7 @@ async fn a_name_that_meant_another_shelf_is_refused_while_something_lies_there()
         !good && said.contains("`Held` was the name of another shelf, and something lies there"),
         "{said}"
     );
-    let reused = mailchute::intake::reused_names(
+    let reused = mailchute::loops::intake::reused_names(
         &room.reach,
         room.desk().shelf_names("letters").unwrap().as_deref(),
         &room.config().folders[0],

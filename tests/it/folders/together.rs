@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use mailchute::hot::{Hot, Keeper, MoveWithText};
-use mailchute::letter::{Command, Number};
+use mailchute::domain::letter::{Command, Number};
+use mailchute::outside::hot::{Hot, Keeper, MoveWithText};
 
 use crate::mailroom::{Loop, Mailroom, RULES};
 use crate::service::pdf;
@@ -25,7 +25,8 @@ async fn what_is_put_away_together_has_each_its_own_name_and_text() {
     originals.retain(|path| path.rsplit_once('.').is_none_or(|(_, ending)| ending != "txt"));
     for original in &originals {
         let content = std::fs::read_to_string(room.path(original)).unwrap();
-        let text = String::from_utf8_lossy(&mailchute::drop::text_name(original.as_bytes())).into_owned();
+        let text =
+            String::from_utf8_lossy(&mailchute::domain::drop::text_name(original.as_bytes())).into_owned();
         assert!(room.note(&text).contains(&content), "{original}: {:?}", room.tree());
         dropped.retain(|name| *name != content);
     }

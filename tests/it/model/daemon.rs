@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use mailchute::clock::Time;
-use mailchute::letter::{CancelAnswer, ConfirmAnswer, ReadAnswer};
-use mailchute::letter::{
+use mailchute::base::clock::Time;
+use mailchute::domain::letter::{CancelAnswer, ConfirmAnswer, ReadAnswer};
+use mailchute::domain::letter::{
     Change, Command, Evidence, Fact, Letter, Mail, Moment, Number, Outcome, Retry, Start, State as Stage,
     Step, Trouble, UploadAnswer,
 };
+use mailchute::outside::store::{Agreement, union};
 use mailchute::sandbox::world::{Created, Reply};
-use mailchute::store::{Agreement, union};
 
 use super::service::{self, Treatment, outcome};
 use super::{Action, Fate, Message, Posting, State};

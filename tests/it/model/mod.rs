@@ -12,9 +12,9 @@ pub mod sizes;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use mailchute::address::{Address, Receiver};
-use mailchute::clock::Time;
-use mailchute::letter::{Command, Document, Fact, Letter, Method, Order, Print, Shipping};
+use mailchute::base::clock::Time;
+use mailchute::domain::address::{Address, Receiver};
+use mailchute::domain::letter::{Command, Document, Fact, Letter, Method, Order, Print, Shipping};
 use mailchute::sandbox::world::Card;
 use stateright::{Model, Property};
 
@@ -121,8 +121,8 @@ pub fn order(documents: usize) -> Order {
         pages: 1,
         sha256: "00".into(),
         print: Print {
-            color: mailchute::letter::Color::Grayscale,
-            duplex: mailchute::letter::Duplex::Double,
+            color: mailchute::domain::letter::Color::Grayscale,
+            duplex: mailchute::domain::letter::Duplex::Double,
             staple: None,
             bind: false,
         },

@@ -1,7 +1,7 @@
 //! What must hold in every state: the invariants of docs/design/invariants.md.
 
 use chrono::TimeDelta;
-use mailchute::letter::{Certainty, Fact, Letter, State as Stage, Step};
+use mailchute::domain::letter::{Certainty, Fact, Letter, State as Stage, Step};
 use mailchute::sandbox::world::Phase;
 use stateright::Property;
 

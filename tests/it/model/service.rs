@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use mailchute::api::wire;
-use mailchute::clock::Time;
-use mailchute::letter::{
+use mailchute::base::clock::Time;
+use mailchute::base::secret::Secret;
+use mailchute::domain::letter::{
     AccountProblem, CancelAnswer, ConfirmAnswer, CreateAnswer, Evidence, Mail, Number, Order, Outcome,
     ReadAnswer, Realm, Trouble, UploadAnswer, file_name,
 };
+use mailchute::outside::api::wire;
 use mailchute::sandbox::world::{
     BlobId, Card, Chosen, ClientId, Code, Credentials, Dice, MailId, Payment, Phase, Received, Reply,
     Request, Signer, Stored, UploadFields, World,
 };
-use mailchute::secret::Secret;
 
 /// What the daemon sends, as it stands on the line.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -161,7 +161,7 @@ impl Service {
 
 /// The order as the service reads it. (The client's own translation is tested over HTTP.)
 fn create_body(order: &Order) -> wire::CreateMail {
-    let address = |address: &mailchute::address::Address, honorific: Option<&String>| wire::Address {
+    let address = |address: &mailchute::domain::address::Address, honorific: Option<&String>| wire::Address {
         postal_code: address.postal_code.clone(),
         state: address.state.clone(),
         city: address.city.clone(),
@@ -214,7 +214,7 @@ pub fn outcome(
             Outcome::Upload(UploadAnswer::Refused(format!("{error:?}")))
         }
         (Message::Read { .. }, _, Reply::Mail(mail)) => {
-            Outcome::Read(ReadAnswer::Found(Box::new(mailchute::api::reading(*mail))))
+            Outcome::Read(ReadAnswer::Found(Box::new(mailchute::outside::api::reading(*mail))))
         }
         (Message::Read { .. }, Some(Code::MailNotFound), _) => Outcome::Read(ReadAnswer::NotFound(evidence)),
         (Message::Confirm { .. }, Some(Code::MailAlreadyConfirmed), _)

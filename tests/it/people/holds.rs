@@ -6,7 +6,7 @@ use serde_json::json;
 
 use std::os::unix::fs::PermissionsExt;
 
-use mailchute::letter::{Command, Number};
+use mailchute::domain::letter::{Command, Number};
 
 use crate::mailroom::{Mailroom, RULES};
 use crate::service::pdf;

@@ -92,7 +92,7 @@ async fn what_was_kept_long_enough_is_removed_and_the_history_says_so() {
     assert_eq!(room.tree(), left, "what is a person's stays, and what became no letter");
     let history: Vec<String> = room
         .desk()
-        .history(mailchute::letter::Number(1))
+        .history(mailchute::domain::letter::Number(1))
         .unwrap()
         .iter()
         .map(|(_, fact)| fact.to_string())
@@ -161,7 +161,7 @@ async fn whom_a_letter_went_to_is_struck_from_every_record() {
     for word in ["山田様", "young"] {
         assert_eq!(telling(&room, word).is_empty(), word == "山田様", "{word}: {:?}", telling(&room, word));
     }
-    let last = room.desk().history(mailchute::letter::Number(1)).unwrap().pop().unwrap().1;
+    let last = room.desk().history(mailchute::domain::letter::Number(1)).unwrap().pop().unwrap().1;
     assert_eq!(last.to_string(), "the receiver and the names of files were struck");
     room.stop();
     room.start();

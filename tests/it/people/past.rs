@@ -1,6 +1,6 @@
 //! A clerk edits the rules and asks which letters of the past they would have treated otherwise.
 
-use mailchute::letter::{Command, Number};
+use mailchute::domain::letter::{Command, Number};
 
 use crate::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::program::mailchute;

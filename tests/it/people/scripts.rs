@@ -2,7 +2,7 @@
 
 use std::process::{Child, Output, Stdio};
 
-use mailchute::store::Bell;
+use mailchute::outside::store::Bell;
 use serde_json::Value;
 
 use super::mails::ship;

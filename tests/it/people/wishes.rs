@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use mailchute::letter::{Command, Number};
-use mailchute::store::Store;
+use mailchute::domain::letter::{Command, Number};
+use mailchute::outside::store::Store;
 
 use crate::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::service::pdf;
@@ -305,8 +305,8 @@ fn moves(room: &Mailroom, from: &str, to: &str) {
 
 /// The receivers of the letters that were confirmed, by the sandbox's own account.
 fn receivers(room: &Mailroom) -> Vec<String> {
-    let posted = |letter: &mailchute::letter::Letter| {
-        matches!(letter.state, mailchute::letter::State::Confirmed { .. })
+    let posted = |letter: &mailchute::domain::letter::Letter| {
+        matches!(letter.state, mailchute::domain::letter::State::Confirmed { .. })
     };
     let desk = room.desk();
     let letters = (1..).map_while(|number| desk.letter(Number(number)).unwrap());

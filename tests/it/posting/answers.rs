@@ -2,8 +2,8 @@
 //! docs/design/exactly-once.md has the same as a table.
 
 use chrono::TimeDelta;
-use mailchute::letter::{AccountProblem, Command, Fact, Reason};
-use mailchute::store::Desk;
+use mailchute::domain::letter::{AccountProblem, Command, Fact, Reason};
+use mailchute::outside::store::Desk;
 use serde_json::{Value, json};
 
 use crate::office::Office;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use mailchute::letter::{
+use mailchute::domain::letter::{
     Color, Command, Duplex, Fact, Letter, Method, Number, Order, Reading, Reason, ReplyLetterpack,
     ShippingOption, Shown, ShownAddress, Staple, Status,
 };

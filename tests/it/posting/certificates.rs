@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use mailchute::clock::Pace;
+use mailchute::base::clock::Pace;
+use mailchute::base::secret::Secret;
+use mailchute::outside::store::Desk;
 use mailchute::sandbox::{Options, Running, start};
-use mailchute::secret::Secret;
-use mailchute::store::Desk;
 use rcgen::{CertificateParams, Issuer, KeyPair, date_time_ymd};
 use serde_json::Value;
 use tokio::io::copy_bidirectional;
@@ -64,7 +64,7 @@ fn shows(shown: Shown, ours: &Authority) -> TlsAcceptor {
         Shown::Good | Shown::Expired | Shown::OtherName => params.signed_by(&key, &ours.issuer),
     };
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    mailchute::api::install_tls();
+    mailchute::outside::api::install_tls();
     let config = ServerConfig::builder().with_no_client_auth();
     TlsAcceptor::from(Arc::new(config.with_single_cert(vec![made.unwrap().der().clone()], key).unwrap()))
 }

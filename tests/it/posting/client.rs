@@ -3,10 +3,10 @@
 use std::os::unix::fs::FileExt as _;
 
 use chrono::TimeDelta;
-use mailchute::api::{Client, Credentials, Failure, KnownMail, Patience, Places};
-use mailchute::clock::Clock;
-use mailchute::letter::{AccountProblem, Mail, Number, ReadAnswer, Realm};
-use mailchute::secret::Secret;
+use mailchute::base::clock::Clock;
+use mailchute::base::secret::Secret;
+use mailchute::domain::letter::{AccountProblem, Mail, Number, ReadAnswer, Realm};
+use mailchute::outside::api::{Client, Credentials, Failure, KnownMail, Patience, Places};
 use serde_json::{Value, json};
 
 use crate::model::order;
@@ -161,7 +161,7 @@ async fn an_upload_has_its_fields_in_order_a_length_and_no_token() {
     client.account().await.unwrap();
     let names = ["z", "Content-Type", "a", "policy"];
     let fields = names.iter().map(|name| ((*name).to_owned(), format!("value of {name}"))).collect();
-    let target = mailchute::api::wire::UploadTarget { url, fields, expires_at: office.clock.now() };
+    let target = mailchute::outside::api::wire::UploadTarget { url, fields, expires_at: office.clock.now() };
     client.upload(&target, Number(7), 1, b"%PDF-".to_vec()).await.unwrap();
     let (headers, body) = told.recv().await.unwrap();
     assert!(!headers.contains_key("authorization") && !headers.contains_key("transfer-encoding"));

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use chrono::TimeDelta;
-use mailchute::store::{Desk, Elsewhere, Report, Store, StoreError, relocate};
+use mailchute::outside::store::{Desk, Elsewhere, Report, Store, StoreError, relocate};
 use serde_json::json;
 
 use crate::files::copy_tree;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use chrono::TimeDelta;
-use mailchute::store::{AccountCommand, Desk, Elsewhere, Store, StoreError};
+use mailchute::outside::store::{AccountCommand, Desk, Elsewhere, Store, StoreError};
 use serde_json::json;
 
 use crate::files::{copy_tree, stands_here};
@@ -19,7 +19,7 @@ async fn in_the_middle() -> Office {
     office.settle().await;
     office.submit(&[1]);
     office.settle().await;
-    office.ask(2, mailchute::letter::Command::Cancel).await;
+    office.ask(2, mailchute::domain::letter::Command::Cancel).await;
     // The third is confirmed, and nobody here knows.
     office.service.order(json!({"endpoint": "confirm", "fault": "lose_reply"})).await;
     office.submit(&[1]);
@@ -231,7 +231,7 @@ async fn when_both_records_lack_something_what_is_unfinished_is_held_as_uncertai
         for row in rows {
             if row.state == "held" {
                 assert!(row.note.as_ref().unwrap().contains(DO_NOT), "{how}: {row:?}");
-                let answer = office.ask(row.letter.0, mailchute::letter::Command::Release).await;
+                let answer = office.ask(row.letter.0, mailchute::domain::letter::Command::Release).await;
                 assert!(answer.starts_with("no:"), "{how}: {answer}");
             } else {
                 assert!(
@@ -311,9 +311,9 @@ async fn people_s_orders_and_pauses_outlive_a_crash_and_a_damaged_database() {
                 "DROP TRIGGER facts_never_change; UPDATE fact SET line_check = 'x' WHERE letter = 4 AND n = 1",
             );
         }
-        let cancel = office.order(5, mailchute::letter::Command::Cancel);
+        let cancel = office.order(5, mailchute::domain::letter::Command::Cancel);
         let now = office.clock.now();
-        office.desk().order_account("main", mailchute::store::AccountCommand::Pause, now).unwrap();
+        office.desk().order_account("main", mailchute::outside::store::AccountCommand::Pause, now).unwrap();
         let report = office.start();
         assert_eq!((report.dropped, report.wishes_lost), (0, false), "{how}");
         office.go_on_for(TimeDelta::minutes(2)).await;

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use mailchute::letter::{Command, Number};
+use mailchute::domain::letter::{Command, Number};
+use mailchute::outside::store::Bell;
 use mailchute::sandbox::Options;
-use mailchute::store::Bell;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use chrono::TimeDelta;
-use mailchute::letter::Command;
+use mailchute::domain::letter::Command;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 

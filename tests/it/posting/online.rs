@@ -1,6 +1,6 @@
 //! `mailchute audit --online`: what the service has is held against what is known here.
 
-use mailchute::letter::{Command, Fact, Number};
+use mailchute::domain::letter::{Command, Fact, Number};
 use serde_json::json;
 
 use crate::mailroom::{Mailroom, RULES};

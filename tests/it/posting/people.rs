@@ -1,8 +1,8 @@
 //! What people ask, what accounts suffer, and credentials that change.
 
 use chrono::TimeDelta;
-use mailchute::letter::{Command, Fact, Reason};
-use mailchute::store::AccountCommand;
+use mailchute::domain::letter::{Command, Fact, Reason};
+use mailchute::outside::store::AccountCommand;
 use serde_json::json;
 
 use crate::office::Office;

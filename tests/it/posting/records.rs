@@ -1,8 +1,8 @@
 //! What the database refuses whoever asks.
 
 use chrono::TimeDelta;
-use mailchute::letter::{Change, Due, Fact, Number};
-use mailchute::store::{Record, RecordError, Store};
+use mailchute::domain::letter::{Change, Due, Fact, Number};
+use mailchute::outside::store::{Record, RecordError, Store};
 
 use crate::office::Office;
 

@@ -4,8 +4,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::service::{ALL_SCOPES, Service, letter, unauthorized};
+use mailchute::base::secret::Secret;
 use mailchute::sandbox::Options;
-use mailchute::secret::Secret;
 
 #[tokio::test]
 async fn a_token_is_issued_as_the_document_says() {

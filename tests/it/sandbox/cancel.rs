@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use crate::service::{Service, letter, problem};
-use mailchute::api::wire::Status;
+use mailchute::outside::api::wire::Status;
 
 #[tokio::test]
 async fn a_cancelled_mail_costs_nothing_and_never_ships() {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::service::{Service, file, letter, letter_of, pdf, problem};
-use mailchute::api::wire::Status;
+use mailchute::outside::api::wire::Status;
 
 #[tokio::test]
 async fn confirmation_authorizes_and_opens_the_cancellation_period() {

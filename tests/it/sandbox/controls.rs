@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::service::{Service, letter, problem, unauthorized};
-use mailchute::api::wire::Status;
+use mailchute::outside::api::wire::Status;
 
 #[tokio::test]
 async fn the_clock_moves_only_forward_and_says_where_it_is() {

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::service::{Service, address, file, letter, letter_of, problem};
-use mailchute::api::wire::Status;
+use mailchute::outside::api::wire::Status;
 
 #[tokio::test]
 async fn a_mail_is_created_as_the_document_says() {

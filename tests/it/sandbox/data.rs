@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::program::Program;
 use crate::service::{Service, letter, pdf, problem};
-use mailchute::api::wire::{CreatedMail, DownloadTarget, Status};
+use mailchute::outside::api::wire::{CreatedMail, DownloadTarget, Status};
 use mailchute::sandbox::{self, Options};
 
 fn kept_in(dir: &Path) -> Options {
@@ -172,7 +172,7 @@ async fn a_client_that_is_refused_costs_the_first_one_nothing() {
         assert_eq!(service.control(reqwest::Method::POST, "clients", body).await.status(), 201);
     }
     service.stop().await;
-    let sixth = Some(("sixth".to_owned(), mailchute::secret::Secret::new("s")));
+    let sixth = Some(("sixth".to_owned(), mailchute::base::secret::Secret::new("s")));
     let options = Options { client: sixth, ..kept_in(dir.path()) };
     let refused = sandbox::start(options, std::future::pending()).await.unwrap_err();
     assert!(refused.to_string().contains("at most 5 clients"), "{refused}");

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::service::{Service, file, letter, letter_of, pdf, problem};
-use mailchute::api::wire::{CreatedMail, DownloadTarget};
+use mailchute::outside::api::wire::{CreatedMail, DownloadTarget};
 
 fn path(mail: &CreatedMail, content: usize) -> String {
     format!("/v1/mails/{}/contents/{}/pdf", mail.id, mail.contents[content].id)

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
-use mailchute::api::wire::CreateMail;
-use mailchute::clock::Time;
+use mailchute::base::clock::Time;
+use mailchute::base::secret::Secret;
+use mailchute::outside::api::wire::CreateMail;
 use mailchute::sandbox::world::{
     AccountId, BlobId, Card, Code, ContentId, Dice, Effects, Event, Key, MailId, Payment, Phase, Reading,
     Received, Record, Reply, Request, Signer, Stored, UploadFields, World,
 };
-use mailchute::secret::Secret;
 use proptest::prelude::*;
 
 use crate::service::{file, letter_of};

@@ -7,8 +7,8 @@ use openidconnect::{IssuerUrl, OAuth2TokenResponse, Scope};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::service::{Service, letter, pdf};
+use mailchute::base::secret::Secret;
 use mailchute::sandbox::Options;
-use mailchute::secret::Secret;
 
 /// Carries the library's requests with the HTTP client of this package.
 async fn carry(

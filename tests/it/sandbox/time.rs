@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::service::{Service, letter, pdf, problem};
-use mailchute::api::wire::Status;
+use mailchute::outside::api::wire::Status;
 
 #[tokio::test]
 async fn an_unconfirmed_mail_is_deleted_with_its_pdfs_when_its_time_is_over() {
@@ -108,7 +108,7 @@ async fn a_deleted_mail_is_forgotten_after_a_day() {
 
 #[tokio::test]
 async fn a_fast_clock_does_its_work_without_being_asked() {
-    use mailchute::clock::Pace;
+    use mailchute::base::clock::Pace;
     use mailchute::sandbox::Options;
     // Half an hour goes by in half a second.
     let service = Service::with_own_pace(Options { pace: Pace::Times(3600), ..Options::default() }).await;

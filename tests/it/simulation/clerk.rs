@@ -125,7 +125,7 @@ impl World {
             assert!(whole, "{number} goes to half an address: {address}");
             let is_released = || {
                 let facts = desk.history(number).unwrap();
-                facts.iter().any(|(_, fact)| matches!(fact, mailchute::letter::Fact::Released))
+                facts.iter().any(|(_, fact)| matches!(fact, mailchute::domain::letter::Fact::Released))
             };
             let needs_word = NAMES.contains(&letter.order.source.as_str());
             let is_posted = facts_say_posted(&letter.state);
@@ -137,8 +137,11 @@ impl World {
     }
 }
 
-fn facts_say_posted(state: &mailchute::letter::State) -> bool {
-    matches!(state, mailchute::letter::State::Confirmed { .. } | mailchute::letter::State::Shipped { .. })
+fn facts_say_posted(state: &mailchute::domain::letter::State) -> bool {
+    matches!(
+        state,
+        mailchute::domain::letter::State::Confirmed { .. } | mailchute::domain::letter::State::Shipped { .. }
+    )
 }
 
 /// The rules of the second folder.

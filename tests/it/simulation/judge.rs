@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
-use mailchute::letter::Number;
-use mailchute::spool::sha256_of;
+use mailchute::domain::letter::Number;
+use mailchute::outside::spool::sha256_of;
 use serde_json::Value;
 
 use super::office::{FOLDERS, pdfs};
@@ -109,7 +109,7 @@ impl World {
         let mut known = BTreeMap::new();
         for number in desk.numbers().unwrap() {
             for (_, fact) in desk.history(number).unwrap() {
-                if let mailchute::letter::Fact::Created(mail) = fact {
+                if let mailchute::domain::letter::Fact::Created(mail) = fact {
                     known.insert(mail.id.clone(), number);
                 }
             }

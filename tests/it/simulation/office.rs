@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mailchute::letter::{Command, Number};
-use mailchute::spool::sha256_of;
-use mailchute::store::AccountCommand;
+use mailchute::domain::letter::{Command, Number};
+use mailchute::outside::spool::sha256_of;
+use mailchute::outside::store::AccountCommand;
 
 use super::clerk::Clerk;
 use super::dice::Dice;

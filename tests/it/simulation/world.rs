@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use mailchute::clock::Time;
-use mailchute::hot::Reach;
+use mailchute::base::clock::Time;
+use mailchute::base::secret::Secret;
+use mailchute::outside::hot::Reach;
 use mailchute::sandbox::Options;
-use mailchute::secret::Secret;
 
 use super::clerk::{Clerk, second_rules};
 use super::dice::Dice;
@@ -251,7 +251,8 @@ impl World {
         self.office.write_on();
         self.room.service.set_card("ok").await;
         let desk = self.room.desk();
-        desk.order_account("main", mailchute::store::AccountCommand::Resume, self.room.clock.now()).unwrap();
+        desk.order_account("main", mailchute::outside::store::AccountCommand::Resume, self.room.clock.now())
+            .unwrap();
         self.story.push("all is well".to_owned());
         for seconds in [7, 610, 3600, 14_400] {
             self.pass(TimeDelta::seconds(seconds)).await;

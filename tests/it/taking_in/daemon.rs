@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use mailchute::drop::StandingLetter;
-use mailchute::intake::{ClaimRecord, KnownClaim};
-use mailchute::store::{Binding, Elsewhere, PlaceStanding, place_standing};
+use mailchute::domain::drop::StandingLetter;
+use mailchute::loops::intake::{ClaimRecord, KnownClaim};
+use mailchute::outside::store::{Binding, Elsewhere, PlaceStanding, place_standing};
 
 use super::disk::{Dir, Disk, Part};
 use super::inputs::Watch;

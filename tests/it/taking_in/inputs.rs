@@ -1,7 +1,7 @@
 //! What decides besides the drop: the address book and the rules, which a clerk edits in place.
 
 use chrono::TimeDelta;
-use mailchute::intake::book_patience;
+use mailchute::loops::intake::book_patience;
 
 use super::State;
 use super::daemon::SETTLE;

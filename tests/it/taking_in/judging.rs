@@ -1,8 +1,8 @@
 //! How the daemon judges what it claimed, in the shipped order, admits and posts it.
 
-use mailchute::guard::{Counts, Terms, Weighed};
-use mailchute::intake::{JUDGING, JudgeStep};
-use mailchute::letter::Number;
+use mailchute::domain::letter::Number;
+use mailchute::domain::limits::{Counts, Terms, Weighed};
+use mailchute::loops::intake::{JUDGING, JudgeStep};
 
 use super::State;
 use super::daemon::{Entry, Hand, Judged, Reading, Row, Stands, Still, What, held, looks_of};

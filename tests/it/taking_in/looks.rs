@@ -1,7 +1,7 @@
 //! What a daemon has seen of the folder, as the shipped `Settling` knows it.
 
 use chrono::TimeDelta;
-use mailchute::intake::{Settling, Stamp};
+use mailchute::loops::intake::{Settling, Stamp};
 
 use super::disk::{File, Part};
 

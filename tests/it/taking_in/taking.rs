@@ -1,8 +1,8 @@
 //! How the daemon takes drops in: it opens the folder, looks, claims, decides.
 
 use chrono::TimeDelta;
-use mailchute::hot::{CLAIMING, MOVING, MoveStep};
-use mailchute::intake::{Identity, Met, Next, RecordedPath, Stamp, identity, is_ours, next};
+use mailchute::loops::intake::{Identity, Met, Next, RecordedPath, Stamp, identity, is_ours, next};
+use mailchute::outside::hot::{CLAIMING, MOVING, MoveStep};
 
 use super::State;
 use super::daemon::{Hand, Looks, Moving, Reading, Row, SETTLE, Still, What, held, looks_of};

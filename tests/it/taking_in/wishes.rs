@@ -1,9 +1,11 @@
 //! How the daemon hears people who move and copy originals, and moves the originals itself.
 
-use mailchute::drop::StandingLetter;
-use mailchute::hot::{CLAIMING, MOVING, MoveStep};
-use mailchute::intake::{Candidate, Hand as Word, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed};
-use mailchute::letter::Command;
+use mailchute::domain::drop::StandingLetter;
+use mailchute::domain::letter::Command;
+use mailchute::loops::intake::{
+    Candidate, Hand as Word, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed,
+};
+use mailchute::outside::hot::{CLAIMING, MOVING, MoveStep};
 
 use super::State;
 use super::daemon::{Hand, Moving, Row, Stands, What};

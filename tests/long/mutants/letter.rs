@@ -2,10 +2,10 @@
 
 use super::{Mutant, caught};
 
-const AFTER: &str = "src/letter/after/mod.rs";
-const OPEN: &str = "src/letter/after/open.rs";
-const NEXT: &str = "src/letter/next_step.rs";
-const FOLD: &str = "src/letter/fold.rs";
+const AFTER: &str = "src/domain/letter/after/mod.rs";
+const OPEN: &str = "src/domain/letter/after/open.rs";
+const NEXT: &str = "src/domain/letter/next_step.rs";
+const FOLD: &str = "src/domain/letter/fold.rs";
 
 pub(super) const MUTANTS: &[Mutant] = &[
     caught(
@@ -39,7 +39,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "402 and 404 need not be late",
         "messages",
         &[(
-            "src/letter/mail.rs",
+            "src/domain/letter/mail.rs",
             "(server >= self.confirm_by + LATE_BY_SERVER,",
             "(server >= self.confirm_by - TimeDelta::hours(1),",
         )],
@@ -48,7 +48,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "without a `Date`, knowing a mail for a moment is enough",
         "no Date",
         &[(
-            "src/letter/mail.rs",
+            "src/domain/letter/mail.rs",
             "evidence.watched >= window + LATE_BY_WATCH,",
             "evidence.watched >= TimeDelta::zero().min(window),",
         )],
@@ -79,7 +79,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "messages",
         &[
             (
-                "src/letter/retry.rs",
+                "src/domain/letter/retry.rs",
                 "pub const HOLD_AFTER: TimeDelta = TimeDelta::hours(24);",
                 "pub const HOLD_AFTER: TimeDelta = TimeDelta::minutes(30);",
             ),
@@ -148,7 +148,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "the ledger is not looked at when the database is lost",
         "losses",
         &[(
-            "src/store/union.rs",
+            "src/outside/store/union.rs",
             "(if theirs > ours { ledger } else { database }, agreement)",
             "(if theirs > ours && ours == 0 { ledger.into_iter().take(1).collect() } else { database }, agreement)",
         )],
@@ -157,7 +157,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         what: "two pasts are believed instead of held",
         size: "losses",
         edits: &[(
-            "src/store/union.rs",
+            "src/outside/store/union.rs",
             "Agreement::Contradiction\n    } else if",
             "Agreement::Same\n    } else if",
         )],

@@ -2,14 +2,14 @@
 
 use super::{Mutant, caught};
 
-const ORDER: &str = "src/hot/order.rs";
-const CLAIMS: &str = "src/intake/claims.rs";
-const SETTLE: &str = "src/intake/settle.rs";
-const JUDGING: &str = "src/intake/order.rs";
-const BOOKS: &str = "src/intake/books.rs";
-const WISH: &str = "src/intake/wish.rs";
-const IDENTITY: &str = "src/intake/identity.rs";
-const PLACE: &str = "src/store/place.rs";
+const ORDER: &str = "src/outside/hot/order.rs";
+const CLAIMS: &str = "src/loops/intake/claims.rs";
+const SETTLE: &str = "src/loops/intake/settle.rs";
+const JUDGING: &str = "src/loops/intake/order.rs";
+const BOOKS: &str = "src/loops/intake/books.rs";
+const WISH: &str = "src/loops/intake/wish.rs";
+const IDENTITY: &str = "src/loops/intake/identity.rs";
+const PLACE: &str = "src/outside/store/place.rs";
 
 pub(super) const MUTANTS: &[Mutant] = &[
     caught(
@@ -103,7 +103,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "a duplicate goes at once",
         "duplicates",
         &[(
-            "src/guard/admission.rs",
+            "src/domain/limits.rs",
             "        duplicate\n            .or(letters",
             "        duplicate\n            .filter(|_| false)\n            .or(letters",
         )],

@@ -207,13 +207,17 @@ fn submit(room: &Mailroom) {
 
 /// Nothing, while there are no records yet or they are not to be read.
 fn states(room: &Mailroom) -> Vec<String> {
-    let Ok(desk) = mailchute::store::Desk::open(&room.dir.path().join("state")) else { return Vec::new() };
+    let Ok(desk) = mailchute::outside::store::Desk::open(&room.dir.path().join("state")) else {
+        return Vec::new();
+    };
     let rows = desk.letters(None, None, 1000).unwrap_or_default();
     rows.into_iter().map(|row| row.state).collect()
 }
 
 fn is_put_away(room: &Mailroom, drops: usize) -> bool {
-    let Ok(desk) = mailchute::store::Desk::open(&room.dir.path().join("state")) else { return false };
+    let Ok(desk) = mailchute::outside::store::Desk::open(&room.dir.path().join("state")) else {
+        return false;
+    };
     let rows = desk.drops(1000).unwrap_or_default();
     rows.len() >= drops && rows.iter().all(|drop| !drop.moving && drop.is_still_or_posted())
 }

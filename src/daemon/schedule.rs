@@ -1,0 +1,49 @@
+//! Wakes the loops at times that are configured as cron lines; what is due stands in the store.
+//!
+//! Only where such a line is configured: the scheduler looks twice a second, and an idle daemon is idle.
+
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+use tokio::sync::Notify;
+use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
+
+use crate::base::clock::CronLine;
+
+/// A time that comes again, and who is woken then.
+pub type Waking = (CronLine, Tz, Arc<Notify>);
+
+/// Ends with [`Schedule::stop`].
+#[derive(Default)]
+pub struct Schedule(Option<JobScheduler>);
+
+impl std::fmt::Debug for Schedule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Schedule").field(&self.0.is_some()).finish()
+    }
+}
+
+impl Schedule {
+    /// Wakes at these times from now on, instead of those before.
+    pub async fn replace(&mut self, times: Vec<Waking>) -> Result<(), JobSchedulerError> {
+        self.stop().await;
+        if times.is_empty() {
+            return Ok(());
+        }
+        let scheduler = JobScheduler::new().await?;
+        for (line, zone, wake) in times {
+            // The scheduler's lines begin with seconds.
+            let job = Job::new_tz(format!("0 {line}"), zone, move |_, _| wake.notify_one())?;
+            scheduler.add(job).await?;
+        }
+        scheduler.start().await?;
+        self.0 = Some(scheduler);
+        Ok(())
+    }
+
+    pub async fn stop(&mut self) {
+        if let Some(mut scheduler) = self.0.take() {
+            let _ = scheduler.shutdown().await;
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! CSV with a line of headings to receivers by a key: UTF-8, or CP932 as Excel in Japan writes it.
+//!
+//! Keys and postal codes are compared and kept in their usual width. Every mistake is told with its
+//! row and column; a row with a mistake is no receiver, the others are.
+
+use std::collections::BTreeMap;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::domain::address::{Address, AddressMistake, Receiver};
+
+/// Which heading stands over what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Columns {
+    pub key: String,
+    pub postal_code: String,
+    pub state: String,
+    pub city: String,
+    pub address1: String,
+    pub name: String,
+    /// Need not be there.
+    pub honorific: String,
+}
+
+#[derive(Debug, Default)]
+pub struct AddressBook {
+    ends_with_a_line: bool,
+    receivers: BTreeMap<String, Receiver>,
+}
+
+/// A mistake in a row; rows are counted from 1, the headings being the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowMistake {
+    pub row: u64,
+    pub column: String,
+    pub what: String,
+}
+
+impl AddressBook {
+    /// Reads a whole book. `Err` if it has not the columns it should; the mistakes are of single rows.
+    pub fn read(bytes: &[u8], columns: &Columns) -> Result<(Self, Vec<RowMistake>), String> {
+        let text = decode(bytes)?;
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+        let headings: Vec<String> = reader
+            .headers()
+            .map_err(|error| format!("it is no CSV: {error}"))?
+            .iter()
+            .map(|heading| heading.trim().to_owned())
+            .collect();
+        let find = |name: &String| headings.iter().position(|heading| heading == name);
+        let need = |name: &String| {
+            find(name).ok_or_else(|| {
+                format!("its first row has no heading `{name}` among its {} columns", headings.len())
+            })
+        };
+        let places = Places {
+            key: need(&columns.key)?,
+            fields: [
+                need(&columns.postal_code)?,
+                need(&columns.state)?,
+                need(&columns.city)?,
+                need(&columns.address1)?,
+                need(&columns.name)?,
+            ],
+            honorific: find(&columns.honorific),
+        };
+        let mut book = Self { ends_with_a_line: text.ends_with('\n'), ..Self::default() };
+        let mut mistakes = Vec::new();
+        // As a spreadsheet counts: the headings are row 1.
+        for (record, row) in reader.records().zip(2..) {
+            let record = record.map_err(|error| format!("it is no CSV: {error}"))?;
+            book.take(&record, row, &places, columns, &mut mistakes);
+        }
+        Ok((book, mistakes))
+    }
+
+    pub fn receiver(&self, key: &str) -> Option<&Receiver> {
+        self.receivers.get(&usual(key))
+    }
+
+    /// Whether its last line has an end; without one it may still be written.
+    pub fn ends_with_a_line(&self) -> bool {
+        self.ends_with_a_line
+    }
+
+    pub fn len(&self) -> usize {
+        self.receivers.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.receivers.is_empty()
+    }
+
+    fn take(
+        &mut self,
+        record: &csv::StringRecord,
+        row: u64,
+        places: &Places,
+        columns: &Columns,
+        mistakes: &mut Vec<RowMistake>,
+    ) {
+        let field = |place: usize| record.get(place).unwrap_or_default().trim();
+        let key = usual(field(places.key));
+        let mut wrong = |column: &String, what: &str| {
+            mistakes.push(RowMistake { row, column: column.clone(), what: what.to_owned() });
+        };
+        if record.iter().all(|field| field.trim().is_empty()) {
+            return;
+        }
+        if key.is_empty() {
+            return wrong(&columns.key, "the key is missing");
+        }
+        let [postal_code, state, city, address1, name] = places.fields.map(field);
+        let address = Address {
+            postal_code: digits(postal_code),
+            state: state.to_owned(),
+            city: city.to_owned(),
+            address1: address1.to_owned(),
+            name: name.to_owned(),
+        };
+        let honorific = places.honorific.map(field).filter(|text| !text.is_empty()).unwrap_or("様");
+        let receiver = Receiver { address, honorific: honorific.to_owned() };
+        let problems = receiver.problems();
+        for AddressMistake { field, wrong: what } in &problems {
+            wrong(&columns.heading(field.key()), &what.to_string());
+        }
+        if !problems.is_empty() {
+            return;
+        }
+        if self.receivers.contains_key(&key) {
+            // Which of the two is meant can't be known.
+            self.receivers.remove(&key);
+            return wrong(&columns.key, "the key stands in an earlier row too; neither is used");
+        }
+        self.receivers.insert(key, receiver);
+    }
+}
+
+struct Places {
+    key: usize,
+    fields: [usize; 5],
+    honorific: Option<usize>,
+}
+
+impl Columns {
+    fn heading(&self, field: &str) -> String {
+        let known = [
+            ("postal_code", &self.postal_code),
+            ("state", &self.state),
+            ("city", &self.city),
+            ("address1", &self.address1),
+            ("name", &self.name),
+            ("honorific", &self.honorific),
+        ];
+        known
+            .iter()
+            .find(|(name, _)| *name == field)
+            .map_or_else(String::new, |(_, heading)| (*heading).clone())
+    }
+}
+
+/// In the width that is usual, without blanks around it.
+fn usual(text: &str) -> String {
+    text.trim().nfkc().collect()
+}
+
+/// A postal code as the service takes it: `〒０６０−０００１` is 0600001.
+fn digits(text: &str) -> String {
+    let text = usual(text);
+    let is_dash = |c: char| matches!(c, '-' | '‐' | '‑' | '–' | '—' | '−' | 'ー' | '〒' | ' ');
+    text.chars().filter(|c| !is_dash(*c)).collect()
+}
+
+fn decode(bytes: &[u8]) -> Result<String, String> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Ok(text.to_owned());
+    }
+    let (text, _, broken) = encoding_rs::SHIFT_JIS.decode(bytes);
+    if broken {
+        return Err("it is neither UTF-8 nor CP932; save it as \"CSV UTF-8\"".to_owned());
+    }
+    Ok(text.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns() -> Columns {
+        let [key, postal_code, state, city, address1, name, honorific] =
+            ["顧客番号", "郵便番号", "都道府県", "市区町村", "番地", "氏名", "敬称"].map(str::to_owned);
+        Columns { key, postal_code, state, city, address1, name, honorific }
+    }
+
+    const BOOK: &str = "顧客番号,氏名,郵便番号,都道府県,市区町村,番地,敬称\r\n\
+        000123,山田 太郎,060-0001,北海道,札幌市中央区,北一条西1-1,\r\n\
+        ００４５６,株式会社見本,〒１００−０００１,東京都,千代田区,千代田1-1,御中\r\n";
+
+    #[test]
+    fn a_book_from_excel_is_read_in_either_encoding_and_width() {
+        let (cp932, _, _) = encoding_rs::SHIFT_JIS.encode(BOOK);
+        for bytes in
+            [BOOK.as_bytes().to_vec(), [b"\xef\xbb\xbf", BOOK.as_bytes()].concat(), cp932.into_owned()]
+        {
+            let (book, mistakes) = AddressBook::read(&bytes, &columns()).unwrap();
+            assert_eq!((book.len(), mistakes), (2, vec![]));
+            let first = book.receiver("０００１２３").unwrap();
+            assert_eq!((first.address.postal_code.as_str(), first.honorific.as_str()), ("0600001", "様"));
+            assert_eq!(book.receiver("00456").unwrap().address.postal_code, "1000001");
+        }
+    }
+
+    #[test]
+    fn each_mistake_has_its_row_and_column_and_costs_only_its_row() {
+        let text = format!(
+            "{BOOK}000124,山田,0600001,神奈川県横浜,横浜市,1,\r\n000123,別人,0600001,北海道,札幌市,1,\r\n,x,0600001,北海道,y,1,\r\n\
+             000125,名前,06,北海道,,1,\r\n"
+        );
+        let (book, mistakes) = AddressBook::read(text.as_bytes(), &columns()).unwrap();
+        let told: Vec<_> = mistakes.iter().map(|m| (m.row, m.column.as_str())).collect();
+        assert_eq!(
+            told,
+            [(4, "都道府県"), (5, "顧客番号"), (6, "顧客番号"), (7, "郵便番号"), (7, "市区町村")]
+        );
+        assert!(book.receiver("000123").is_none(), "which of the two?");
+        assert_eq!(book.len(), 1);
+        let missing = AddressBook::read(b"a,b\n1,2\n", &columns()).unwrap_err();
+        assert!(missing.contains("`顧客番号`") && missing.contains("2 columns"), "{missing}");
+        assert!(AddressBook::read(b"\xff\xff\xff", &columns()).is_err());
+    }
+}

@@ -1,0 +1,72 @@
+//! Why a file that was laid where letters are approved or cancelled says nothing, though something is known by it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::letter::{Letter, Number, State};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unheard {
+    /// Several letters have this name and these bytes.
+    Several {
+        letters: Vec<Number>,
+        #[serde(skip)]
+        receivers: Receivers,
+    },
+    /// This letter has the name or the bytes, and nothing can be said of it so.
+    Known {
+        letter: Number,
+        standing: StandingLetter,
+        /// Whether these are its bytes.
+        same: bool,
+    },
+    /// A drop of this name waits, and these are not its bytes.
+    Changed,
+}
+
+/// Whom several letters go to, in their order: for the text in their folder, and kept nowhere.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Receivers(pub Vec<String>);
+
+impl fmt::Debug for Receivers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Receivers(…)")
+    }
+}
+
+/// How a letter stands, for whoever says something about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StandingLetter {
+    /// It waits for a person, or for its posting time.
+    Waits,
+    OnItsWay,
+    Posted,
+    Shipped,
+    NotPosted,
+    /// Ended without anybody knowing whether it was posted.
+    Closed,
+}
+
+impl StandingLetter {
+    pub fn of(letter: &Letter) -> Self {
+        if letter.state.hold().is_some() {
+            return Self::Waits;
+        }
+        match &letter.state {
+            State::Admitted if letter.not_before.is_some() && letter.mails == 0 => Self::Waits,
+            State::Admitted
+            | State::Created { .. }
+            | State::Uploaded { .. }
+            | State::Confirming { .. }
+            | State::Withdrawing { .. } => Self::OnItsWay,
+            State::Confirmed { .. } => Self::Posted,
+            State::Shipped { .. } => Self::Shipped,
+            State::Cancelled { .. } | State::Withdrawn => Self::NotPosted,
+            State::Closed => Self::Closed,
+            State::Held { .. } => Self::Waits,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Once it is posted: followed until it ships and, if it has one, its tracking number is there.
+
+use chrono::TimeDelta;
+
+use crate::base::clock::Time;
+use crate::domain::letter::Letter;
+use crate::domain::letter::change::{Change, Due, Notice};
+use crate::domain::letter::fact::Fact;
+use crate::domain::letter::mail::Mail;
+use crate::domain::letter::next_step::Moment;
+use crate::domain::letter::outcome::{ReadAnswer, Reading, Status};
+use crate::domain::letter::state::{Seen, State};
+
+/// After the ship date, so that one look is usually enough.
+const AFTER_SHIP_DATE: TimeDelta = TimeDelta::minutes(10);
+/// What has not left by then, people are told.
+const OVERDUE: TimeDelta = TimeDelta::days(3);
+/// A letter past its ship date is looked at less and less often.
+const LATER_LOOKS: [TimeDelta; 5] = [
+    TimeDelta::minutes(30),
+    TimeDelta::hours(2),
+    TimeDelta::hours(6),
+    TimeDelta::hours(12),
+    TimeDelta::hours(24),
+];
+
+impl Letter {
+    pub(super) fn after_following(&self, mail: &Mail, answer: &ReadAnswer, moment: &Moment) -> Change {
+        let reading = match answer {
+            ReadAnswer::Found(reading) => reading,
+            ReadAnswer::NotFound(_) => {
+                return self.look_later(self.ships_at(mail), moment).trouble("the posted mail can't be read");
+            }
+        };
+        match (&self.state, reading.status) {
+            (State::Confirmed { .. }, Status::Shipped) => self.has_left(mail, reading, moment),
+            (State::Confirmed { .. }, Status::Cancelled) => {
+                Change::facts([Fact::Cancelled { mail: mail.k, by_us: false }])
+                    .due(Due::Never)
+                    .owing(Notice::CancelledElsewhere)
+            }
+            // Still pending is a reading behind the times: confirm was answered.
+            (State::Confirmed { seen, .. }, Status::Confirmed | Status::Pending) => {
+                let now = Seen { ships_at: reading.ships_at, cancellable: reading.cancellable };
+                let news =
+                    (*seen != Some(now) && reading.status == Status::Confirmed).then_some(Fact::Seen {
+                        mail: mail.k,
+                        ships_at: now.ships_at,
+                        cancellable: now.cancellable,
+                    });
+                let later = self.look_later(reading.ships_at, moment);
+                Change { facts: news.into_iter().collect(), ..later }
+            }
+            (State::Shipped { at, .. }, _any) => match &reading.tracking {
+                Some(number) => {
+                    let fact = Fact::Tracked { mail: mail.k, tracking: number.clone() };
+                    Change::facts([fact]).due(Due::Never).owing(Notice::Shipped)
+                }
+                None => self.look_later(*at, moment),
+            },
+            (
+                State::Admitted
+                | State::Created { .. }
+                | State::Uploaded { .. }
+                | State::Confirming { .. }
+                | State::Withdrawing { .. }
+                | State::Cancelled { .. }
+                | State::Withdrawn
+                | State::Closed
+                | State::Held { .. },
+                _any,
+            ) => self.out_of_step(),
+        }
+    }
+
+    fn ships_at(&self, mail: &Mail) -> Time {
+        match &self.state {
+            State::Confirmed { seen: Some(seen), .. } => seen.ships_at,
+            State::Confirmed { seen: None, .. }
+            | State::Admitted
+            | State::Created { .. }
+            | State::Uploaded { .. }
+            | State::Confirming { .. }
+            | State::Withdrawing { .. }
+            | State::Shipped { .. }
+            | State::Cancelled { .. }
+            | State::Withdrawn
+            | State::Closed
+            | State::Held { .. } => mail.ships_at,
+        }
+    }
+
+    fn has_left(&self, mail: &Mail, reading: &Reading, moment: &Moment) -> Change {
+        let at = reading.shipped_at.unwrap_or(moment.now);
+        let tracking = reading.tracking.clone();
+        let complete = tracking.is_some() || !self.order.shipping.is_trackable();
+        let change = Change::facts([Fact::Shipped { mail: mail.k, at, tracking }]);
+        if complete {
+            change.due(Due::Never).owing(Notice::Shipped)
+        } else {
+            change.due(Due::At(moment.now + LATER_LOOKS[0])).trouble("its tracking number is not there yet")
+        }
+    }
+
+    /// Around the ship date, and from then on less and less often, but daily at least.
+    fn look_later(&self, ships_at: Time, moment: &Moment) -> Change {
+        let first = ships_at + AFTER_SHIP_DATE;
+        if moment.now < first {
+            return Change::none(Due::At(first));
+        }
+        let index = usize::try_from(self.attempts).unwrap_or(usize::MAX).min(LATER_LOOKS.len() - 1);
+        let change = Change::none(Due::At(moment.now + LATER_LOOKS[index])).attempts(self.attempts + 1);
+        if moment.now >= ships_at + OVERDUE {
+            change.owing(Notice::Overdue).trouble("it should have left by now")
+        } else {
+            change
+        }
+    }
+}

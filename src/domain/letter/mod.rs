@@ -1,0 +1,98 @@
+//! What a letter is, what happened to it, and what follows: pure, with no clock and no I/O.
+//!
+//! A letter is the fold of its [`Fact`]s. Two functions decide everything: [`Letter::next_step`] says
+//! what to do, [`Letter::after`] what an outcome means. Whatever is asked of a letter (a timer, a
+//! lost reply, a restart, a person) takes this road. The invariants are in
+//! docs/design/invariants.md with the tests that hold them.
+
+mod after;
+mod belied;
+mod change;
+mod check;
+mod fact;
+mod fold;
+mod mail;
+mod next_step;
+mod order;
+mod outcome;
+mod problem;
+mod retry;
+mod shown;
+mod state;
+mod words;
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use change::{AccountNews, Answer, Change, Due, Notice};
+pub use check::file_name;
+pub use fact::{Abandonment, BEING_PACKED, Certainty, Fact, GoneAnswer, Kept, Limit, Reason, TOO_LATE};
+pub use fold::Contradiction;
+pub use mail::{Evidence, Lateness, Mail, Realm};
+pub use next_step::{Moment, Start, Step};
+pub use order::{
+    Color, DOCUMENTS_PER_LETTER, Document, Duplex, LARGEST_DOCUMENT, Method, Order, PAGES_PER_DOCUMENT,
+    PAPER, Print, ReplyLetterpack, SHEETS_PER_LETTER, Shipping, ShippingOption, Staple,
+};
+pub use outcome::{
+    AccountProblem, CancelAnswer, Command, ConfirmAnswer, CreateAnswer, Outcome, ReadAnswer, Reading, Status,
+    Trouble, UploadAnswer,
+};
+pub use problem::OrderProblem;
+pub use retry::Retry;
+pub use shown::{Shown, ShownAddress, ShownFile, ShownReply};
+pub use state::{CancelWish, Key, Open, Progress, Resend, Seen, Stage, State, Then};
+pub use words::largest_unit;
+
+use crate::base::clock::Time;
+
+/// A letter's number, its name for life: `#17`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Number(pub u64);
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+/// A letter as its facts tell it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Letter {
+    pub number: Number,
+    /// Its name in the spool.
+    pub entry: String,
+    pub order: Arc<Order>,
+    pub admitted_at: Time,
+    /// It waits until then, unless a person lets it go.
+    pub not_before: Option<Time>,
+    pub state: State,
+    /// How many mails were ever made for it, and how many of them got an intent.
+    pub mails: u32,
+    pub intents: u32,
+    /// How many facts it has; whoever writes must have seen them all.
+    pub facts: u64,
+    /// How often the present step failed; kept beside the facts, not among them.
+    pub attempts: u32,
+}
+
+impl Letter {
+    /// Whether it is about to be posted or withdrawn, and waits for nobody.
+    pub fn is_on_its_way(&self) -> bool {
+        match &self.state {
+            // Before its time it has not begun.
+            State::Admitted => self.not_before.is_none() || self.mails > 0,
+            State::Created { .. } | State::Uploaded { .. } => true,
+            State::Confirming { .. } | State::Withdrawing { .. } => self.state.hold().is_none(),
+            State::Confirmed { .. }
+            | State::Shipped { .. }
+            | State::Cancelled { .. }
+            | State::Withdrawn
+            | State::Closed
+            | State::Held { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The first of the two decisions: what to do with a letter now.
+
+use chrono::TimeDelta;
+
+use super::Letter;
+use super::fact::{Abandonment, Reason};
+use super::mail::{Mail, Realm};
+use super::retry::Retry;
+use super::state::{CancelWish, Open, Resend, State};
+use crate::base::clock::Time;
+
+/// Confirming must begin this long before the deadline, so that a slow answer still finds the mail.
+const CONFIRM_MARGIN: TimeDelta = TimeDelta::minutes(2);
+/// A last upload must begin this long before its target expires.
+const UPLOAD_MARGIN: TimeDelta = TimeDelta::seconds(10);
+/// How long a trackable letter is read again for a number it does not have yet.
+const TRACKING_COMES_WITHIN: TimeDelta = TimeDelta::days(30);
+/// How often a letter of another account is looked at again.
+const OTHER_ACCOUNT_AGAIN: TimeDelta = TimeDelta::hours(1);
+
+/// What a decision is made with, besides the letter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moment {
+    pub now: Time,
+    /// Chance for the next wait.
+    pub jitter: u8,
+    /// Whose answers we get at present.
+    pub realm: Realm,
+    /// Whether something new may be begun that costs money.
+    pub start: Start,
+    pub retry: Retry,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    Go,
+    WaitUntil(Time),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    Create,
+    Upload {
+        document: usize,
+    },
+    /// All documents, to the same mail.
+    UploadAgain,
+    Read,
+    Confirm,
+    Cancel,
+    Abandon(Abandonment),
+    Hold(Reason),
+    Wait(Time),
+    Nothing,
+}
+
+impl Letter {
+    pub fn next_step(&self, moment: &Moment) -> Step {
+        match &self.state {
+            State::Admitted => match (self.not_before, moment.start) {
+                (Some(time), _) if moment.now < time => Step::Wait(time),
+                (_, Start::Go) => Step::Create,
+                (_, Start::WaitUntil(time)) => Step::Wait(time),
+            },
+            State::Created { mail, uploaded } => before_upload(mail, *uploaded, moment),
+            State::Uploaded { mail } => before_confirm(mail, moment),
+            State::Confirming { open, resend } => open.probe(moment, || match resend {
+                Resend::Wanted if moment.now + UPLOAD_MARGIN < open.mail.upload_until => Step::UploadAgain,
+                Resend::Wanted | Resend::NotNeeded | Resend::Done => Step::Confirm,
+            }),
+            // In turns: what has left answers "not cancellable" for ever, and only a GET tells.
+            State::Withdrawing { open, then: _ } => open.probe(moment, || match self.attempts % 2 {
+                0 => Step::Cancel,
+                _odd => Step::Read,
+            }),
+            State::Confirmed { mail, wish, .. } => {
+                if mail.realm != moment.realm {
+                    return Step::Wait(moment.now + OTHER_ACCOUNT_AGAIN);
+                }
+                match wish {
+                    CancelWish::Asked => Step::Cancel,
+                    CancelWish::NotAsked | CancelWish::Refused(_) => Step::Read,
+                }
+            }
+            State::Shipped { mail, at, tracking } => {
+                if tracking.is_some()
+                    || !self.order.shipping.is_trackable()
+                    || moment.now >= *at + TRACKING_COMES_WITHIN
+                {
+                    Step::Nothing
+                } else if mail.realm == moment.realm {
+                    Step::Read
+                } else {
+                    Step::Wait(moment.now + OTHER_ACCOUNT_AGAIN)
+                }
+            }
+            State::Cancelled { .. } | State::Withdrawn | State::Closed | State::Held { .. } => Step::Nothing,
+        }
+    }
+}
+
+fn before_upload(mail: &Mail, uploaded: usize, moment: &Moment) -> Step {
+    if mail.realm != moment.realm {
+        Step::Abandon(Abandonment::OtherAccount)
+    } else if moment.now + UPLOAD_MARGIN >= mail.upload_until {
+        Step::Abandon(Abandonment::TargetsExpired)
+    } else {
+        Step::Upload { document: uploaded }
+    }
+}
+
+fn before_confirm(mail: &Mail, moment: &Moment) -> Step {
+    if mail.realm != moment.realm {
+        return Step::Abandon(Abandonment::OtherAccount);
+    }
+    if moment.now + CONFIRM_MARGIN >= mail.confirm_until {
+        return Step::Abandon(Abandonment::DeadlineNear);
+    }
+    match moment.start {
+        Start::Go => Step::Read,
+        Start::WaitUntil(time) => Step::Wait(time),
+    }
+}
+
+impl Open {
+    /// The late second key if the first is there, else whatever is asked of this intent. Nothing is
+    /// sent as another account: its answers would be no evidence.
+    fn probe(&self, moment: &Moment, ask: impl FnOnce() -> Step) -> Step {
+        if self.mail.realm != moment.realm {
+            return match self.held {
+                Some(_) => Step::Wait(moment.now + OTHER_ACCOUNT_AGAIN),
+                None => Step::Hold(Reason::OtherAccount),
+            };
+        }
+        match self.key {
+            Some(key) if key.late => Step::Read,
+            Some(_) | None => ask(),
+        }
+    }
+}

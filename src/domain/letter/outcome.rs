@@ -1,0 +1,142 @@
+//! What can come of a step: the service's answers, trouble on the way, and what a person asks.
+
+use serde::{Deserialize, Serialize};
+
+use super::fact::{Abandonment, Reason};
+use super::mail::{Evidence, Mail};
+use super::shown::Shown;
+use crate::base::clock::Time;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Create(CreateAnswer),
+    Upload(UploadAnswer),
+    UploadAgain(UploadAnswer),
+    Read(ReadAnswer),
+    Confirm(ConfirmAnswer),
+    Cancel(CancelAnswer),
+    /// No answer, or one that decides nothing, to whatever was asked.
+    Trouble(Trouble),
+    /// Decided without asking anybody.
+    Abandon(Abandonment),
+    Hold(Reason),
+    Wait(Time),
+    Nothing,
+    /// A person's wish.
+    Asked(Command),
+    /// Our own state went back in time or is damaged.
+    Restored,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CreateAnswer {
+    Made(Box<Mail>),
+    /// 400 `invalid_request`, 422 `over_weight`: never to be created as it is.
+    Refused(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UploadAnswer {
+    Taken {
+        document: usize,
+    },
+    /// Where to upload was in the memory of a process that ended.
+    TargetsLost,
+    Refused(String),
+    /// The spool no longer holds what was admitted.
+    Damaged {
+        document: usize,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadAnswer {
+    Found(Box<Reading>),
+    NotFound(Evidence),
+}
+
+/// A mail as the service shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    pub status: Status,
+    pub cancellable: bool,
+    pub created_at: Time,
+    pub confirm_by: Time,
+    pub ships_at: Time,
+    pub shipped_at: Option<Time>,
+    pub tracking: Option<String>,
+    pub shown: Shown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Pending,
+    Confirmed,
+    Shipped,
+    Cancelled,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfirmAnswer {
+    /// 204, or 409 `mail_already_confirmed`.
+    Confirmed,
+    PaymentInProgress,
+    Declined(Evidence),
+    NotFound(Evidence),
+    /// 422 `file_not_uploaded`.
+    FilesMissing,
+    /// 422 `invalid_file`, `page_count_mismatch`.
+    NeverPostable(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CancelAnswer {
+    /// 204, or 409 `mail_already_cancelled`.
+    Cancelled,
+    /// Not confirmed yet, or already being packed.
+    NotCancellable,
+    WindowExpired,
+    NotFound(Evidence),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// It may or may not have had an effect.
+    Unknown(String),
+    /// It had none; worth trying again, at the soonest then.
+    Later { soonest: Option<Time>, why: String },
+    /// The account can't do it until somebody mends it.
+    Account(AccountProblem),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccountProblem {
+    CardDeclined,
+    CardNotRegistered,
+    AccountNotFound,
+    /// 401 or 403 with a fresh token too, or the credentials themselves are refused.
+    NotAllowed(String),
+    OtherPayment(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Command {
+    Hold,
+    Release,
+    Retry,
+    Cancel,
+}
+
+impl Command {
+    pub const ALL: [Self; 4] = [Self::Hold, Self::Release, Self::Retry, Self::Cancel];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hold => "hold",
+            Self::Release => "release",
+            Self::Retry => "retry",
+            Self::Cancel => "cancel",
+        }
+    }
+}

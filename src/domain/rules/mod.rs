@@ -1,0 +1,155 @@
+//! A folder's rules and the facts of a drop: the first rule whose conditions all hold decides.
+//!
+//! Pure. It says not only what, but why: each condition's verdict, and where the address came from.
+
+mod explain;
+mod past;
+mod route;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::{NaiveDateTime, NaiveTime, Weekday};
+use regex::Regex;
+
+pub use explain::{Checked, Explanation, Tried};
+pub use past::Again;
+
+use crate::domain::address::{Address, Receiver};
+use crate::domain::drop::{Refusal, Waiting};
+use crate::domain::letter::{Order, Print, ReplyLetterpack, Shipping};
+
+/// All that decides what letter a drop makes.
+#[derive(Debug)]
+pub struct Rules {
+    /// The folder's name, which becomes the letter's source.
+    pub folder: String,
+    pub account: String,
+    pub cost_centre: Option<String>,
+    pub rules: Vec<Rule>,
+}
+
+#[derive(Debug)]
+pub struct Rule {
+    pub name: String,
+    /// Where it stands in its file.
+    pub line: usize,
+    pub when: When,
+    pub receiver: ReceiverFrom,
+    pub sender: Address,
+    pub shipping: Shipping,
+    pub print: Print,
+    pub print_files: Vec<(Arc<Regex>, Print)>,
+    pub reply_letterpack: Option<ReplyLetterpack>,
+}
+
+/// Conditions, all of which must hold; spans include both ends.
+#[derive(Debug, Default)]
+pub struct When {
+    pub file_name: Option<Arc<Regex>>,
+    pub pages: Option<(Option<u32>, Option<u32>)>,
+    pub size: Option<(Option<u64>, Option<u64>)>,
+    pub weekday: Option<Vec<Weekday>>,
+    pub time: Option<(NaiveTime, NaiveTime)>,
+}
+
+#[derive(Debug)]
+pub enum ReceiverFrom {
+    Written(Receiver),
+    /// A key for the address book, with `{group}`s of the file name in it.
+    Book(String),
+    Sidecar,
+}
+
+/// What is known of a drop when it is decided.
+#[derive(Debug)]
+pub struct DropFacts<'a> {
+    /// Its name, normalised (NFC).
+    pub name: &'a str,
+    pub documents: &'a [Found],
+    /// When it arrived, by the clock on the wall.
+    pub arrived: NaiveDateTime,
+    pub sidecar: Option<&'a Sidecar>,
+    /// Why there is no address book, or the receivers.
+    pub book: Result<Option<&'a crate::domain::address_book::AddressBook>, &'a str>,
+}
+
+/// One PDF as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub name: String,
+    pub size: u64,
+    pub pages: u32,
+    pub sha256: String,
+}
+
+/// What a drop brings along.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sidecar {
+    pub receiver: Receiver,
+    pub sender: Option<Address>,
+    pub shipping: Option<Shipping>,
+    pub print: Option<Print>,
+    pub reply_letterpack: Option<ReplyLetterpack>,
+    pub pages: Option<u32>,
+}
+
+#[derive(Debug)]
+pub enum Verdict {
+    /// What will be posted, and what of it may be wrong.
+    Send(Box<Order>, Vec<String>),
+    Refuse(Refusal),
+    Hold(Waiting),
+}
+
+impl Rules {
+    /// What becomes of a drop.
+    pub fn decide(&self, facts: &DropFacts<'_>) -> Verdict {
+        self.explain(facts).verdict
+    }
+
+    /// Whether a drop of this name may need a sidecar, as far as its name tells.
+    pub fn may_need_sidecar(&self, name: &str) -> bool {
+        self.may_need(name, |receiver| matches!(receiver, ReceiverFrom::Sidecar))
+    }
+
+    /// Whether a drop of this name may need the address book, as far as its name tells.
+    pub fn may_need_book(&self, name: &str) -> bool {
+        self.may_need(name, |receiver| matches!(receiver, ReceiverFrom::Book(_)))
+    }
+
+    fn may_need(&self, name: &str, is_it: impl Fn(&ReceiverFrom) -> bool) -> bool {
+        let fits = |rule: &&Rule| rule.when.file_name.as_ref().is_none_or(|regex| regex.is_match(name));
+        for rule in self.rules.iter().filter(fits) {
+            if is_it(&rule.receiver) {
+                return true;
+            }
+            // A rule without another condition ends the search.
+            if rule.when.is_name_only() {
+                return false;
+            }
+        }
+        false
+    }
+}
+
+impl When {
+    fn is_name_only(&self) -> bool {
+        self.pages.is_none() && self.size.is_none() && self.weekday.is_none() && self.time.is_none()
+    }
+}
+
+/// Puts captured groups into a template such as `{customer}`.
+pub fn fill(template: &str, groups: &BTreeMap<String, String>) -> Result<String, String> {
+    let mut filled = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, after) = after.split_once('}').ok_or_else(|| "a `{` has no `}`".to_owned())?;
+        let value = groups.get(name).ok_or_else(|| format!("there is no group `(?<{name}>…)`"))?;
+        filled.push_str(before);
+        filled.push_str(value);
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}

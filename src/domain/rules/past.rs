@@ -1,0 +1,102 @@
+//! A letter of the past by the rules of today: what would be another.
+
+use chrono::NaiveDateTime;
+
+use super::{DropFacts, Found, Rules, Sidecar, Verdict};
+use crate::domain::address_book::AddressBook;
+use crate::domain::drop::{Refusal, Waiting};
+use crate::domain::letter::Order;
+
+/// What the rules of today make of a letter that was taken in.
+#[derive(Debug)]
+pub enum Again {
+    /// An order, and in what it is another than the one it had; `untold`: in more, perhaps, than its sidecar
+    /// had said.
+    Sent {
+        order: Box<Order>,
+        differs: Vec<String>,
+        untold: bool,
+    },
+    Refused(Refusal),
+    Waits(Waiting),
+}
+
+impl Rules {
+    /// Decides once more. A sidecar is not kept: where one is needed, it is known whom it named and no more.
+    pub fn again(
+        &self,
+        name: &str,
+        arrived: NaiveDateTime,
+        order: &Order,
+        book: Result<Option<&AddressBook>, &str>,
+    ) -> Again {
+        let found = order.documents.iter().map(|document| Found {
+            name: document.name.clone(),
+            size: document.size,
+            pages: document.pages,
+            sha256: document.sha256.clone(),
+        });
+        let documents: Vec<Found> = found.collect();
+        let facts = DropFacts { name, documents: &documents, arrived, sidecar: None, book };
+        let mut verdict = self.decide(&facts);
+        let by_sidecar = matches!(verdict, Verdict::Hold(Waiting::Sidecar));
+        if by_sidecar {
+            verdict = self.decide(&DropFacts { sidecar: Some(&sidecar_of(order)), ..facts });
+        }
+        match verdict {
+            Verdict::Send(again, _) => {
+                let (mut differs, more) = (decided(order, &again), sayable(order, &again));
+                let untold = by_sidecar && !more.is_empty();
+                differs.extend(more.into_iter().filter(|_| !by_sidecar));
+                Again::Sent { order: again, differs, untold }
+            }
+            Verdict::Refuse(refusal) => Again::Refused(refusal),
+            Verdict::Hold(waiting) => Again::Waits(waiting),
+        }
+    }
+}
+
+fn sidecar_of(order: &Order) -> Sidecar {
+    Sidecar {
+        receiver: order.receiver.clone(),
+        sender: None,
+        shipping: None,
+        print: None,
+        reply_letterpack: None,
+        pages: None,
+    }
+}
+
+/// In what an order is another that only rules decide, in words; without names and addresses.
+fn decided(was: &Order, is: &Order) -> Vec<String> {
+    let mut found = Vec::new();
+    if was.account != is.account {
+        found.push(format!("paid by {} instead of {}", is.account, was.account));
+    }
+    if was.receiver != is.receiver {
+        found.push("to another receiver or address".to_owned());
+    }
+    if was.cost_centre != is.cost_centre {
+        let name = |centre: &Option<String>| centre.clone().unwrap_or_else(|| "no cost centre".to_owned());
+        found.push(format!("put down to {} instead of {}", name(&is.cost_centre), name(&was.cost_centre)));
+    }
+    found
+}
+
+/// The same of what a sidecar can say, too.
+fn sayable(was: &Order, is: &Order) -> Vec<String> {
+    let mut found = Vec::new();
+    if was.shipping != is.shipping {
+        found.push(format!("posted {} instead of {}", is.shipping, was.shipping));
+    }
+    if was.sender != is.sender {
+        found.push("from another sender".to_owned());
+    }
+    if was.reply_letterpack != is.reply_letterpack {
+        found.push("with another reply letter pack, or without".to_owned());
+    }
+    if was.documents.iter().zip(&is.documents).any(|(was, is)| was.print != is.print) {
+        found.push("printed otherwise".to_owned());
+    }
+    found
+}

@@ -1,0 +1,88 @@
+//! What the deciding rule makes of a drop: an order, a refusal, or a wait.
+
+use super::{DropFacts, Found, ReceiverFrom, Rule, Rules, Sidecar, Verdict, fill};
+use crate::domain::address::Receiver;
+use crate::domain::drop::{Refusal, Waiting};
+use crate::domain::letter::{Document, Order, Print};
+
+impl Rules {
+    /// Where the receiver came from, and the verdict.
+    pub(super) fn apply(&self, rule: &Rule, facts: &DropFacts<'_>) -> (Option<String>, Verdict) {
+        match rule.receiver(facts) {
+            Ok((receiver, from)) => (Some(from), self.order(rule, facts, receiver)),
+            Err(verdict) => (None, verdict),
+        }
+    }
+
+    fn order(&self, rule: &Rule, facts: &DropFacts<'_>, receiver: Receiver) -> Verdict {
+        let sidecar = facts.sidecar;
+        let documents: Vec<Document> =
+            facts.documents.iter().map(|found| rule.document(found, sidecar)).collect();
+        let pages = documents.iter().map(|document| document.pages).fold(0, u32::saturating_add);
+        if let Some(said) = sidecar.and_then(|sidecar| sidecar.pages).filter(|said| *said != pages) {
+            return Verdict::Refuse(Refusal::OtherPages { said, found: pages });
+        }
+        let own = |sidecar: &Sidecar| sidecar.reply_letterpack.clone();
+        let order = Order {
+            account: self.account.clone(),
+            source: self.folder.clone(),
+            shipping: sidecar.and_then(|s| s.shipping.clone()).unwrap_or_else(|| rule.shipping.clone()),
+            sender: sidecar.and_then(|s| s.sender.clone()).unwrap_or_else(|| rule.sender.clone()),
+            receiver,
+            reply_letterpack: sidecar.and_then(own).or_else(|| rule.reply_letterpack.clone()),
+            not_before: None,
+            sealed_pdf: false,
+            cost_centre: self.cost_centre.clone(),
+            documents,
+        };
+        let problems = order.problems();
+        if !problems.is_empty() {
+            return Verdict::Refuse(Refusal::NotPostable(problems));
+        }
+        let doubts = order.doubts().iter().map(ToString::to_string).collect();
+        Verdict::Send(Box::new(order), doubts)
+    }
+}
+
+impl Rule {
+    fn receiver(&self, facts: &DropFacts<'_>) -> Result<(Receiver, String), Verdict> {
+        if !matches!(self.receiver, ReceiverFrom::Sidecar) && facts.sidecar.is_some() {
+            return Err(Verdict::Refuse(Refusal::SidecarUnwanted { rule: self.name.clone() }));
+        }
+        match &self.receiver {
+            ReceiverFrom::Written(receiver) => Ok((receiver.clone(), "written in the rule".to_owned())),
+            ReceiverFrom::Sidecar => match facts.sidecar {
+                Some(sidecar) => Ok((sidecar.receiver.clone(), "the sidecar".to_owned())),
+                None => Err(Verdict::Hold(Waiting::Sidecar)),
+            },
+            ReceiverFrom::Book(template) => {
+                let key = fill(template, &self.groups(facts.name))
+                    .map_err(|why| Verdict::Hold(Waiting::Book(why)))?;
+                let book = match facts.book {
+                    Ok(Some(book)) => book,
+                    Ok(None) => return Err(Verdict::Hold(Waiting::Book("there is none".to_owned()))),
+                    Err(why) => return Err(Verdict::Hold(Waiting::Book(why.to_owned()))),
+                };
+                match book.receiver(&key) {
+                    Some(receiver) => Ok((receiver.clone(), format!("the address book, key {key}"))),
+                    None => Err(Verdict::Refuse(Refusal::NoReceiver { key })),
+                }
+            }
+        }
+    }
+
+    fn document(&self, found: &Found, sidecar: Option<&Sidecar>) -> Document {
+        let special = self.print_files.iter().find(|(regex, _)| regex.is_match(&found.name));
+        let print: &Print = match (sidecar.and_then(|sidecar| sidecar.print.as_ref()), special) {
+            (Some(print), _) | (None, Some((_, print))) => print,
+            (None, None) => &self.print,
+        };
+        Document {
+            name: found.name.clone(),
+            size: found.size,
+            pages: found.pages,
+            sha256: found.sha256.clone(),
+            print: print.clone(),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Carries one letter through its steps until it has to wait: decide, perform, record.
+
+use std::sync::atomic::Ordering;
+
+use chrono::TimeDelta;
+
+use super::account::Account;
+use super::{DispatchError, Shared, perform};
+use crate::base::clock::Time;
+use crate::domain::letter::{
+    Answer, Change, Command, Due, Letter, Moment, Number, Outcome, Realm, Start, State,
+};
+use crate::outside::journal;
+use crate::outside::store::{Record, RecordError, StoreError};
+
+/// A paused account's letters look again after this, besides being woken when it works.
+const PAUSED_LOOK: TimeDelta = TimeDelta::minutes(1);
+/// After a change that could not be recorded for a reason that will not go away.
+const UNRECORDABLE: TimeDelta = TimeDelta::hours(1);
+
+/// Why a letter was put down.
+#[derive(Debug)]
+pub(super) enum PutDown {
+    Waits,
+    /// Nothing can be written at present.
+    DiskFull,
+    /// The process must end.
+    Ends(DispatchError),
+}
+
+impl From<RecordError> for PutDown {
+    fn from(error: RecordError) -> Self {
+        match error {
+            // If somebody else changed it, it is loaded anew.
+            RecordError::Stale(_) => Self::Waits,
+            RecordError::NotWritten(_) => Self::DiskFull,
+            RecordError::Sqlite(error) if RecordError::is_full(&error) => Self::DiskFull,
+            RecordError::Halted(halted) => Self::Ends(halted.into()),
+            RecordError::Read(error) => Self::Ends(error.into()),
+            RecordError::Sqlite(error) if !RecordError::refuses(&error) => {
+                Self::Ends(StoreError::from(error).into())
+            }
+            error @ (RecordError::Contradiction(..) | RecordError::Json(_) | RecordError::Sqlite(_)) => {
+                Self::Ends(DispatchError::Unrecordable(error))
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// `probe`: it may go though its account is paused, to see whether it works again.
+    pub(super) async fn carry(&self, number: Number, probe: bool) -> PutDown {
+        let put_down = match self.try_to_carry(number, probe).await {
+            Ok(()) => return PutDown::Waits,
+            Err(error) => PutDown::from(error),
+        };
+        let PutDown::Ends(DispatchError::Unrecordable(error)) = put_down else { return put_down };
+        // One letter that can't be recorded keeps no other waiting.
+        journal::unrecordable(number, &error);
+        let until = self.clock.now() + UNRECORDABLE;
+        match self.store.put_off(number, until, error.to_string()).await {
+            Ok(()) => PutDown::Waits,
+            Err(error) => error.into(),
+        }
+    }
+
+    async fn try_to_carry(&self, number: Number, probe: bool) -> Result<(), RecordError> {
+        let Some(mut letter) = self.store.letter(number)? else {
+            return self.refuse_orders(number).await;
+        };
+        let account = self.accounts.get(&letter.order.account).map(AsRef::as_ref);
+        loop {
+            if self.stopping.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+            let order = self.store.order_for(number)?;
+            let Some((outcome, moment)) = self.next(&letter, order, account, probe).await? else {
+                return Ok(());
+            };
+            let mut change = letter.after(&outcome, &moment);
+            if change.facts.is_empty() && change.due == Due::Now && order.is_none() {
+                // Nothing came of it, so it is not repeated at once.
+                change.due = Due::At(moment.now + moment.retry.quickest);
+            }
+            let goes_on = change.due == Due::Now;
+            letter = self.record(letter, change, moment.now, order.map(|(id, _)| id)).await?;
+            self.memory.look_after(&letter);
+            if !goes_on {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What came of the next thing to do; `None` if there is nothing that can be done now.
+    async fn next(
+        &self,
+        letter: &Letter,
+        order: Option<(i64, Command)>,
+        account: Option<&Account>,
+        probe: bool,
+    ) -> Result<Option<(Outcome, Moment)>, RecordError> {
+        if let Some((_, command)) = order {
+            // Without knowing the realm one can only be asked what needs nobody's answer.
+            let realm = account.and_then(Account::realm).unwrap_or(Realm(String::new()));
+            let moment = self.moment(letter, realm, Start::Go);
+            return Ok(Some((Outcome::Asked(command), moment)));
+        }
+        let Some((account, realm)) = account.and_then(|account| Some((account, account.realm()?))) else {
+            return Ok(None);
+        };
+        let start = self.start(letter, account, probe)?;
+        let step = letter.next_step(&self.moment(letter, realm.clone(), start));
+        let (asked, outcome) = self.perform(letter, step, account, &realm).await;
+        let moment = self.moment(letter, realm, start);
+        if asked {
+            account.answered(!perform::is_silence(&outcome), moment.now);
+        }
+        Ok(Some((outcome, moment)))
+    }
+
+    fn moment(&self, letter: &Letter, realm: Realm, start: Start) -> Moment {
+        Moment { now: self.clock.now(), jitter: jitter(letter), realm, start, retry: self.retry }
+    }
+
+    /// Whether something new may be begun that costs money.
+    fn start(&self, letter: &Letter, account: &Account, probe: bool) -> Result<Start, StoreError> {
+        let begins = matches!(letter.state, State::Admitted | State::Uploaded { .. });
+        if probe || !begins || self.store.paused(&account.name)?.is_none() {
+            return Ok(Start::Go);
+        }
+        Ok(Start::WaitUntil(self.clock.now() + PAUSED_LOOK))
+    }
+
+    async fn record(
+        &self,
+        letter: Letter,
+        change: Change,
+        at: Time,
+        order: Option<i64>,
+    ) -> Result<Letter, RecordError> {
+        let (facts, trouble) = (change.facts.clone(), change.trouble.clone());
+        let letter = self.store.record(Record { letter, change, at, order }).await?;
+        journal::recorded(&letter, &facts, trouble.as_deref());
+        self.bells.originals.notify_one();
+        Ok(letter)
+    }
+
+    async fn refuse_orders(&self, number: Number) -> Result<(), RecordError> {
+        while let Some((id, _)) = self.store.order_for(number)? {
+            let answer = Answer::Refused(format!("there is no letter {number}"));
+            self.store.answer_order(id, answer, self.clock.now()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Spreads the waits of letters that began together, without chance: what happened can be had again.
+fn jitter(letter: &Letter) -> u8 {
+    let mixed = (letter.number.0 << 8 | u64::from(letter.attempts & 255)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed.to_be_bytes()[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_disk_in_doubt_is_called_that_and_every_other_end_keeps_its_cause() {
+        let json = || serde_json::from_str::<u8>("x").unwrap_err();
+        assert!(matches!(PutDown::from(RecordError::Stale(Number(1))), PutDown::Waits));
+        assert!(matches!(PutDown::from(RecordError::NotWritten(String::new())), PutDown::DiskFull));
+        let PutDown::Ends(error) = PutDown::from(RecordError::Json(json())) else { panic!("it went on") };
+        assert!(matches!(error, DispatchError::Unrecordable(_)), "{error}");
+        assert!(format!("{:#}", anyhow::Error::from(error)).contains(&json().to_string()));
+        let broken = PutDown::from(RecordError::Read(StoreError::Broken));
+        assert!(matches!(broken, PutDown::Ends(DispatchError::Store(StoreError::Broken))));
+    }
+}

@@ -1,0 +1,259 @@
+//! The one loop: takes the next due letters, lets each take its steps, and says when to look again.
+//!
+//! What is due, paused or ordered stands in the store; a wake-up carries no news. Deadlines and open
+//! intents come first, then what is to be begun, then what is followed. A worker holds a letter alone
+//! from picking it up to putting it down.
+
+mod account;
+mod carry;
+mod intake;
+mod memory;
+mod perform;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chrono::TimeDelta;
+use tokio::task::JoinSet;
+
+pub use account::Account;
+use carry::PutDown;
+use memory::Memory;
+
+use crate::base::bells::Bells;
+use crate::base::clock::{Clock, Time};
+use crate::domain::letter::{Number, Retry};
+use crate::domain::pause::Probe;
+use crate::outside::journal;
+use crate::outside::spool::{Spool, Ulid};
+use crate::outside::store::{Halted, RecordError, Store, StoreError};
+
+/// While the disk takes nothing.
+const DISK_REST: TimeDelta = TimeDelta::seconds(10);
+/// Less than this is a clock being corrected.
+const CLOCK_SET_BACK: TimeDelta = TimeDelta::minutes(1);
+const URGENCIES: [u8; 3] = [0, 1, 2];
+
+#[derive(Debug, thiserror::Error)]
+pub enum DispatchError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Halted(#[from] Halted),
+    /// Our own decision does not fit the records: a mistake of the program, not of the disk.
+    #[error("a change of a letter or an account can't be recorded")]
+    Unrecordable(#[source] RecordError),
+    #[error("the spool can't be read")]
+    Spool(#[from] std::io::Error),
+    #[error("a letter's task ended in a panic")]
+    Panic,
+}
+
+/// What every worker uses.
+#[derive(Debug)]
+struct Shared {
+    store: Arc<Store>,
+    spool: Arc<Spool>,
+    accounts: BTreeMap<String, Arc<Account>>,
+    clock: Clock,
+    retry: Retry,
+    memory: Memory,
+    stopping: AtomicBool,
+    bells: Bells,
+}
+
+#[derive(Debug)]
+pub struct Dispatch {
+    shared: Arc<Shared>,
+    at_once: usize,
+    workers: JoinSet<(Option<Number>, PutDown)>,
+    busy: HashSet<Number>,
+    /// Entries of the spool that could not be read, and when that is tried again, if ever.
+    unreadable: HashMap<Ulid, Option<Time>>,
+    disk_rests: Option<Time>,
+    /// The time at the last tick, by the wall and by the steady clock.
+    seen: (Time, TimeDelta),
+}
+
+impl Dispatch {
+    pub fn new(
+        store: Arc<Store>,
+        spool: Spool,
+        accounts: Vec<Account>,
+        clock: Clock,
+        retry: Retry,
+        at_once: usize,
+        bells: &Bells,
+    ) -> Self {
+        let accounts =
+            accounts.into_iter().map(|account| (account.name.clone(), Arc::new(account))).collect();
+        // A clock that was set back while nobody looked is noticed at the first tick.
+        let now = clock.now();
+        let recorded = store.last_recorded().ok().flatten();
+        let seen = (recorded.map_or(now, |recorded| recorded.max(now)), clock.steady());
+        let shared = Shared {
+            store,
+            spool: Arc::new(spool),
+            accounts,
+            clock,
+            retry,
+            memory: Memory::default(),
+            stopping: AtomicBool::new(false),
+            bells: bells.clone(),
+        };
+        Self {
+            shared: Arc::new(shared),
+            at_once,
+            workers: JoinSet::new(),
+            busy: HashSet::new(),
+            unreadable: HashMap::new(),
+            disk_rests: None,
+            seen,
+        }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.workers.is_empty()
+    }
+
+    /// Workers put their letters down after the step they are in.
+    pub fn stop(&mut self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+    }
+
+    /// One look at everything: gives work to whoever is free, and says when to look again at the latest.
+    pub async fn tick(&mut self) -> Result<Option<Time>, DispatchError> {
+        self.notice_clock().await?;
+        let now = self.shared.clock.now();
+        if let Some(until) = self.disk_rests.filter(|until| now < *until) {
+            return Ok(Some(until));
+        }
+        self.take_in().await?;
+        self.obey().await?;
+        for number in self.shared.store.ordered_letters()? {
+            // A person's wish need not wait until slow calls have their answers.
+            self.pick_up(number, false, self.at_once * 2);
+        }
+        let mut next = self.look_at_accounts(now).await?;
+        for urgency in URGENCIES {
+            for account in self.shared.accounts.clone().values() {
+                next.extend(self.hand_out(account, urgency, now).await?);
+            }
+        }
+        Ok(next.into_iter().min())
+    }
+
+    /// What is due by a wall clock that was set back would come too late by as much.
+    async fn notice_clock(&mut self) -> Result<(), DispatchError> {
+        let (now, steady) = (self.shared.clock.now(), self.shared.clock.steady());
+        let back = (steady - self.seen.1) - (now - self.seen.0);
+        self.seen = (now, steady);
+        if back < CLOCK_SET_BACK {
+            return Ok(());
+        }
+        journal::clock_set_back(back);
+        self.disk_rests = None;
+        for account in self.shared.accounts.values() {
+            account.answered(true, now);
+        }
+        self.shared.written(self.shared.store.bring_forward(back, now).await)
+    }
+
+    /// Ticks until nothing can be done before some later time: for tests, whose clock stands still.
+    pub async fn settle(&mut self) -> Result<Option<Time>, DispatchError> {
+        loop {
+            let next = self.tick().await?;
+            if self.workers.is_empty() {
+                return Ok(next);
+            }
+            self.joined().await?;
+        }
+    }
+
+    /// Waits for a worker; never, if there is none.
+    pub async fn joined(&mut self) -> Result<(), DispatchError> {
+        let Some(joined) = self.workers.join_next().await else { return std::future::pending().await };
+        let (number, how) = joined.map_err(|_| DispatchError::Panic)?;
+        if let Some(number) = number {
+            self.busy.remove(&number);
+        }
+        match how {
+            PutDown::Waits => Ok(()),
+            PutDown::DiskFull => {
+                self.disk_rests = Some(self.shared.clock.now() + DISK_REST);
+                Ok(())
+            }
+            PutDown::Ends(error) => Err(error),
+        }
+    }
+
+    fn free(&self) -> usize {
+        self.at_once.saturating_sub(self.workers.len())
+    }
+
+    fn pick_up(&mut self, number: Number, probe: bool, at_once: usize) {
+        if self.workers.len() < at_once && self.busy.insert(number) {
+            let shared = Arc::clone(&self.shared);
+            self.workers.spawn(async move { (Some(number), shared.carry(number, probe).await) });
+        }
+    }
+
+    async fn obey(&self) -> Result<(), DispatchError> {
+        for order in self.shared.store.account_orders()? {
+            journal::account_order(&order.account, order.command.word());
+            self.shared.written(self.shared.store.obey(order, self.shared.clock.now()).await)?;
+        }
+        Ok(())
+    }
+
+    /// Hands out an account's letters of one urgency; gives when more will be due.
+    async fn hand_out(
+        &mut self,
+        account: &Arc<Account>,
+        urgency: u8,
+        now: Time,
+    ) -> Result<Option<Time>, DispatchError> {
+        let store = Arc::clone(&self.shared.store);
+        if account.realm().is_none() || (urgency > 0 && account.rests(now).is_some()) {
+            return Ok(None);
+        }
+        let pause = if urgency == 1 { store.paused(&account.name)? } else { None };
+        let free = self.free();
+        match pause {
+            None if free > 0 => {
+                for number in store.due(&account.name, urgency, now, free + self.busy.len())? {
+                    self.pick_up(number, false, self.at_once);
+                }
+            }
+            Some(pause) if pause.probe(now) != Some(Probe::ByLetter) => return Ok(None),
+            Some(pause) if free > 0 => {
+                let first = store.due(&account.name, urgency, now, 1)?.into_iter().next();
+                if let Some(number) = first.filter(|number| !self.busy.contains(number)) {
+                    let probing = store.probing(&account.name, pause.probing(now)).await;
+                    self.shared.written(probing)?;
+                    self.pick_up(number, true, self.at_once);
+                }
+            }
+            None | Some(_) => {}
+        }
+        Ok(store.next_due(&account.name, urgency, now)?)
+    }
+}
+
+impl Shared {
+    /// A full disk is waited out; anything worse ends the process.
+    fn written(&self, result: Result<(), RecordError>) -> Result<(), DispatchError> {
+        self.bells.originals.notify_one();
+        match result {
+            Ok(()) | Err(RecordError::NotWritten(_)) => Ok(()),
+            Err(RecordError::Read(error)) => Err(error.into()),
+            Err(RecordError::Sqlite(error)) if RecordError::is_full(&error) => Ok(()),
+            Err(RecordError::Sqlite(error)) => Err(StoreError::from(error).into()),
+            Err(RecordError::Halted(halted)) => Err(halted.into()),
+            Err(error @ (RecordError::Stale(_) | RecordError::Contradiction(..) | RecordError::Json(_))) => {
+                Err(DispatchError::Unrecordable(error))
+            }
+        }
+    }
+}

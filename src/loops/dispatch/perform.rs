@@ -1,0 +1,128 @@
+//! Takes a step: the only match on [`Step`] with I/O behind it.
+
+use std::sync::Arc;
+
+use super::Shared;
+use super::account::Account;
+use crate::domain::letter::{CreateAnswer, Letter, Mail, Outcome, Realm, Step, Trouble, UploadAnswer};
+use crate::outside::api::{Failure, KnownMail, Stored};
+use crate::outside::journal;
+use crate::outside::spool::{EntryError, Ulid};
+
+impl Shared {
+    /// Whether anybody was asked, and what came of it.
+    pub(super) async fn perform(
+        &self,
+        letter: &Letter,
+        step: Step,
+        account: &Account,
+        realm: &Realm,
+    ) -> (bool, Outcome) {
+        let outcome = match (step, letter.state.mail()) {
+            (Step::Create, _) => self.create(letter, account, realm).await,
+            (Step::Upload { document }, Some(mail)) => {
+                self.upload(letter, mail, document, account).await.map(Outcome::Upload)
+            }
+            (Step::UploadAgain, Some(mail)) => {
+                self.upload_all(letter, mail, account).await.map(Outcome::UploadAgain)
+            }
+            (Step::Read, Some(mail)) => {
+                account.client.read(self.known(letter, mail)).await.map(Outcome::Read)
+            }
+            (Step::Confirm, Some(mail)) => {
+                account.client.confirm(self.known(letter, mail)).await.map(Outcome::Confirm)
+            }
+            (Step::Cancel, Some(mail)) => {
+                account.client.cancel(self.known(letter, mail)).await.map(Outcome::Cancel)
+            }
+            (Step::Abandon(why), _) => return (false, Outcome::Abandon(why)),
+            (Step::Hold(reason), _) => return (false, Outcome::Hold(reason)),
+            (Step::Wait(until), _) => return (false, Outcome::Wait(until)),
+            (
+                Step::Nothing
+                | Step::Upload { .. }
+                | Step::UploadAgain
+                | Step::Read
+                | Step::Confirm
+                | Step::Cancel,
+                _,
+            ) => return (false, Outcome::Nothing),
+        };
+        (true, outcome.unwrap_or_else(|failure| Outcome::Trouble(failure.trouble())))
+    }
+
+    async fn create(&self, letter: &Letter, account: &Account, realm: &Realm) -> Result<Outcome, Failure> {
+        let k = letter.mails + 1;
+        let answer = match account.client.create(letter.number, k, &letter.order, realm).await {
+            Ok(created) => {
+                self.memory.made(letter.number, k, created.targets, self.clock.steady());
+                CreateAnswer::Made(Box::new(created.mail))
+            }
+            Err(Failure::Refused(why)) => CreateAnswer::Refused(why),
+            Err(other) => return Err(other),
+        };
+        Ok(Outcome::Create(answer))
+    }
+
+    fn known<'a>(&self, letter: &Letter, mail: &'a Mail) -> KnownMail<'a> {
+        KnownMail { mail, watched: self.memory.watched(letter.number, mail, self.clock.steady()) }
+    }
+
+    /// The bytes are compared with what was taken in before they leave.
+    async fn upload(
+        &self,
+        letter: &Letter,
+        mail: &Mail,
+        document: usize,
+        account: &Account,
+    ) -> Result<UploadAnswer, Failure> {
+        let Some(target) = self.memory.target(letter.number, mail, document) else {
+            return Ok(UploadAnswer::TargetsLost);
+        };
+        let bytes = match self.document(letter, document).await {
+            Ok(bytes) => bytes,
+            Err(EntryError::Damaged { document }) => return Ok(UploadAnswer::Damaged { document }),
+            Err(
+                error @ (EntryError::Io(_)
+                | EntryError::Order(_)
+                | EntryError::NoOrder
+                | EntryError::PerhapsTaken(_)),
+            ) => {
+                journal::unreadable_document(letter.number, &error);
+                return Err(Failure::Later { soonest: None, why: error.to_string() });
+            }
+        };
+        match account.client.upload(&target, letter.number, document, bytes).await? {
+            Stored::Yes => Ok(UploadAnswer::Taken { document }),
+            Stored::Refused(why) => Ok(UploadAnswer::Refused(why)),
+        }
+    }
+
+    async fn document(&self, letter: &Letter, document: usize) -> Result<Vec<u8>, EntryError> {
+        let Ok(ulid) = letter.entry.parse::<Ulid>() else { return Err(EntryError::Damaged { document }) };
+        let (spool, order) = (Arc::clone(&self.spool), Arc::clone(&letter.order));
+        let read = tokio::task::spawn_blocking(move || spool.document(&ulid, &order, document));
+        read.await.map_err(std::io::Error::other)?
+    }
+
+    async fn upload_all(
+        &self,
+        letter: &Letter,
+        mail: &Mail,
+        account: &Account,
+    ) -> Result<UploadAnswer, Failure> {
+        let mut answer = UploadAnswer::TargetsLost;
+        for document in 0..letter.order.documents.len() {
+            answer = self.upload(letter, mail, document, account).await?;
+            if !matches!(answer, UploadAnswer::Taken { .. }) {
+                return Ok(answer);
+            }
+        }
+        Ok(answer)
+    }
+}
+
+/// Whether the service did not answer, so that the next letter need not be tried either.
+pub(super) fn is_silence(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Trouble(Trouble::Unknown(_) | Trouble::Later { .. }))
+}

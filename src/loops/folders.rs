@@ -1,0 +1,166 @@
+//! The folders of the configuration in force, with the handle of each that can be worked on.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::TimeDelta;
+use tokio::sync::Notify;
+
+use crate::base::clock::Time;
+use crate::config::{FilesOnDisk, Folder};
+use crate::outside::hot::Hot;
+
+#[derive(Debug, Clone)]
+pub struct Registered {
+    pub folder: Arc<Folder>,
+    /// `None` while it is away.
+    pub hot: Option<Arc<Hot>>,
+    pub looks: Looks,
+}
+
+/// How a folder was looked at in this run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Looks {
+    pub count: u64,
+    pub last: Option<Time>,
+    /// How long the last one took.
+    pub took: TimeDelta,
+    /// Whether the kernel tells of what arrives.
+    pub hears: bool,
+}
+
+/// The configuration's files as they were when it was decided what is in force.
+#[derive(Debug, Default)]
+enum DecidedBy {
+    /// Nobody said.
+    #[default]
+    Unknown,
+    /// They may be half of what they will be, so nothing is decided by them yet.
+    Unfinished,
+    Files(FilesOnDisk),
+}
+
+/// Shared by whoever works in folders; a reload replaces what is in it.
+#[derive(Debug, Default)]
+pub struct Registry {
+    folders: Mutex<BTreeMap<String, Registered>>,
+    decided_by: Mutex<DecidedBy>,
+    /// How often that was decided.
+    decisions: AtomicU64,
+    /// A saved change has mistakes, and is not in force.
+    has_mistakes: AtomicBool,
+    changed: Notify,
+    /// The names that folders had, and those they have now.
+    renamed: Mutex<BTreeMap<String, String>>,
+}
+
+impl Registry {
+    pub fn new(folders: Vec<Folder>) -> Self {
+        let registry = Self::default();
+        registry.replace(folders);
+        registry
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Registered>> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new configuration is in force. What stays where it was keeps its handle.
+    pub fn replace(&self, folders: Vec<Folder>) {
+        let mut known = self.lock();
+        let mut old = std::mem::take(&mut *known);
+        for folder in folders {
+            let before = old.remove(&folder.name).filter(|old| old.folder.path == folder.path);
+            let (hot, looks) = before.map_or((None, Looks::default()), |old| (old.hot, old.looks));
+            known.insert(folder.name.clone(), Registered { folder: Arc::new(folder), hot, looks });
+        }
+    }
+
+    /// What is in force was decided by these files, or in spite of them if they have mistakes.
+    pub fn decided_by(&self, on_disk: FilesOnDisk) {
+        *self.decided_by.lock().unwrap_or_else(PoisonError::into_inner) = DecidedBy::Files(on_disk);
+        self.decisions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often it was decided what is in force: another number means that files had settled in between.
+    pub fn decisions(&self) -> u64 {
+        self.decisions.load(Ordering::Relaxed)
+    }
+
+    /// What is in force was read from files that may not be finished: drops wait until they are read again.
+    pub fn decided_by_unfinished(&self) {
+        *self.decided_by.lock().unwrap_or_else(PoisonError::into_inner) = DecidedBy::Unfinished;
+        self.changed.notify_one();
+    }
+
+    /// Whether the files of the start were not read again yet.
+    pub fn is_unfinished(&self) -> bool {
+        let decided_by = self.decided_by.lock().unwrap_or_else(PoisonError::into_inner);
+        matches!(&*decided_by, DecidedBy::Unfinished)
+    }
+
+    /// Whether a saved change of the configuration has mistakes, so that the one of before is in force.
+    pub fn has_mistakes(&self) -> bool {
+        self.has_mistakes.load(Ordering::Relaxed)
+    }
+
+    pub fn set_has_mistakes(&self, has_mistakes: bool) {
+        self.has_mistakes.store(has_mistakes, Ordering::Relaxed);
+    }
+
+    /// Whether the configuration's files are these.
+    pub fn is_decided_by(&self, on_disk: &FilesOnDisk) -> bool {
+        let decided_by = self.decided_by.lock().unwrap_or_else(PoisonError::into_inner);
+        matches!(&*decided_by, DecidedBy::Files(files) if files == on_disk)
+    }
+
+    /// Whether drops may be decided by this folder's rules: they are in force, and their files are as they
+    /// were read. If they are not, whoever waits for [`Self::changed`] is woken.
+    pub fn is_in_force(&self, folder: &Arc<Folder>) -> bool {
+        let is_present = self.get(&folder.name).is_some_and(|known| Arc::ptr_eq(&known.folder, folder));
+        let decided_by = self.decided_by.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_unchanged = match &*decided_by {
+            DecidedBy::Unknown => true,
+            DecidedBy::Unfinished => false,
+            DecidedBy::Files(files) => files.is_unchanged(&folder.file),
+        };
+        drop(decided_by);
+        if !is_unchanged {
+            self.changed.notify_one();
+        }
+        is_present && is_unchanged
+    }
+
+    /// Resolves when a drop met files that were changed.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    pub fn all(&self) -> Vec<Registered> {
+        self.lock().values().cloned().collect()
+    }
+
+    /// The folder of this name, or the one that had it.
+    pub fn get(&self, name: &str) -> Option<Registered> {
+        let known = self.lock();
+        let renamed = self.renamed.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(name).or_else(|| known.get(renamed.get(name)?)).cloned()
+    }
+
+    pub fn renamed(&self, renamed: BTreeMap<String, String>) {
+        *self.renamed.lock().unwrap_or_else(PoisonError::into_inner) = renamed;
+    }
+
+    pub fn looked(&self, name: &str, at: Time, took: TimeDelta, hears: bool) {
+        if let Some(known) = self.lock().get_mut(name) {
+            known.looks = Looks { count: known.looks.count + 1, last: Some(at), took, hears };
+        }
+    }
+
+    pub fn set(&self, name: &str, hot: Option<Arc<Hot>>) {
+        if let Some(known) = self.lock().get_mut(name) {
+            known.hot = hot;
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A claim from what it holds to what becomes of it: read, inspected, copied, decided, recorded.
+//!
+//! The claim's ULID is the drop's name for life. Whatever was done of this before a crash is found
+//! again under it, so that it is simply done once more.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::claims::{ClaimRecord, KnownClaim, Next, next};
+use super::settle::Stamp;
+use super::shared::Shared;
+use super::take::Still;
+use super::taken_back;
+use crate::base::clock::Time;
+use crate::config::Folder;
+use crate::domain::drop::{Origin, Undecided, Waiting, pdf_of, shown, sidecars_of};
+use crate::domain::letter::LARGEST_DOCUMENT;
+use crate::domain::rules::{Found, Verdict};
+use crate::outside::hot::{Content, Hot, SeenEntry, WAS_THERE};
+use crate::outside::journal;
+use crate::outside::pdf::Inspection;
+use crate::outside::spool::{Dropped, EntryError, Ulid, sha256_of};
+use crate::outside::store::{Fate, Original, Place, RecordError, StoreError};
+
+/// What became of a claim.
+#[derive(Debug)]
+pub(super) enum Done {
+    Decided,
+    /// There is nothing to decide (any more).
+    Nothing,
+    /// The files of its folder's rules are being changed; nothing was claimed.
+    RulesUnsettled,
+    /// The address book that it needs is being changed; nothing was claimed.
+    BookUnsettled,
+    /// To be looked at once more after this long, and decided if it looks the same then.
+    Later(Duration, u64),
+    /// It needs a sidecar and has none; nothing was claimed.
+    Lacks(Vec<u8>),
+    /// It begins as a PDF and has no end yet; nothing was claimed.
+    HasNoEnd(Vec<u8>, Stamp),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TakeError {
+    #[error("it can't be moved")]
+    NoRight,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Spool(#[from] EntryError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// One claim in the hands of a worker.
+pub(super) struct Claim {
+    pub(super) shared: Arc<Shared>,
+    pub(super) folder: Arc<Folder>,
+    pub(super) hot: Arc<Hot>,
+    /// Its directory: the ULID, perhaps with [`WAS_THERE`].
+    pub(super) dir: String,
+    pub(super) ulid: Ulid,
+    /// What was counted before it was claimed: the same bytes are not inspected twice.
+    pub(super) peeked: Option<(Vec<u8>, u32)>,
+}
+
+/// Larger ones are not kept that long.
+const LARGEST_PEEKED: usize = 1 << 20;
+
+impl Claim {
+    /// Whether a drop that is not claimed yet needs a sidecar. What is said here decides nothing else.
+    pub(super) async fn needs_sidecar(&mut self, name: &[u8]) -> Result<bool, TakeError> {
+        let Content::Whole { bytes, .. } = self.hot.peek(name, LARGEST_DOCUMENT)? else { return Ok(false) };
+        let answer = self.shared.inspector.inspect(&bytes).await?;
+        let size = bytes.len() as u64;
+        let Inspection::Pages(pages) = answer else { return Ok(false) };
+        self.peeked = Some((bytes, pages)).filter(|(bytes, _)| bytes.len() <= LARGEST_PEEKED);
+        if sidecars_of(name).next().is_none() {
+            // None can be waited for.
+            return Ok(false);
+        }
+        let name = shown(name);
+        let found = Found { name: name.clone(), size, pages, sha256: String::new() };
+        let book = self.shared.book(&self.folder).await;
+        let verdict = self.verdict(&name, &[found], None, &book);
+        Ok(matches!(verdict, Verdict::Hold(Waiting::Sidecar)))
+    }
+
+    pub(super) async fn decide(self, still: &Still<'_>) -> Result<Done, TakeError> {
+        let held = self.hot.claimed(&self.dir)?;
+        let main = main_of(&held);
+        let original = self.shared.store.original(&self.ulid)?;
+        let known = KnownClaim {
+            holds_drop: main.is_some(),
+            record: original.as_ref().map(record_of),
+            in_spool: self.shared.spool.has(&self.ulid),
+            was_there: self.dir.ends_with(WAS_THERE),
+        };
+        match (next(known), main, original) {
+            (Next::Judge, Some(main), original) => {
+                // What a person accepted had its sidecar brought along, and is recorded.
+                let is_found = matches!(still, Still::Looks(_)) && original.is_none();
+                if is_found && taken_back::bring_left_behind(&self.hot, &self.dir, &main.name, &held)? {
+                    return self.later();
+                }
+                let accepted = original.and_then(accepted);
+                self.take_in(main, &held, accepted.as_deref(), still).await
+            }
+            (Next::Hold, Some(main), _) => {
+                self.record(self.origin(main), Undecided::Waits(Waiting::WasThere)).await
+            }
+            (Next::BringAlong, _, Some(original)) => {
+                taken_back::bring_along(&self.hot, &original)?;
+                self.shared.store.reclaimed(self.ulid.clone(), None).await?;
+                Box::pin(self.decide(still)).await
+            }
+            (Next::BackToShelf, _, Some(original)) => {
+                taken_back::remove_text_of(&self.hot, &original)?;
+                self.shared.store.reclaimed(self.ulid, Some(self.shared.clock.now())).await?;
+                self.shared.bells.originals.notify_one();
+                Ok(Done::Nothing)
+            }
+            (Next::Clear, _, _) => self.nothing_in(&held),
+            (Next::Leave | Next::Judge | Next::Hold | Next::BringAlong | Next::BackToShelf, _, _) => {
+                Ok(Done::Nothing)
+            }
+        }
+    }
+
+    pub(super) fn origin(&self, main: &SeenEntry) -> Origin {
+        let owner = Some(main.stat.owner);
+        Origin { folder: self.folder.name.clone(), name: main.name.clone(), owner }
+    }
+
+    /// Reads, inspects, copies and judges a drop, and records what becomes of it. If something that decides
+    /// changed meanwhile, the drop settles again.
+    async fn take_in(
+        &self,
+        main: &SeenEntry,
+        held: &[SeenEntry],
+        accepted: Option<&[String]>,
+        still: &Still<'_>,
+    ) -> Result<Done, TakeError> {
+        let mut draft = self.shared.spool.begin(&self.ulid)?;
+        let undecided = match self.judge(main, held, accepted, still, &mut draft).await {
+            Ok(Some(Verdict::Send(mut order, _warnings))) => {
+                let now = self.shared.clock.now();
+                order.not_before = self.folder.waits_until(now);
+                order.sealed_pdf = self.folder.keep.sealed_pdf;
+                draft.finish(&order, Some(&self.dropped(main, now)?))?;
+                self.shared.bells.letters.notify_one();
+                return Ok(Done::Decided);
+            }
+            Ok(Some(Verdict::Refuse(refusal))) => Undecided::Refused(refusal),
+            Ok(Some(Verdict::Hold(waiting))) => Undecided::Waits(waiting),
+            Ok(None) => {
+                draft.discard();
+                return self.later();
+            }
+            Err(error) => {
+                draft.discard();
+                return Err(error);
+            }
+        };
+        draft.discard();
+        self.record(self.origin(main), undecided).await
+    }
+
+    /// Where a letter came from and what it goes by. Its owner counts only if nobody else could have written it.
+    fn dropped(&self, main: &SeenEntry, now: Time) -> Result<Dropped, TakeError> {
+        let mut origin = self.origin(main);
+        let mut terms = self.folder.terms(now);
+        if self.folder.names.by_copy && !self.hot.is_claim_its_owners(&self.dir, &main.name, main.stat)? {
+            terms.owner_not_proved = true;
+            origin.owner = None;
+        }
+        Ok(Dropped { origin, terms })
+    }
+
+    pub(super) async fn record(&self, origin: Origin, undecided: Undecided) -> Result<Done, TakeError> {
+        journal::not_taken(&self.folder.name, &self.ulid, &undecided);
+        let at = self.shared.clock.now();
+        let content = content_of(&self.hot, &self.dir, &origin.name);
+        self.shared.store.undecide(self.ulid.clone(), origin, undecided, content, (at, at)).await?;
+        self.shared.bells.originals.notify_one();
+        Ok(Done::Decided)
+    }
+
+    /// A crash came between a sidecar and its PDF, or after everything was put away.
+    pub(super) fn nothing_in(&self, held: &[SeenEntry]) -> Result<Done, TakeError> {
+        taken_back::put_back(&self.hot, &self.dir, held)?;
+        Ok(Done::Nothing)
+    }
+}
+
+/// The PDF or subfolder among what a claim holds; the rest are its sidecars.
+pub(super) fn main_of(held: &[SeenEntry]) -> Option<&SeenEntry> {
+    held.iter().find(|seen| pdf_of(&seen.name).is_none())
+}
+
+/// The SHA-256 of a claimed PDF. What can't be read is known by its name alone.
+pub(super) fn content_of(hot: &Hot, claim: &str, name: &[u8]) -> Option<String> {
+    match hot.read(claim, None, name, LARGEST_DOCUMENT) {
+        Ok(Content::Whole { bytes, .. }) => Some(sha256_of(&bytes)),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+pub(super) fn record_of(original: &Original) -> ClaimRecord {
+    let accepted = matches!(original.fate, Fate::Undecided(Undecided::Accepted { .. }));
+    ClaimRecord { accepted, in_claim: original.place == Place::Claim }
+}
+
+/// The doubts with which a person accepted it, if one did.
+fn accepted(original: Original) -> Option<Vec<String>> {
+    match original.fate {
+        Fate::Undecided(Undecided::Accepted { doubts }) => Some(doubts),
+        Fate::Undecided(_) | Fate::Letter(_) => None,
+    }
+}

@@ -1,0 +1,126 @@
+//! What a claim holds, read and judged by the rules, in the steps of [`JUDGING`].
+
+use super::books::BookNow;
+use super::decide::{Claim, TakeError};
+use super::documents::OpenedDocument;
+use super::held_up::RulesNow;
+use super::order::{JUDGING, JudgeStep};
+use super::sidecar::Brought;
+use super::take::Still;
+use crate::domain::drop::{Waiting, shown};
+use crate::domain::rules::{DropFacts, Found, Sidecar, Verdict};
+use crate::outside::hot::SeenEntry;
+use crate::outside::spool::Draft;
+
+/// What was read of a drop.
+enum Contents {
+    Whole(Vec<Found>, Option<Box<Sidecar>>),
+    /// They say already what becomes of it.
+    Decided(Verdict),
+    Changing,
+}
+
+impl Contents {
+    fn of(opened: OpenedDocument, brought: Brought) -> Self {
+        match (opened, brought) {
+            (OpenedDocument::Changing, _) | (_, Brought::Changing) => Self::Changing,
+            (OpenedDocument::Refused(refusal), _)
+            | (OpenedDocument::Documents(_), Brought::Refused(refusal)) => {
+                Self::Decided(Verdict::Refuse(refusal))
+            }
+            (OpenedDocument::Doubtful(doubtful), _) => Self::Decided(Verdict::Hold(Waiting::Doubt(doubtful))),
+            (OpenedDocument::Documents(documents), Brought::Sidecar(sidecar)) => {
+                Self::Whole(documents, sidecar)
+            }
+        }
+    }
+}
+
+impl Claim {
+    /// What the rules say of a drop; `None` if something that decides has changed meanwhile. The documents are
+    /// copied into the draft.
+    pub(super) async fn judge(
+        &self,
+        main: &SeenEntry,
+        held: &[SeenEntry],
+        accepted: Option<&[String]>,
+        still: &Still<'_>,
+        draft: &mut Draft,
+    ) -> Result<Option<Verdict>, TakeError> {
+        let (mut looks, mut read, mut book, mut verdict) = (0, None, BookNow::None, None);
+        for step in JUDGING {
+            let is_same = match step {
+                JudgeStep::Look => {
+                    looks = self.looks_of(held)?;
+                    true
+                }
+                JudgeStep::Read => {
+                    let opened = self.open(main, accepted.unwrap_or_default(), draft).await;
+                    read = Some((opened, self.sidecar(main, held)));
+                    true
+                }
+                JudgeStep::CompareDrop => self.is_still(still, looks)?,
+                JudgeStep::Judge => {
+                    let Some((opened, brought)) = read.take() else { return Ok(None) };
+                    match Contents::of(opened?, brought?) {
+                        Contents::Whole(documents, sidecar) => {
+                            book = self.shared.book(&self.folder).await;
+                            let sidecar = sidecar.as_deref();
+                            let found = self.verdict(&shown(&main.name), &documents, sidecar, &book);
+                            // What a person has accepted is not held once more.
+                            verdict = Some(match accepted {
+                                Some(_) => found,
+                                None => self.held_for_sidecar(&main.name, sidecar, found)?,
+                            });
+                            true
+                        }
+                        Contents::Decided(found) => {
+                            verdict = Some(found);
+                            true
+                        }
+                        Contents::Changing => false,
+                    }
+                }
+                JudgeStep::CompareBook => {
+                    matches!(book, BookNow::None)
+                        || !self.needs_book(&main.name)
+                        || self.shared.is_book_the_same(&self.folder, &book).await
+                }
+                JudgeStep::CompareRules => match self.shared.rules(&self.folder) {
+                    RulesNow::InForce => true,
+                    RulesNow::Unsettled => false,
+                    // They have kept changing for so long that a person is asked.
+                    RulesNow::TooLong => {
+                        verdict = Some(Verdict::Hold(Waiting::Rules));
+                        true
+                    }
+                },
+            };
+            if !is_same {
+                return Ok(None);
+            }
+        }
+        Ok(verdict)
+    }
+
+    /// Whether the address book may decide over a drop of this name.
+    pub(super) fn needs_book(&self, name: &[u8]) -> bool {
+        self.folder.book.is_some() && self.folder.rules.may_need_book(&shown(name))
+    }
+
+    pub(super) fn verdict(
+        &self,
+        name: &str,
+        documents: &[Found],
+        sidecar: Option<&Sidecar>,
+        book: &BookNow,
+    ) -> Verdict {
+        let book = match book {
+            BookNow::None => Ok(None),
+            BookNow::Unsettled => Err("it is being written"),
+            BookNow::Settled(book) => book.as_ref().as_ref().map(Some).map_err(String::as_str),
+        };
+        let arrived = self.ulid.time().with_timezone(&self.folder.zone).naive_local();
+        self.folder.rules.decide(&DropFacts { name, documents, arrived, sidecar, book })
+    }
+}

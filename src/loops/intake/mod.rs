@@ -1,0 +1,239 @@
+//! Drops from the hot folders to the spool.
+//!
+//! Hints wake, scans decide: a look at what is there finds what has settled, and each finished drop is
+//! claimed, copied, inspected and decided by a worker. One slow or bad drop keeps no other waiting. A
+//! folder that can't be worked on is away, visibly, and is tried again.
+
+mod alone;
+mod approval;
+mod books;
+mod claims;
+mod decide;
+mod documents;
+mod epoch;
+mod found_claims;
+mod hands;
+mod held_up;
+mod hints;
+mod identity;
+mod judge;
+mod laid;
+mod left;
+mod litter;
+mod meant;
+mod open;
+mod order;
+mod rival;
+mod scan;
+mod settle;
+mod shared;
+mod shelf_names;
+mod sidecar;
+mod stamp;
+mod take;
+mod taken_back;
+mod waiting;
+mod watched;
+mod wish;
+mod work;
+mod workers;
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
+
+use chrono::TimeDelta;
+use tokio::task::JoinSet;
+
+pub use books::patience as book_patience;
+pub use claims::{ClaimRecord, KnownClaim, Next, is_ours, next};
+use decide::{Done, TakeError};
+pub use epoch::no_other_records;
+use hints::Hints;
+pub use identity::{Identity, Met, RecordedPath, identity};
+pub use left::{hold_left_out, left_out};
+pub use order::{JUDGING, JudgeStep};
+pub use settle::{Look, Settling, Stamp};
+use shared::Shared;
+pub use shelf_names::{reused_in, reused_names};
+use watched::{DueLook, Watched};
+pub use wish::{Candidate, Hand, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed};
+use work::Work;
+
+use crate::base::bells::Bells;
+use crate::base::clock::{Clock, Time};
+use crate::loops::folders::Registry;
+use crate::outside::hot::Reach;
+use crate::outside::pdf::Inspector;
+use crate::outside::spool::Spool;
+use crate::outside::store::{RecordError, Store, StoreError};
+
+/// Each inspects with a process of its own.
+const AT_ONCE: usize = 8;
+/// With so many entries before the dispatcher, it is waited for.
+const MOST_WAITING: usize = 400;
+/// While the files of a folder's rules, or its address book, are being changed.
+const UNSETTLED: TimeDelta = TimeDelta::seconds(1);
+/// After a drop could not be taken in.
+const REST: TimeDelta = TimeDelta::seconds(10);
+
+#[derive(Debug, thiserror::Error)]
+pub enum IntakeError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error(
+        "folder `{0}` was worked on with later records than these: were they put back from a backup? Start \
+         once with `mailchute run --after-restore`: every letter that is not finished is then held"
+    )]
+    OlderRecords(String),
+    #[error(
+        "a mailchute that runs now works on folder `{folder}` with a copy of these records, in {}: two would post \
+         letters twice. Stop one of them; if the copy is to go on, start it once with `mailchute run --after-restore`",
+        state.display()
+    )]
+    Twin { folder: String, state: PathBuf },
+}
+
+/// Who calls the file system of a folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Reached {
+    #[default]
+    Here,
+    ByHelper,
+}
+
+/// A worker that ended: the folder, the claim, what it was given and what came of it.
+type Worked = (String, String, Work, Result<Done, TakeError>);
+/// A look that ended: the folder, and when there is more to do.
+type Looked = (String, Watched, Result<TimeDelta, IntakeError>);
+
+#[derive(Debug)]
+pub struct Intake {
+    shared: Arc<Shared>,
+    watched: BTreeMap<String, Watched>,
+    hints: Hints,
+    at_once: usize,
+    /// So many may be handed out until those before the dispatcher are counted again.
+    places: usize,
+    workers: JoinSet<Worked>,
+    busy: BTreeMap<(String, String), Reached>,
+    /// Folders that a helper reaches are looked at beside the others.
+    looks: JoinSet<Looked>,
+    looked_at: HashSet<String>,
+    /// What ended in a folder while that was looked at.
+    ended_meanwhile: Vec<Worked>,
+    /// Whether the registry knows which names folders had in earlier runs.
+    knows_names: bool,
+}
+
+impl Intake {
+    pub fn new(
+        store: Arc<Store>,
+        spool: Spool,
+        registry: Arc<Registry>,
+        inspector: Inspector,
+        reach: Arc<Reach>,
+        clock: Clock,
+        bells: &Bells,
+    ) -> Self {
+        let shared = Shared::new(store, spool, registry, inspector, reach, clock, bells);
+        Self {
+            shared: Arc::new(shared),
+            watched: BTreeMap::new(),
+            hints: Hints::new(Arc::clone(&bells.folders)),
+            at_once: AT_ONCE,
+            places: 0,
+            workers: JoinSet::new(),
+            busy: BTreeMap::new(),
+            looks: JoinSet::new(),
+            looked_at: HashSet::new(),
+            ended_meanwhile: Vec::new(),
+            knows_names: false,
+        }
+    }
+
+    /// So many drops in hand at once, instead of the usual number.
+    #[must_use]
+    pub fn at_once(self, at_once: usize) -> Self {
+        Self { at_once, ..self }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.workers.is_empty() && self.looks.is_empty()
+    }
+
+    /// One look at every folder that is due; gives work to whoever is free, and says when to look again.
+    pub async fn tick(&mut self) -> Result<Option<Time>, IntakeError> {
+        if !std::mem::replace(&mut self.knows_names, true) {
+            self.shared.registry.renamed(self.shared.store.renamed_folders()?);
+        }
+        let hinted = self.hints.take();
+        let folders = self.shared.registry.all();
+        let is_there = |name: &String| folders.iter().any(|known| known.folder.name == *name);
+        for (gone, _) in self.watched.extract_if(.., |name, _| !is_there(name)) {
+            self.hints.watch(&gone, &[]);
+        }
+        let mut next: Option<TimeDelta> = None;
+        for known in folders {
+            let name = known.folder.name.clone();
+            if self.looked_at.contains(&name) {
+                continue;
+            }
+            let mut watched = self.watched.remove(&name).unwrap_or_default();
+            if hinted.contains(&name) {
+                watched.hinted();
+            }
+            let due = match watched.due(&self.shared, &known) {
+                DueLook::Rest(due) => due,
+                due if self.shared.reach.is_any_apart(known.folder.paths()) => {
+                    self.look_beside(due, watched, known);
+                    continue;
+                }
+                DueLook::KeepEpoch(due) => {
+                    watched.keep_epoch(&self.shared, &known)?;
+                    due
+                }
+                DueLook::Look => {
+                    watched.reached = Reached::Here;
+                    match watched.look(&self.shared, &known, Some(&mut self.hints)).await {
+                        // The disk takes nothing at present.
+                        Err(IntakeError::Record(RecordError::NotWritten(_))) => {
+                            self.shared.clock.steady() + REST
+                        }
+                        looked => looked?,
+                    }
+                }
+            };
+            self.watched.insert(name, watched);
+            next = Some(next.map_or(due, |next| next.min(due)));
+        }
+        let now = self.shared.clock.steady();
+        let again = std::mem::take(&mut *self.shared.again.lock().unwrap_or_else(PoisonError::into_inner));
+        for (name, claim) in again {
+            match self.watched.get_mut(&name) {
+                Some(watched) => watched.resume(claim, now, None),
+                None if self.looked_at.contains(&name) => self.shared.rest(&name, &claim),
+                None => {}
+            }
+        }
+        self.hand_out();
+        let steady = self.shared.clock.steady();
+        Ok(next.map(|next| self.shared.clock.now() + (next - steady).max(TimeDelta::zero())))
+    }
+
+    /// Ticks until nothing can be done before some later time: for tests, whose clock stands still.
+    pub async fn settle(&mut self) -> Result<Option<Time>, IntakeError> {
+        loop {
+            let next = self.tick().await?;
+            let now = self.shared.clock.now();
+            if self.is_idle() && next.is_none_or(|next| next > now) {
+                return Ok(next);
+            }
+            if !self.is_idle() {
+                self.joined().await?;
+            }
+        }
+    }
+}

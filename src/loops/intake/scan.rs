@@ -1,0 +1,101 @@
+//! A look at everything in a folder: what is finished, with what belongs to it, becomes work.
+
+use std::collections::HashMap;
+use std::io;
+
+use chrono::TimeDelta;
+
+use super::litter::is_litter;
+use super::settle::{Name, Settling, Stamp};
+use super::shared::{Shared, settle_time};
+use super::shelf_names::ShelfNames;
+use super::stamp::stamp_inside;
+use super::watched::Watched;
+use super::work::Work;
+use crate::config::{Accept, FirstStart, Folder, LetterKind};
+use crate::domain::drop::{Kind, is_pdf, pdf_of, shown, sidecars_of};
+use crate::outside::hot::{Hot, kind};
+use crate::outside::pdf::is_pdf_end;
+
+impl Watched {
+    /// Looks at everything that is there; what is finished becomes work.
+    pub(super) fn scan(
+        &mut self,
+        shared: &Shared,
+        folder: &Folder,
+        hot: &Hot,
+    ) -> io::Result<Option<TimeDelta>> {
+        let listing = self.listed(folder, hot)?;
+        let now = shared.clock.steady();
+        let settle = settle_time(folder, hot);
+        self.held_up.retain(&listing);
+        let had_end = |name: &[u8], at: u64| hot.end_at(name, at).is_ok_and(|tail| is_pdf_end(&tail));
+        self.waiting.grow(&listing, (&self.settling, settle), now, had_end);
+        self.waiting.lie_alone(&listing, now);
+        let waits = |name: &[u8], settling: &Settling| self.waiting.extra(folder, name, settling);
+        let look = self.settling.look(now, settle, listing, waits);
+        self.stuck.retain(|name, _| self.settling.knows(name));
+        self.was_there.retain(|(name, _)| self.settling.knows(name));
+        let ready = Some(look.ready).filter(|_| folder.accept == Accept::Yes).unwrap_or_default();
+        let finished: HashMap<Name, Stamp> = ready.iter().cloned().collect();
+        let sticks = |name: &Name, stamp: &Stamp| {
+            self.stuck.get(name).is_some_and(|(before, until)| before == stamp && now < *until)
+        };
+        for (name, stamp) in ready {
+            if sticks(&name, &stamp) {
+                continue;
+            }
+            if pdf_of(&name).is_some() {
+                if self.waiting.is_alone(&name) {
+                    self.settling.forget(&name);
+                    self.ready.push_back(Work::Sidecar((name, stamp)));
+                }
+                continue;
+            }
+            let sidecars = sidecars_of(&name).filter(|sidecar| self.settling.knows(sidecar));
+            let settled = |sidecar: Name| finished.get(&sidecar).map(|stamp| (sidecar, stamp.clone()));
+            let Some(mut parts) = sidecars.map(settled).collect::<Option<Vec<_>>>() else { continue };
+            let was_there = folder.first_start == FirstStart::Hold
+                && self.was_there.contains(&(name.clone(), stamp.inode));
+            self.settling.forget(&name);
+            let (lacked, had_no_end) = self.waiting.over(&name, &stamp);
+            let is_document =
+                !was_there && folder.letter == LetterKind::File && stamp.kind.is_none() && is_pdf(&name);
+            let is_subfolder =
+                !was_there && folder.letter == LetterKind::Subfolder && stamp.kind == Some(Kind::Directory);
+            let may_grow = (is_document || is_subfolder) && !had_no_end;
+            let peek =
+                is_document && !lacked && parts.is_empty() && folder.rules.may_need_sidecar(&shown(&name));
+            parts.push((name, stamp));
+            self.ready.push_back(Work::Drop { parts, was_there, peek, may_grow });
+        }
+        Ok(look.next)
+    }
+
+    /// Everything that may be a drop, or belong to one.
+    fn listed(&mut self, folder: &Folder, hot: &Hot) -> io::Result<Vec<(Name, Stamp)>> {
+        let mut listing = Vec::new();
+        for seen in hot.list(None)? {
+            let is_shelf = |(_, _, shelves): &(_, _, ShelfNames)| shelves.contains(&shown(&seen.name));
+            if is_litter(folder, &seen.name) || self.shelves.as_ref().is_some_and(is_shelf) {
+                continue;
+            }
+            let inside = match kind(&seen.stat) {
+                Some(Kind::Directory) if folder.letter == LetterKind::Subfolder => {
+                    // It may be gone or something else by now; others do not wait for it.
+                    let Ok(inside) = hot.inside(&seen.name) else { continue };
+                    stamp_inside(inside)
+                }
+                // Directories of people's own are left alone; one that looks like a PDF is not.
+                Some(Kind::Directory) if !is_pdf(&seen.name) => continue,
+                Some(_) | None => 0,
+            };
+            let stamp = Stamp::of(&seen, inside);
+            if stamp.times.1 <= self.since && !self.known.contains(&seen.name) {
+                self.was_there.insert((seen.name.clone(), stamp.inode));
+            }
+            listing.push((seen.name, stamp));
+        }
+        Ok(listing)
+    }
+}

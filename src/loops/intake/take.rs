@@ -1,0 +1,168 @@
+//! A drop from where it lies into the claims, and looked at there until it is still.
+
+use std::io;
+
+use super::books::BookNow;
+use super::decide::{Claim, Done, TakeError};
+use super::held_up::RulesNow;
+use super::litter::{is_half_made, is_litter};
+use super::settle::{Name, Stamp};
+use super::shared::settle_time;
+use super::stamp::stamp_inside;
+use super::taken_back::put_back;
+use super::work::Work;
+use crate::config::LetterKind;
+use crate::domain::drop::{Kind, is_pdf};
+use crate::outside::hot::{SeenEntry, kind};
+use crate::outside::pdf::is_pdf_without_end;
+
+/// What a claim looked like when it was found to be finished.
+pub(super) enum Still<'a> {
+    /// Each of its parts as it had settled in the folder.
+    Settled(&'a [(Name, Stamp)]),
+    /// The number that [`Claim::looks_of`] gave when it had settled in its claim.
+    Looks(u64),
+}
+
+impl Claim {
+    /// Claims what is to be claimed, and decides it.
+    pub(super) async fn take(mut self, work: &Work) -> Result<Done, TakeError> {
+        match work {
+            Work::Drop { parts, peek, may_grow, .. } => {
+                // Who writes it finds it under its name as long as it is left there.
+                if let Some((name, stamp)) = parts.last().filter(|_| *may_grow)
+                    && self.has_no_end(name)
+                {
+                    return Ok(Done::HasNoEnd(name.clone(), stamp.clone()));
+                }
+                if let Some((name, _)) = parts.last().filter(|_| *peek) {
+                    match self.needs_sidecar(name).await {
+                        Ok(true) => return Ok(Done::Lacks(name.clone())),
+                        Ok(false) => {}
+                        Err(TakeError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+                            return Ok(Done::Nothing);
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+                let needs_book = parts.last().is_some_and(|(name, _)| self.needs_book(name));
+                if needs_book && matches!(self.shared.book(&self.folder).await, BookNow::Unsettled) {
+                    return Ok(Done::BookUnsettled);
+                }
+                if self.shared.rules(&self.folder) == RulesNow::Unsettled {
+                    return Ok(Done::RulesUnsettled);
+                }
+                let names: Vec<&Name> = parts.iter().map(|(name, _)| name).collect();
+                if !self.claim(&names)? {
+                    return Ok(Done::Nothing);
+                }
+                self.decide(&Still::Settled(parts)).await
+            }
+            Work::Sidecar(sidecar) => self.hand_back(sidecar).await,
+            // What is not claimed under our eyes may still be written to.
+            Work::Claimed(_, looks) if *looks == Some(self.looks()?) => {
+                self.decide(&Still::Looks(looks.unwrap_or_default())).await
+            }
+            Work::Claimed(..) => self.later(),
+        }
+    }
+
+    /// Whether it may still be being written: a PDF, or a subfolder with such a PDF, with a file that a program has not
+    /// finished, or with nothing in it yet. What can't be read says nothing here.
+    fn has_no_end(&self, name: &[u8]) -> bool {
+        let is_endless =
+            |name: &[u8]| self.hot.ends(name).is_ok_and(|(head, tail)| is_pdf_without_end(&head, &tail));
+        if self.folder.letter == LetterKind::File {
+            return is_endless(name);
+        }
+        let Ok(inside) = self.hot.inside(name) else { return false };
+        let is_growing = |seen: &SeenEntry| {
+            is_half_made(&seen.name)
+                || is_pdf(&seen.name) && is_endless(&[name, b"/", seen.name.as_slice()].concat())
+        };
+        inside.iter().any(is_growing) || inside.iter().all(|seen| is_litter(&self.folder, &seen.name))
+    }
+
+    /// Says whether there was still something to claim.
+    pub(super) fn claim(&self, names: &[&Name]) -> Result<bool, TakeError> {
+        let bytes: Vec<&[u8]> = names.iter().map(|name| name.as_slice()).collect();
+        match self.hot.claim(&self.dir, None, &bytes) {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                // A sidecar may have been moved before its PDF; without it nothing is posted.
+                put_back(&self.hot, &self.dir, &self.hot.claimed(&self.dir)?)?;
+                if error.kind() == io::ErrorKind::NotFound {
+                    // Somebody took it away again.
+                    return Ok(false);
+                }
+                let no_right = error.kind() == io::ErrorKind::PermissionDenied;
+                Err(if no_right { TakeError::NoRight } else { error.into() })
+            }
+        }
+    }
+
+    /// Whether nothing of a claim has changed since it had settled, nor since `read_from`: what it looked
+    /// like before its first byte was read.
+    ///
+    /// The first comparison cannot use the time of change, because the claim's own rename sets it. The
+    /// second one does, so that a writer who sets the time of modification back is noticed as well.
+    pub(super) fn is_still(&self, still: &Still<'_>, read_from: u64) -> Result<bool, TakeError> {
+        let held = self.hot.claimed(&self.dir)?;
+        if self.looks_of(&held)? != read_from {
+            return Ok(false);
+        }
+        match still {
+            Still::Settled(parts) => self.is_as_settled(parts, &held),
+            Still::Looks(looks) => Ok(read_from == *looks),
+        }
+    }
+
+    fn is_as_settled(&self, parts: &[(Name, Stamp)], held: &[SeenEntry]) -> Result<bool, TakeError> {
+        if parts.len() != held.len() {
+            return Ok(false);
+        }
+        for (name, stamp) in parts {
+            let Some(seen) = held.iter().find(|seen| seen.name == *name) else { return Ok(false) };
+            let is_letter =
+                self.folder.letter == LetterKind::Subfolder && kind(&seen.stat) == Some(Kind::Directory);
+            let inside = if is_letter {
+                stamp_inside(self.hot.claimed_inside(&self.dir, name)?)
+            } else {
+                stamp.inside
+            };
+            if !stamp.is_as(seen, inside) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// To be looked at again: it is decided when it still looks like this then.
+    pub(super) fn later(&self) -> Result<Done, TakeError> {
+        Ok(Done::Later(settle_time(&self.folder, &self.hot), self.looks()?))
+    }
+
+    fn looks(&self) -> io::Result<u64> {
+        self.looks_of(&self.hot.claimed(&self.dir)?)
+    }
+
+    /// A number that changes with anything in the claim.
+    pub(super) fn looks_of(&self, held: &[SeenEntry]) -> io::Result<u64> {
+        let mut looks = 0;
+        for seen in held {
+            if kind(&seen.stat) == Some(Kind::Directory) {
+                looks ^= stamp_inside(self.hot.claimed_inside(&self.dir, &seen.name)?);
+            }
+        }
+        Ok(looks ^ stamp_inside(held.to_vec()))
+    }
+}
+
+impl std::fmt::Debug for Claim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Claim")
+            .field("folder", &self.folder.name)
+            .field("dir", &self.dir)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,107 @@
+//! Which drops wait longer than it takes to settle, and for what.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use super::settle::{Name, Settling, Stamp};
+use crate::config::Folder;
+use crate::domain::drop::{is_pdf, pdf_of, sidecars_of};
+
+/// Who writes a PDF in more steps than this, each after a rest, may write another one.
+const STEPS: u32 = 2;
+
+#[derive(Debug, Default)]
+pub(super) struct WaitingDrops {
+    /// Sidecars without their PDF, and since when.
+    alone: HashMap<Name, TimeDelta>,
+    /// They need a sidecar and have none yet.
+    lacking: HashSet<Name>,
+    /// They had no end when they looked like this: their writer may rest.
+    endless: HashMap<Name, Stamp>,
+    /// How often they grew after a rest.
+    steps: HashMap<Name, u32>,
+    /// They grew after they had an end, or in several steps: a scanner may append more pages.
+    appended: HashSet<Name>,
+}
+
+impl WaitingDrops {
+    pub(super) fn lacks(&mut self, name: Name) {
+        self.lacking.insert(name);
+    }
+
+    pub(super) fn has_no_end(&mut self, name: Name, stamp: Stamp) {
+        self.endless.insert(name, stamp);
+    }
+
+    /// Notes which sidecars of a folder lie there without their PDF.
+    pub(super) fn lie_alone(&mut self, listing: &[(Name, Stamp)], now: TimeDelta) {
+        let names: HashSet<&[u8]> = listing.iter().map(|(name, _)| name.as_slice()).collect();
+        let is_alone = |name: &[u8]| pdf_of(name).is_some_and(|pdf| !names.contains(pdf));
+        self.alone.retain(|name, _| names.contains(name.as_slice()) && is_alone(name));
+        for (name, _) in listing.iter().filter(|(name, _)| is_alone(name)) {
+            self.alone.entry(name.clone()).or_insert(now);
+        }
+    }
+
+    /// Notes which PDFs grew since the last look, and whether they were whole before. `had_end`: whether there is the
+    /// end of a PDF in a file at this place.
+    pub(super) fn grow(
+        &mut self,
+        listing: &[(Name, Stamp)],
+        (settling, settle): (&Settling, Duration),
+        now: TimeDelta,
+        had_end: impl Fn(&[u8], u64) -> bool,
+    ) {
+        let names: HashSet<&[u8]> = listing.iter().map(|(name, _)| name.as_slice()).collect();
+        self.steps.retain(|name, _| names.contains(name.as_slice()));
+        self.appended.retain(|name| names.contains(name.as_slice()));
+        for (name, stamp) in listing.iter().filter(|(name, stamp)| is_pdf(name) && stamp.kind.is_none()) {
+            let endless = self.endless.get(name).map(|before| (before, true));
+            let rested = settling.since(name).is_some_and(|since| now - since > time(settle));
+            let Some((before, rested)) = settling.looks(name).map(|before| (before, rested)).or(endless)
+            else {
+                continue;
+            };
+            if before.inode != stamp.inode || before.size >= stamp.size {
+                continue;
+            }
+            let steps = self.steps.entry(name.clone()).or_default();
+            *steps += u32::from(rested);
+            if *steps > STEPS || had_end(name, before.size) {
+                self.appended.insert(name.clone());
+            }
+        }
+    }
+
+    pub(super) fn is_alone(&self, sidecar: &[u8]) -> bool {
+        self.alone.contains_key(sidecar)
+    }
+
+    /// How much longer than to settle.
+    pub(super) fn extra(&self, folder: &Folder, name: &[u8], settling: &Settling) -> Option<TimeDelta> {
+        if pdf_of(name).is_some() {
+            // A sidecar goes with its PDF; that it lies there alone counts from when it does.
+            let alone = self.alone.get(name)?;
+            let before = settling.since(name).map_or(TimeDelta::zero(), |since| *alone - since);
+            return Some(before.max(TimeDelta::zero()) + time(folder.sidecar_within));
+        }
+        let lacks = self.lacking.contains(name) && !sidecars_of(name).any(|sidecar| settling.knows(&sidecar));
+        let endless = self.endless.get(name).is_some_and(|stamp| settling.looks(name) == Some(stamp));
+        let may_grow = endless || self.appended.contains(name);
+        let times = [lacks.then_some(folder.sidecar_within), may_grow.then_some(folder.incomplete)];
+        times.into_iter().flatten().map(time).max()
+    }
+
+    /// It has waited: whether it was for a sidecar, and whether for its end.
+    pub(super) fn over(&mut self, name: &[u8], stamp: &Stamp) -> (bool, bool) {
+        let was_appended = self.appended.remove(name);
+        let had_no_end = self.endless.remove(name).is_some_and(|before| before == *stamp);
+        (self.lacking.remove(name), had_no_end || was_appended)
+    }
+}
+
+fn time(configured: Duration) -> TimeDelta {
+    TimeDelta::from_std(configured).unwrap_or(TimeDelta::MAX)
+}

@@ -1,0 +1,246 @@
+//! One folder as it is watched: opened, looked at, and what of it is finished.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use super::books::BookAlarm;
+use super::held_up::HeldUpDrops;
+use super::hints::Hints;
+use super::laid::Hands;
+use super::open::NotOpened;
+use super::settle::{Name, Settling, Stamp};
+use super::shared::{Shared, together};
+use super::shelf_names::ShelfNames;
+use super::waiting::WaitingDrops;
+use super::wish::Hand;
+use super::work::Work;
+use super::{IntakeError, Reached, epoch, hands};
+use crate::config::{Folder, LetterKind, WatchMode};
+use crate::domain::drop::{self, shown};
+use crate::loops::folders::Registered;
+use crate::outside::hot::{Away, Hot};
+use crate::words::texts::{Language, Names};
+
+/// How soon after a look hints lead to another: a large copy gives thousands.
+const BREATH: TimeDelta = TimeDelta::milliseconds(100);
+/// An away folder is tried again.
+pub(super) const TRY_AGAIN: TimeDelta = TimeDelta::seconds(5);
+/// Without a hint, in case one was lost.
+const SAFETY_LOOK: Duration = Duration::from_mins(1);
+const POLL: Duration = Duration::from_secs(5);
+/// Rights may be given to a directory above, which is not seen.
+const STUCK_WAITS: TimeDelta = TimeDelta::minutes(1);
+
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    pub(super) settling: Settling,
+    hands: Hands,
+    pub(super) ready: VecDeque<Work>,
+    /// Claims that wait, until when, and what they looked like.
+    pub(super) claims: BTreeMap<String, (TimeDelta, Option<u64>)>,
+    /// By the steady clock.
+    next_look: Option<TimeDelta>,
+    last_look: Option<TimeDelta>,
+    is_hinted: bool,
+    pub(super) waiting: WaitingDrops,
+    /// What its filesystem says is not younger than this was there before, unless it is known.
+    pub(super) since: i64,
+    pub(super) known: HashSet<Name>,
+    /// What was there before, by name and inode: it stays so whatever is changed of it later.
+    pub(super) was_there: HashSet<(Name, u64)>,
+    /// What we have no right to move, as it was then, and when that is tried again.
+    pub(super) stuck: HashMap<Name, (Stamp, TimeDelta)>,
+    path: PathBuf,
+    /// Who calls its file system, and that of its address book.
+    pub(super) reached: Reached,
+    pub(super) epoch: epoch::ToldEpoch,
+    pub(super) trouble: Option<String>,
+    /// Whether this run has said how it is.
+    pub(super) is_told: bool,
+    pub(super) opened: bool,
+    /// Whether drops wait for the folder's address book.
+    pub(super) book: BookAlarm,
+    pub(super) held_up: HeldUpDrops,
+    /// The names of its shelves, and those they were read for.
+    pub(super) shelves: Option<(Names, Language, ShelfNames)>,
+}
+
+/// What is to be done for a folder; times by the steady clock.
+pub(super) enum DueLook {
+    /// Nothing until then.
+    Rest(TimeDelta),
+    /// The number of our last fact is written into it; nothing else until then.
+    KeepEpoch(TimeDelta),
+    Look,
+}
+
+impl Watched {
+    pub(super) fn hinted(&mut self) {
+        self.is_hinted = true;
+    }
+
+    pub(super) fn has_no_work(&self) -> bool {
+        self.ready.is_empty() && self.claims.is_empty()
+    }
+
+    /// A claim is decided (again) then.
+    pub(super) fn resume(&mut self, dir: String, at: TimeDelta, looks: Option<u64>) {
+        self.claims.insert(dir, (at, looks));
+    }
+
+    pub(super) fn look_again(&mut self, at: TimeDelta) {
+        self.next_look = Some(self.next_look.map_or(at, |next| next.min(at)));
+    }
+
+    pub(super) fn look_not_before(&mut self, at: TimeDelta) {
+        self.next_look = Some(at);
+    }
+
+    /// A drop stays where it was dropped.
+    pub(super) fn is_held_up(&mut self, work: &Work, why: drop::HeldUp, now: TimeDelta) {
+        if let Some((name, _)) = work.main() {
+            self.held_up.note(name.clone(), why, now);
+        }
+    }
+
+    /// A drop can't be moved; says whether that is news.
+    pub(super) fn sticks(&mut self, name: Name, stamp: &Stamp, now: TimeDelta) -> bool {
+        let before = self.stuck.insert(name, (stamp.clone(), now + STUCK_WAITS));
+        before.is_none_or(|(before, _)| before != *stamp)
+    }
+
+    pub(super) fn work(&mut self, now: TimeDelta) -> Option<Work> {
+        let due = self.claims.iter().find(|(_, (at, _))| *at <= now).map(|(dir, _)| dir.clone());
+        if let Some(dir) = due {
+            let looks = self.claims.remove(&dir).and_then(|(_, looks)| looks);
+            return Some(Work::Claimed(dir, looks));
+        }
+        self.ready.pop_front()
+    }
+
+    /// What is to be done here now.
+    pub(super) fn due(&mut self, shared: &Shared, known: &Registered) -> DueLook {
+        let (folder, now) = (&known.folder, shared.clock.steady());
+        if known.folder.path != self.path {
+            // Nothing of what was seen elsewhere counts here.
+            *self = Self { path: known.folder.path.clone(), trouble: self.trouble.take(), ..Self::default() };
+        }
+        if known.hot.is_none() {
+            self.ready.clear();
+        }
+        let breath = self.last_look.map_or(now, |last| last + BREATH);
+        let mut due = self.next_look.unwrap_or(now);
+        // Other names for its shelves are in force as soon as they are configured.
+        if self.is_hinted || (self.opened && self.has_other_names(folder)) {
+            due = due.min(breath);
+        }
+        // What is finished is taken in before one looks for more.
+        if now >= due && self.ready.is_empty() {
+            return DueLook::Look;
+        }
+        let due = self.earliest(due.max(now + TimeDelta::milliseconds(1)), now);
+        let is_told = known.hot.is_none() || !self.epoch.is_due(now);
+        if is_told { DueLook::Rest(due) } else { DueLook::KeepEpoch(due) }
+    }
+
+    /// Tells the folder how far our records are, if it is time to.
+    pub(super) fn keep_epoch(&mut self, shared: &Shared, known: &Registered) -> Result<(), IntakeError> {
+        match &known.hot {
+            Some(hot) => self.epoch.tell(&shared.store, hot, shared.clock.steady()),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks; gives when there is more to do, by the steady clock. `hints`: where they can be had.
+    pub(super) async fn look(
+        &mut self,
+        shared: &Arc<Shared>,
+        known: &Registered,
+        mut hints: Option<&mut Hints>,
+    ) -> Result<TimeDelta, IntakeError> {
+        let (folder, now) = (&known.folder, shared.clock.steady());
+        self.keep_epoch(shared, known)?;
+        self.is_hinted = false;
+        self.last_look = Some(now);
+        self.book.look(shared, folder).await?;
+        let looked = match self.opened_with_shelves(shared, known).await {
+            Ok(hot) => match self.scan(shared, folder, &hot) {
+                Ok(next) => {
+                    // People may have removed them.
+                    let furnished = hot.furnish(&[&folder.names.approve, &folder.names.cancel]);
+                    let heard = match &mut hints {
+                        Some(hints) => furnished.is_ok() && self.watch(folder, &hot, hints),
+                        None => false,
+                    };
+                    let names =
+                        self.shelves.as_ref().map(|(_, _, shelves)| shelves.clone()).unwrap_or_default();
+                    hands::look(&mut self.hands, shared, folder, (&hot, &names), now).await?;
+                    self.held_up.look(shared, folder, &hot, self.hands.failed()).await?;
+                    self.epoch.compare(&shared.store, now)?;
+                    let took = shared.clock.steady() - now;
+                    shared.registry.looked(&folder.name, shared.clock.now(), took, heard);
+                    Ok(self.after_look(folder, &hot, heard, next, now))
+                }
+                Err(error) => Err(Away::closed(error)),
+            },
+            Err(NotOpened::Away(away)) => Err(*away),
+            Err(NotOpened::Ends(error)) => return Err(*error),
+        };
+        let next = match looked {
+            Ok(next) => {
+                self.tell(shared, folder, None).await?;
+                next
+            }
+            Err(away) => {
+                shared.registry.set(&folder.name, None);
+                self.opened = false;
+                // What comes back is another directory, and must be watched anew.
+                if let Some(hints) = hints {
+                    hints.watch(&folder.name, &[]);
+                }
+                self.tell(shared, folder, Some(away.to_string())).await?;
+                now + TRY_AGAIN
+            }
+        };
+        self.next_look = Some(next);
+        Ok(self.earliest(next, now))
+    }
+
+    fn earliest(&self, look: TimeDelta, now: TimeDelta) -> TimeDelta {
+        let claims = self.claims.values().map(|(at, _)| *at).filter(|at| *at > now).min();
+        [claims, self.epoch.due(now)].into_iter().flatten().fold(look, TimeDelta::min)
+    }
+
+    fn after_look(
+        &self,
+        folder: &Folder,
+        hot: &Hot,
+        heard: bool,
+        next: Option<TimeDelta>,
+        now: TimeDelta,
+    ) -> TimeDelta {
+        let usual = if heard && !hot.is_remote() { SAFETY_LOOK } else { POLL };
+        let safety = together(now, TimeDelta::from_std(folder.poll.unwrap_or(usual)).unwrap_or(TRY_AGAIN));
+        [next, self.hands.next()].into_iter().flatten().fold(safety, TimeDelta::min)
+    }
+
+    fn watch(&self, folder: &Folder, hot: &Hot, hints: &mut Hints) -> bool {
+        let mut dirs = Vec::new();
+        if folder.mode == WatchMode::Events || (folder.mode == WatchMode::Auto && !hot.is_remote()) {
+            dirs.push(hot.path.clone());
+            let names = self.shelves.as_ref().map(|(_, _, shelves)| shelves.clone()).unwrap_or_default();
+            let names = [Hand::Approve, Hand::Cancel].map(|hand| names.of_hand(hand)).into_iter().flatten();
+            let there = names.filter(|name| hot.is_directory(name).unwrap_or(false));
+            dirs.extend(there.map(|name| hot.path.join(name)));
+            if folder.letter == LetterKind::Subfolder {
+                let names = self.settling.names().map(|name| hot.path.join(shown(name)));
+                dirs.extend(names.filter(|path| path.is_dir()));
+            }
+        }
+        hints.watch(&folder.name, &dirs) && !dirs.is_empty()
+    }
+}

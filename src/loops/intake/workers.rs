@@ -1,0 +1,196 @@
+//! Who works for intake: workers that take drops in, and looks at folders that are reached by a helper.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use tokio::runtime::Handle;
+
+use super::decide::{Claim, Done, TakeError};
+use super::watched::{DueLook, Watched};
+use super::work::Work;
+use super::{Intake, IntakeError, Looked, MOST_WAITING, REST, Reached, UNSETTLED, Worked};
+use crate::domain::drop::{HeldUp, shown};
+use crate::loops::folders::Registered;
+use crate::outside::journal;
+use crate::outside::store::RecordError;
+
+/// Drops at the same time in a folder that a helper reaches: one inspects while the other calls.
+const AT_ONCE_APART: usize = 2;
+
+impl Intake {
+    /// Looks at a folder whose calls may take long, on a thread of its own.
+    pub(super) fn look_beside(&mut self, due: DueLook, mut watched: Watched, mut known: Registered) {
+        let name = known.folder.name.clone();
+        self.looked_at.insert(name.clone());
+        // Watching is a call on its path, and a kernel hears only of its own changes there.
+        self.hints.watch(&name, &[]);
+        watched.reached = Reached::ByHelper;
+        let is_here = known.hot.as_ref().is_some_and(|hot| !hot.is_apart());
+        if is_here && self.shared.reach.is_apart(&known.folder.path) {
+            // Something was mounted there since it was opened.
+            self.shared.registry.set(&name, None);
+            watched.opened = false;
+            known.hot = None;
+        }
+        let (shared, here) = (Arc::clone(&self.shared), Handle::current());
+        self.looks.spawn_blocking(move || {
+            let looked = match due {
+                DueLook::Rest(due) => Ok(due),
+                DueLook::KeepEpoch(due) => watched.keep_epoch(&shared, &known).map(|()| due),
+                DueLook::Look => here.block_on(watched.look(&shared, &known, None)),
+            };
+            (name, watched, looked)
+        });
+    }
+
+    /// A folder has been looked at beside the others.
+    fn looked(&mut self, (name, mut watched, looked): Looked) -> Result<(), IntakeError> {
+        self.looked_at.remove(&name);
+        match looked {
+            Ok(_due) => {}
+            // The disk takes nothing at present.
+            Err(IntakeError::Record(RecordError::NotWritten(_))) => {
+                watched.look_not_before(self.shared.clock.steady() + REST);
+            }
+            Err(error) => return Err(error),
+        }
+        self.watched.insert(name.clone(), watched);
+        let (ours, others) =
+            std::mem::take(&mut self.ended_meanwhile).into_iter().partition(|(folder, ..)| *folder == name);
+        self.ended_meanwhile = others;
+        let ours: Vec<Worked> = ours;
+        ours.into_iter().try_for_each(|ended| self.worked(ended))
+    }
+
+    fn are_busy(&self, reached: Reached) -> usize {
+        self.busy.values().filter(|busy| **busy == reached).count()
+    }
+
+    /// Gives each folder in turn a worker, as long as one is free.
+    pub(super) fn hand_out(&mut self) {
+        if self.watched.values().all(Watched::has_no_work) {
+            return;
+        }
+        if self.places == 0 {
+            let waiting = self.shared.spool.arrived().map_or(0, |waiting| waiting.len());
+            self.places = MOST_WAITING.saturating_sub(waiting);
+        }
+        if self.places == 0 {
+            self.shared.bells.letters.notify_one();
+            return;
+        }
+        let mut given = true;
+        let mut here = self.are_busy(Reached::Here);
+        while given && self.places > 0 {
+            given = false;
+            for (name, watched) in &mut self.watched {
+                let Some(known) = self.shared.registry.get(name) else { continue };
+                let Some(hot) = known.hot else { continue };
+                // Those that wait for a folder that does not answer take no other's place.
+                let reached = watched.reached;
+                let is_free = match reached {
+                    Reached::Here => here < self.at_once,
+                    Reached::ByHelper => {
+                        self.busy.keys().filter(|(of, _)| of == name).count() < AT_ONCE_APART
+                    }
+                };
+                if self.places == 0 || !is_free {
+                    continue;
+                }
+                let Some(work) = watched.work(self.shared.clock.steady()) else { continue };
+                given = true;
+                self.places -= 1;
+                let Some((dir, ulid)) = work.claim(&self.shared) else { continue };
+                if self.busy.contains_key(&(name.clone(), dir.clone())) {
+                    continue;
+                }
+                self.busy.insert((name.clone(), dir.clone()), reached);
+                let (shared, folder) = (Arc::clone(&self.shared), known.folder);
+                let claim = Claim { shared, folder, hot, dir, ulid, peeked: None };
+                let name = name.clone();
+                let taken = async move {
+                    let dir = claim.dir.clone();
+                    let done = claim.take(&work).await;
+                    (name, dir, work, done)
+                };
+                match reached {
+                    Reached::Here => {
+                        here += 1;
+                        self.workers.spawn(taken);
+                    }
+                    Reached::ByHelper => {
+                        let handle = Handle::current();
+                        self.workers.spawn_blocking(move || handle.block_on(taken));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Handles the next worker or look that ends. If none is running, this never resolves.
+    pub async fn joined(&mut self) -> Result<(), IntakeError> {
+        tokio::select! {
+            Some(worked) = self.workers.join_next() => {
+                let Ok(worked) = worked else {
+                    // Its claim is taken up again at the next start; nobody else waits for it.
+                    journal::drop_panicked();
+                    return Ok(());
+                };
+                self.worked(worked)
+            }
+            Some(looked) = self.looks.join_next() => match looked {
+                Ok(looked) => self.looked(looked),
+                Err(error) => std::panic::resume_unwind(error.into_panic()),
+            },
+            else => std::future::pending().await,
+        }
+    }
+
+    fn worked(&mut self, (name, dir, work, done): Worked) -> Result<(), IntakeError> {
+        self.busy.remove(&(name.clone(), dir.clone()));
+        if self.looked_at.contains(&name) {
+            self.ended_meanwhile.push((name, dir, work, done));
+            return Ok(());
+        }
+        let Some(watched) = self.watched.get_mut(&name) else { return Ok(()) };
+        let now = self.shared.clock.steady();
+        match (done, work) {
+            (Ok(Done::Decided | Done::Nothing), _) => watched.epoch.advanced(now),
+            (Ok(Done::Lacks(drop)), _) => {
+                watched.waiting.lacks(drop);
+                watched.look_again(now);
+            }
+            (Ok(Done::HasNoEnd(drop, stamp)), _) => {
+                watched.waiting.has_no_end(drop, stamp);
+                watched.look_again(now);
+            }
+            (Ok(Done::RulesUnsettled), work) => {
+                watched.is_held_up(&work, HeldUp::Rules, now);
+                watched.look_again(now + UNSETTLED);
+            }
+            (Ok(Done::BookUnsettled), work) => {
+                watched.is_held_up(&work, HeldUp::Book, now);
+                watched.book.drop_waits();
+                watched.look_again(now + UNSETTLED);
+            }
+            (Ok(Done::Later(wait, looks)), _) => {
+                watched.resume(dir, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
+            }
+            (Err(TakeError::Record(error @ RecordError::Halted(_))), _) => return Err(error.into()),
+            (Err(TakeError::NoRight), work @ (Work::Drop { .. } | Work::Sidecar(_))) => {
+                if let Some((drop, stamp)) = work.main()
+                    && watched.sticks(drop.clone(), stamp, now)
+                {
+                    journal::no_right_to_claim(&name, &shown(drop));
+                }
+                watched.is_held_up(&work, HeldUp::Right, now);
+                watched.look_again(now);
+            }
+            (Err(error), _) => {
+                journal::not_claimed(&name, &error);
+                watched.resume(dir, now + REST, None);
+            }
+        }
+        Ok(())
+    }
+}

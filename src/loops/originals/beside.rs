@@ -1,0 +1,109 @@
+//! What lies beside an original: its text, and what else was claimed with it.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::config::Folder;
+use crate::domain::drop::{Receivers, Refusal, Undecided, Unheard, showable, shown, sidecars_of, text_name};
+use crate::domain::letter::Letter;
+use crate::outside::hot::Hot;
+use crate::outside::spool::sha256_of;
+use crate::outside::store::{Original, Store, StoreError};
+use crate::words::texts::{Noted, Times, note};
+
+/// What lay beside it on the shelf where it was, or was found: its text goes away, its sidecar along. It may
+/// have been moved by a run that did not come to this.
+pub(super) fn leave_shelf(original: &Original, hot: &Hot, found: &Path, now_at: &Path) -> io::Result<()> {
+    let recorded = original.shelved.as_deref().map(|path| Path::new(OsStr::from_bytes(path)));
+    let shelves = recorded.into_iter().chain([found]);
+    for was in shelves.filter(|was| *was != now_at && !was.starts_with(hot.claims_path())) {
+        hot.remove(&text_of(was))?;
+        for (old, new) in sidecars_beside(was).into_iter().zip(sidecars_beside(now_at)) {
+            if old != new && hot.is_there(&old)? && !hot.is_there(&new)? {
+                hot.shelve(&old, &new)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether beside this path lies a sidecar of an original that lay there, which would decide for a drop that is put
+/// there. A letter has its order already.
+pub(super) fn is_sidecar_left(original: &Original, hot: &Hot, path: &Path) -> io::Result<bool> {
+    if original.fate.letter().is_some() {
+        return Ok(false);
+    }
+    for sidecar in sidecars_beside(path) {
+        if hot.is_there(&sidecar)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The paths that a sidecar of an original may have which lies there.
+fn sidecars_beside(path: &Path) -> Vec<PathBuf> {
+    let names = sidecars_of(path.file_name().unwrap_or_default().as_bytes());
+    names.map(|name| path.with_file_name(OsStr::from_bytes(&name))).collect()
+}
+
+fn text_of(path: &Path) -> PathBuf {
+    let text = text_name(path.file_name().unwrap_or_default().as_bytes());
+    path.with_file_name(OsStr::from_bytes(&text))
+}
+
+/// A drop that is no letter, with whom the letters go to of which its text speaks.
+pub(super) fn with_receivers<'a>(
+    store: &Store,
+    undecided: Option<&'a Undecided>,
+) -> Result<Option<Cow<'a, Undecided>>, StoreError> {
+    let Some(Undecided::Refused(Refusal::Wish(Unheard::Several { letters, .. }))) = undecided else {
+        return Ok(undecided.map(Cow::Borrowed));
+    };
+    let mut receivers = Receivers::default();
+    for number in letters {
+        let letter = store.letter(*number)?;
+        receivers.0.push(letter.map(|letter| letter.order.receiver.address.name.clone()).unwrap_or_default());
+    }
+    let unheard = Unheard::Several { letters: letters.clone(), receivers };
+    Ok(Some(Cow::Owned(Undecided::Refused(Refusal::Wish(unheard)))))
+}
+
+/// What is said of an original in the text beside it.
+pub(super) fn text_for(
+    original: &Original,
+    folder: &Folder,
+    letter: Option<&Letter>,
+    undecided: Option<&Undecided>,
+    times: Times,
+) -> String {
+    let about = match (letter, undecided) {
+        (Some(letter), _) => Noted::Letter(letter),
+        (None, Some(undecided)) => Noted::Drop(undecided),
+        (None, None) => return String::new(),
+    };
+    let name = showable(&shown(&original.origin.name));
+    note(folder.language, &folder.names, folder.zone, &name, &about, times)
+}
+
+/// Beside an original lies its text, written again if it is another than before or was taken away, and what
+/// else was claimed with it. Gives what the text was made of.
+pub(super) fn complete(
+    original: &Original,
+    hot: &Hot,
+    path: &Path,
+    text: &str,
+    is_written: bool,
+) -> io::Result<String> {
+    let made_of = sha256_of(text.as_bytes());
+    let text_path = text_of(path);
+    let is_new = !is_written && (original.told.as_ref() != Some(&made_of) || !hot.is_there(&text_path)?);
+    if is_new {
+        hot.write_text(&text_path, text)?;
+    }
+    hot.shelve_rest(original.ulid.as_str(), path)?;
+    Ok(made_of)
+}

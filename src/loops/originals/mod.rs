@@ -1,0 +1,267 @@
+//! What people see in a hot folder: originals where their letters say, each with its text beside it.
+//!
+//! Our facts decide, never the folder: what can't be moved now is owed and tried again, and a letter
+//! is never posted anew because of where a file lies. A move has its intent in the store, so after a
+//! crash it is found at one of two places; found at neither, a person took it, and nothing is owed.
+
+mod audit;
+mod beside;
+mod find;
+mod place;
+mod tick;
+mod together;
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+
+use crate::base::backoff::Backoff;
+use crate::base::clock::Clock;
+use crate::config::Folder;
+use crate::domain::drop::numbered;
+use crate::loops::folders::Registry;
+use crate::outside::hot::{Hot, MoveWithText};
+use crate::outside::journal;
+use crate::outside::store::{Dated, Fate, Original, Place, RecordError, Store, StoreError};
+use crate::words::texts::Times;
+
+pub use audit::{Looked, audit};
+use beside::{complete, is_sidecar_left, leave_shelf, text_for, with_receivers};
+use find::{find, in_hand, on_a_shelf};
+pub use tick::Shelves;
+
+const AGAIN: Backoff = Backoff::new(TimeDelta::seconds(2), LONGEST_WAIT);
+const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
+/// While its folder is away.
+const AWAY: TimeDelta = TimeDelta::seconds(10);
+const MOST_OF_A_NAME: u32 = 10_000;
+
+/// What is being recorded of originals that are put away: the next move's record shares its commit.
+#[derive(Default)]
+struct Placing(Vec<Recording>);
+
+type Recording = Pin<Box<dyn Future<Output = Result<(), RecordError>> + Send>>;
+
+impl Placing {
+    /// Says whether anything could be recorded.
+    async fn done(&mut self) -> Result<bool, RecordError> {
+        let mut written = false;
+        for placed in self.0.drain(..) {
+            written |= is_written(placed.await)?;
+        }
+        Ok(written)
+    }
+}
+
+fn is_written(recorded: Result<(), RecordError>) -> Result<bool, RecordError> {
+    match recorded {
+        Ok(()) => Ok(true),
+        Err(RecordError::NotWritten(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Why an original could not be put away.
+#[derive(Debug, thiserror::Error)]
+enum NotShelved {
+    /// Its folder: it is tried again later.
+    #[error(transparent)]
+    Folder(#[from] io::Error),
+    #[error(transparent)]
+    Records(#[from] RecordError),
+}
+
+impl From<StoreError> for NotShelved {
+    fn from(error: StoreError) -> Self {
+        Self::Records(error.into())
+    }
+}
+
+struct Put<'a> {
+    store: &'a Arc<Store>,
+    registry: &'a Arc<Registry>,
+    clock: &'a Clock,
+}
+
+/// Where an original ended up, with what its text was made of.
+struct Shelved {
+    place: Place,
+    path: Option<PathBuf>,
+    inode: Option<u64>,
+    told: Option<String>,
+}
+
+/// What is to be done with an original.
+enum Plan {
+    Lay(Lay),
+    /// Its letter goes on; where it is, if it is anywhere.
+    OutOfSight(Option<PathBuf>),
+    Gone,
+}
+
+/// Where an original is and belongs, and what is said of it there.
+struct Lay {
+    place: Place,
+    here: PathBuf,
+    dir: PathBuf,
+    text: String,
+}
+
+impl Put<'_> {
+    /// One original; says whether anything was recorded.
+    async fn away(&self, original: Original, placing: &mut Placing) -> Result<bool, RecordError> {
+        let (ulid, now) = (original.ulid.clone(), self.clock.now());
+        let known = self.registry.get(&original.origin.folder);
+        let recorded = match known.map(|known| (known.folder, known.hot)) {
+            Some((folder, Some(hot))) => match self.shelve(&original, &folder, &hot).await {
+                Err(NotShelved::Records(error)) => Err(error),
+                Err(NotShelved::Folder(error)) => return self.record(original, Err(error), placing).await,
+                Ok(shelved) => return self.record(original, Ok(shelved), placing).await,
+            },
+            Some((_, None)) => self.store.move_later(ulid, now + AWAY, "its folder is away".to_owned()).await,
+            None => {
+                let why = "its folder is not in the configuration any more".to_owned();
+                self.store.move_later(ulid, now + LONGEST_WAIT, why).await
+            }
+        };
+        is_written(recorded)
+    }
+
+    /// What became of an original; says whether that was recorded already.
+    async fn record(
+        &self,
+        original: Original,
+        shelved: io::Result<Shelved>,
+        placing: &mut Placing,
+    ) -> Result<bool, RecordError> {
+        let (ulid, folder) = (original.ulid, &original.origin.folder);
+        match shelved {
+            Ok(Shelved { place, path, inode, told }) => {
+                if place == Place::Gone {
+                    journal::original_gone(folder, &ulid);
+                }
+                let path = path.map(|path| path.into_os_string().into_vec());
+                placing.0.push(Box::pin(self.store.placed(ulid, place, path, inode, told, original.changes)));
+                Ok(false)
+            }
+            Err(error) => {
+                let why = error.to_string();
+                if original.attempts == 0 && error.kind() != io::ErrorKind::WouldBlock {
+                    journal::not_shelved(folder, &ulid, &why);
+                }
+                let later = self.clock.now() + AGAIN.wait(original.attempts);
+                is_written(self.store.move_later(ulid, later, why).await)
+            }
+        }
+    }
+
+    async fn shelve(&self, original: &Original, folder: &Folder, hot: &Hot) -> Result<Shelved, NotShelved> {
+        let Lay { place, here, dir, text } = match self.plan(original, folder, hot)? {
+            Plan::Lay(lay) => lay,
+            Plan::OutOfSight(here) => return Ok(out_of_sight(original, hot, here)?),
+            // Its place is kept: whoever took it may bring it back to say something.
+            Plan::Gone => {
+                let path = original.shelved.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
+                return Ok(Shelved { place: Place::Gone, path, inode: original.inode, told: None });
+            }
+        };
+        let path = if here.parent() == Some(dir.as_path()) {
+            here.clone()
+        } else {
+            self.moved(original, hot, &here, &dir, &text).await?
+        };
+        leave_shelf(original, hot, &here, &path)?;
+        let told = complete(original, hot, &path, &text, path != here)?;
+        let inode = hot.inode_of(&path)?;
+        Ok(Shelved { place, path: Some(path), inode, told: Some(told) })
+    }
+
+    fn plan(&self, original: &Original, folder: &Folder, hot: &Hot) -> Result<Plan, NotShelved> {
+        let dated = match original.fate {
+            Fate::Letter(number) => self.store.dated(number)?,
+            Fate::Undecided(_) => None,
+        };
+        let (letter, taken_in, posted) = match dated {
+            Some(Dated { letter, admitted, confirmed }) => (Some(letter), admitted, confirmed),
+            None => (None, None, None),
+        };
+        let sealed_as_sent = match &letter {
+            Some(letter) if letter.order.sealed_pdf => self.store.is_sealed_as_sent(letter.number)?,
+            Some(_) | None => None,
+        };
+        let undecided = with_receivers(self.store, original.fate.undecided())?;
+        let place = match (&letter, &undecided) {
+            (Some(letter), _) => place::of_letter(letter),
+            (None, Some(undecided)) => place::of_drop(undecided),
+            (None, None) => return Err(io::Error::other("its letter has no facts").into()),
+        };
+        let here = match find(self.store, original, hot)? {
+            // What is said of it must find it by where it lay.
+            None if in_hand(original, folder, hot) => {
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it").into());
+            }
+            None => on_a_shelf(self.store, original, letter.as_ref(), folder, hot, posted)?,
+            found => found,
+        };
+        let times = Times { taken_in, posted, sealed_as_sent };
+        Ok(match (place::dir(place, &folder.names, folder.zone, posted), here) {
+            (None, here) => Plan::OutOfSight(here),
+            (Some(_), None) => Plan::Gone,
+            (Some(dir), Some(here)) => {
+                let mut text = text_for(original, folder, letter.as_ref(), undecided.as_deref(), times);
+                if self.registry.has_mistakes() {
+                    text.extend([folder.language.old_rules(), "\r\n"]);
+                }
+                Plan::Lay(Lay { place, here, dir, text })
+            }
+        })
+    }
+
+    /// Moves an original to the first free name of a directory, its text with it.
+    async fn moved(
+        &self,
+        original: &Original,
+        hot: &Hot,
+        here: &Path,
+        dir: &Path,
+        words: &str,
+    ) -> Result<PathBuf, NotShelved> {
+        for n in 1..MOST_OF_A_NAME {
+            let (name, text) = numbered(&original.origin.name, n);
+            let path = dir.join(OsStr::from_bytes(&name));
+            if !is_free(original, hot, &path, &dir.join(OsStr::from_bytes(&text)))? {
+                continue;
+            }
+            self.store.moving(original.ulid.clone(), path.as_os_str().as_bytes().to_vec()).await?;
+            match hot.shelve_told(MoveWithText { from: here, to: &path, text: (&text, words) }) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error.into()),
+                Ok(()) => return Ok(path),
+            }
+        }
+        Err(io::Error::other("every name is taken").into())
+    }
+}
+
+/// Whether an original can have this path, and its text that one.
+fn is_free(original: &Original, hot: &Hot, path: &Path, text: &Path) -> io::Result<bool> {
+    Ok(!hot.is_there(path)? && !hot.is_there(text)? && !is_sidecar_left(original, hot, path)?)
+}
+
+/// From a shelf back into the claims, because its letter goes on.
+fn out_of_sight(original: &Original, hot: &Hot, here: Option<PathBuf>) -> io::Result<Shelved> {
+    let out = Shelved { place: Place::Claim, path: None, inode: None, told: None };
+    let Some(here) = here else { return Ok(out) };
+    let (Some(dir), Some(name)) = (here.parent(), here.file_name()) else { return Ok(out) };
+    if !dir.starts_with(hot.claims_path()) {
+        hot.claim_from(original.ulid.as_str(), dir, name.as_bytes(), name.as_bytes())?;
+    }
+    let claimed = hot.claims_path().join(original.ulid.as_str()).join(name);
+    leave_shelf(original, hot, &here, &claimed)?;
+    Ok(out)
+}

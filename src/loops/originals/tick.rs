@@ -1,0 +1,132 @@
+//! One pass over all originals that are due. Those of a folder that a helper reaches are put away on a thread of their
+//! own: its calls may take long, and no other folder waits for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+
+use super::together::TOGETHER;
+use super::{AWAY, Placing, Put};
+use crate::base::bells::Bells;
+use crate::base::clock::{Clock, Time};
+use crate::loops::folders::Registry;
+use crate::outside::store::{Original, RecordError, Store};
+
+/// The shelves of all folders.
+#[derive(Debug, Clone)]
+pub struct Shelves {
+    store: Arc<Store>,
+    registry: Arc<Registry>,
+    clock: Clock,
+    bells: Bells,
+    beside: Arc<Beside>,
+}
+
+/// The folders whose originals are put away beside the others at this moment.
+#[derive(Debug, Default)]
+struct Beside {
+    folders: Mutex<BTreeSet<String>>,
+    changed: Notify,
+}
+
+impl Beside {
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shelves {
+    pub fn new(store: Arc<Store>, registry: Arc<Registry>, clock: Clock, bells: Bells) -> Self {
+        Self { store, registry, clock, bells, beside: Arc::default() }
+    }
+
+    /// Puts away what is due; gives when there will be more.
+    pub async fn tick(&self) -> Result<Option<Time>, RecordError> {
+        // The same wakes those who write mails and who fetch what was sealed.
+        self.bells.mails.notify_one();
+        self.bells.kept.notify_one();
+        loop {
+            let now = self.clock.now();
+            let beside = self.beside.lock().clone();
+            let (due, next) = self.store.due_originals(now, &beside)?;
+            if due.is_empty() {
+                return Ok(next);
+            }
+            let (apart, due): (Vec<_>, Vec<_>) = due.into_iter().partition(|one| self.is_apart(one));
+            if !apart.is_empty() {
+                self.put_beside(apart);
+                continue;
+            }
+            if !self.put(due).await? {
+                // The disk takes nothing at present.
+                return Ok(Some(now + AWAY));
+            }
+        }
+    }
+
+    fn is_apart(&self, original: &Original) -> bool {
+        let known = self.registry.get(&original.origin.folder);
+        known.and_then(|known| known.hot).is_some_and(|hot| hot.is_apart())
+    }
+
+    fn put_beside(&self, originals: Vec<Original>) {
+        let mut folders = BTreeMap::<String, Vec<Original>>::new();
+        for original in originals {
+            folders.entry(original.origin.folder.clone()).or_default().push(original);
+        }
+        for (folder, originals) in folders {
+            self.beside.lock().insert(folder.clone());
+            let (shelves, here) = (self.clone(), Handle::current());
+            tokio::task::spawn_blocking(move || {
+                let put = here.block_on(shelves.put(originals));
+                shelves.beside.lock().remove(&folder);
+                shelves.beside.changed.notify_one();
+                // If nothing can be recorded, the dispatcher reports why; the next pass tries again.
+                if matches!(put, Ok(true)) {
+                    shelves.bells.originals.notify_one();
+                }
+            });
+        }
+    }
+
+    /// Waits until nothing is put away beside the others: for tests, whose clock stands still.
+    pub async fn settled(&self) {
+        while !self.beside.lock().is_empty() {
+            self.beside.changed.notified().await;
+        }
+    }
+
+    /// Says whether anything could be recorded.
+    async fn put(&self, due: Vec<Original>) -> Result<bool, RecordError> {
+        let mut written = false;
+        let (mut placing, mut fresh) = (Placing::default(), Vec::new());
+        let put = Put { store: &self.store, registry: &self.registry, clock: &self.clock };
+        for original in due {
+            let is_fresh = original.shelved.is_none() && original.moving.is_none();
+            // What is put away may say something of the path of what lies on a shelf.
+            if !is_fresh {
+                written |= put.all_away(std::mem::take(&mut fresh), &mut placing).await?;
+                written |= placing.done().await?;
+            }
+            // What was put away meanwhile may have said something of its path.
+            let Some(original) = self.store.original(&original.ulid)?.filter(|original| original.is_due)
+            else {
+                written = true;
+                continue;
+            };
+            if !is_fresh {
+                written |= put.away(original, &mut placing).await?;
+                continue;
+            }
+            fresh.push(original);
+            if fresh.len() == TOGETHER {
+                written |= put.all_away(std::mem::take(&mut fresh), &mut placing).await?;
+            }
+        }
+        written |= put.all_away(fresh, &mut placing).await?;
+        written |= placing.done().await?;
+        Ok(written)
+    }
+}

@@ -1,0 +1,150 @@
+//! Several originals put away at once, as a burst has them: what is recorded of where they are about to be,
+//! and the syncs of the directories, are for all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::beside::complete;
+use super::{Lay, NotShelved, Placing, Plan, Put, Shelved, is_free, is_written};
+use crate::domain::drop::numbered;
+use crate::outside::hot::{Hot, MoveWithText};
+use crate::outside::store::{Original, RecordError};
+
+/// At most so many.
+pub(super) const TOGETHER: usize = 32;
+/// People see them before it is recorded that they lie there, and a share may be slow.
+const TOGETHER_REMOTE: usize = 4;
+
+/// One that is laid under its own name, straight from its claim.
+struct Fresh {
+    original: Original,
+    lay: Lay,
+    path: PathBuf,
+    text_name: Vec<u8>,
+}
+
+type Folders = BTreeMap<String, (Arc<Hot>, Vec<Fresh>)>;
+/// The names that are used already, by folder.
+type Taken = BTreeSet<(String, PathBuf)>;
+
+impl Put<'_> {
+    /// Originals that were never laid anywhere; says whether anything was recorded.
+    pub(super) async fn all_away(
+        &self,
+        originals: Vec<Original>,
+        placing: &mut Placing,
+    ) -> Result<bool, RecordError> {
+        let mut others = Vec::new();
+        let mut written = false;
+        for (hot, mut fresh) in self.sorted(originals, &mut others)?.into_values() {
+            let at_once = if hot.is_remote() { TOGETHER_REMOTE } else { TOGETHER };
+            while !fresh.is_empty() {
+                let rest = fresh.split_off(fresh.len().min(at_once));
+                written |= self.lay_all(&hot, fresh, &mut others, placing).await?;
+                fresh = rest;
+            }
+        }
+        // Some of them are looked for by their names.
+        written |= placing.done().await?;
+        for original in others {
+            written |= self.away(original, placing).await?;
+        }
+        Ok(written)
+    }
+
+    /// Those that can be laid together, folder by folder; whatever is not that simple is one of the others.
+    fn sorted(&self, originals: Vec<Original>, others: &mut Vec<Original>) -> Result<Folders, RecordError> {
+        let (mut taken, mut folders) = (Taken::new(), Folders::new());
+        for original in originals {
+            let known = self.registry.get(&original.origin.folder);
+            let Some((folder, hot)) = known.and_then(|known| Some((known.folder, known.hot?))) else {
+                others.push(original);
+                continue;
+            };
+            // What is not in its claim is searched for, which is done once.
+            let claimed = hot.find_claimed(original.ulid.as_str(), &original.origin.name);
+            if !claimed.is_ok_and(|claimed| claimed.is_some()) {
+                others.push(original);
+                continue;
+            }
+            let lay = match self.plan(&original, &folder, &hot) {
+                Ok(Plan::Lay(lay)) => lay,
+                Ok(Plan::OutOfSight(_) | Plan::Gone) | Err(NotShelved::Folder(_)) => {
+                    others.push(original);
+                    continue;
+                }
+                Err(NotShelved::Records(error)) => return Err(error),
+            };
+            match free(&original, &lay.dir, &hot, &mut taken) {
+                Some((path, text_name)) => {
+                    let (_, fresh) = folders.entry(folder.name.clone()).or_insert((hot, Vec::new()));
+                    fresh.push(Fresh { original, lay, path, text_name });
+                }
+                None => others.push(original),
+            }
+        }
+        Ok(folders)
+    }
+
+    async fn lay_all(
+        &self,
+        hot: &Hot,
+        all: Vec<Fresh>,
+        others: &mut Vec<Original>,
+        placing: &mut Placing,
+    ) -> Result<bool, RecordError> {
+        let moving = |fresh: &Fresh| {
+            self.store.moving(fresh.original.ulid.clone(), fresh.path.clone().into_os_string().into_vec())
+        };
+        let begun: Vec<_> = all.iter().map(moving).collect();
+        for begun in begun {
+            if !is_written(begun.await)? {
+                return Ok(false);
+            }
+        }
+        let told: Vec<_> = all.iter().map(Fresh::told).collect();
+        let moved = match hot.shelve_all(&told) {
+            Ok(moved) => moved,
+            Err(error) => all.iter().map(|_| Err(io::Error::new(error.kind(), error.to_string()))).collect(),
+        };
+        let mut written = true;
+        for (Fresh { original, lay, path, .. }, moved) in all.into_iter().zip(moved) {
+            if moved.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
+                // Somebody took the name just now: it gets another.
+                others.push(original);
+                continue;
+            }
+            let shelved = moved.and_then(|()| {
+                let told = complete(&original, hot, &path, &lay.text, true)?;
+                let inode = hot.inode_of(&path)?;
+                Ok(Shelved { place: lay.place, path: Some(path), inode, told: Some(told) })
+            });
+            written |= self.record(original, shelved, placing).await?;
+        }
+        Ok(written)
+    }
+}
+
+/// Its own name in a directory, with that of its text, if both are free.
+fn free(original: &Original, dir: &Path, hot: &Hot, taken: &mut Taken) -> Option<(PathBuf, Vec<u8>)> {
+    let (name, text_name) = numbered(&original.origin.name, 1);
+    let paths = [&name, &text_name].map(|name| dir.join(OsStr::from_bytes(name)));
+    let names = paths.clone().map(|path| (original.origin.folder.clone(), path));
+    let [path, text] = paths;
+    let is_taken = names.iter().any(|name| taken.contains(name));
+    if is_taken || !is_free(original, hot, &path, &text).is_ok_and(|free| free) {
+        return None;
+    }
+    taken.extend(names);
+    Some((path, text_name))
+}
+
+impl Fresh {
+    fn told(&self) -> MoveWithText<'_> {
+        MoveWithText { from: &self.lay.here, to: &self.path, text: (&self.text_name, &self.lay.text) }
+    }
+}

@@ -1,0 +1,303 @@
+//! From what is owed to what a mail says: looked up now, so that nobody is asked to do what is done.
+
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+
+use super::Outbox;
+use super::route::About;
+use crate::base::clock::Time;
+use crate::config::Folder;
+use crate::domain::alarm::{Alarm, Raised};
+use crate::domain::drop::{Undecided, showable, shown};
+use crate::domain::letter::{Certainty, Notice, Number, Reason, State};
+use crate::outside::spool::Ulid;
+use crate::outside::store::{DropNotice, EmailRow, News, OwedRow, StoreError, Tally, Waits};
+use crate::words::message::{self, Alert, DigestRow, EmailContent, EmailKind, Item, tracking_url};
+use crate::words::texts::{Language, Names, Told};
+
+/// More than that nobody reads in a mail.
+const MOST_ITEMS: usize = 50;
+
+/// In what language and time a mail speaks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tongue {
+    pub(super) language: Language,
+    pub(super) zone: Tz,
+}
+
+impl Tongue {
+    fn time(self, time: Time) -> String {
+        self.language.time(time, self.zone)
+    }
+}
+
+impl Outbox {
+    /// What news are about, as far as it decides who hears of them.
+    pub(super) fn about<'a>(&self, news: &News, all: &'a [Arc<Folder>]) -> Result<About<'a>, StoreError> {
+        Ok(match news {
+            News::Letter { number, .. } => {
+                let Some(letter) = self.store.letter(*number)? else { return Ok(About::default()) };
+                let unknown = |reason: &Reason| reason.certainty() == Certainty::Unknown;
+                About {
+                    folder: self.called(&letter.order.source, all)?,
+                    doubtful: letter.state.hold().is_some_and(unknown),
+                    cause_is_told: self.is_told(&letter.order.account)?,
+                    paid: Vec::new(),
+                }
+            }
+            News::Drop { ulid, .. } => {
+                let original = self.store.original(ulid)?;
+                let folder = match original {
+                    Some(original) => self.called(&original.origin.folder, all)?,
+                    None => None,
+                };
+                About { folder, ..About::default() }
+            }
+            News::AccountPaused { account, .. } => {
+                let paid = all.iter().map(AsRef::as_ref).filter(|folder| folder.rules.account == *account);
+                About { paid: paid.collect(), ..About::default() }
+            }
+            News::AccountWorks { .. } | News::Alarm { .. } | News::Unwanted { .. } | News::Digest { .. } => {
+                About::default()
+            }
+        })
+    }
+
+    /// The folder that has this name, or had it when the letter was taken in. Until a folder whose file was renamed is
+    /// opened under its new name, its path tells.
+    fn called<'a>(&self, name: &str, all: &'a [Arc<Folder>]) -> Result<Option<&'a Folder>, StoreError> {
+        let folders = || all.iter().map(AsRef::as_ref);
+        if let Some(known) = self.registry.get(name) {
+            return Ok(folders().find(|folder| folder.name == known.folder.name));
+        }
+        let recorded = self.store.known_folders()?.into_iter().find(|known| known.name == name);
+        Ok(recorded.and_then(|known| folders().find(|folder| folder.path.as_os_str() == known.path.as_str())))
+    }
+
+    /// Whether operators know already why an account's letters don't get on.
+    fn is_told(&self, account: &str) -> Result<bool, StoreError> {
+        let silent = Alarm::Silent(account.to_owned());
+        let alarmed = self.store.alarms()?.iter().any(|raised| raised.alarm == silent);
+        Ok(alarmed || self.store.paused(account)?.is_some())
+    }
+
+    /// What a mail says; `None` if nothing of it is so any more.
+    pub(super) fn compose(
+        &self,
+        kind: EmailKind,
+        row: &EmailRow,
+        tongue: Tongue,
+    ) -> Result<Option<EmailContent>, StoreError> {
+        let told = self.store.told_by(row.id)?;
+        let mut content = EmailContent { folder: row.folder.clone(), ..EmailContent::default() };
+        match kind {
+            EmailKind::Shipped
+            | EmailKind::Held
+            | EmailKind::Rejected
+            | EmailKind::Cancelled
+            | EmailKind::Letters => {
+                for row in &told {
+                    content.items.extend(self.item(row, tongue, kind == EmailKind::Letters)?);
+                }
+                // One letter may have been owed twice.
+                content.items.dedup();
+                content.more = content.items.len().saturating_sub(MOST_ITEMS);
+                content.items.truncate(MOST_ITEMS);
+                Ok((!content.items.is_empty()).then_some(content))
+            }
+            EmailKind::Alert | EmailKind::CardDeclined => {
+                content.alert = told.first().and_then(|row| alert(row, tongue));
+                Ok(content.alert.is_some().then_some(content))
+            }
+            EmailKind::Digest => {
+                let Some((row, News::Digest { since })) =
+                    told.first().and_then(|row| Some((row, row.news()?)))
+                else {
+                    return Ok(None);
+                };
+                content.digest = Some(self.digest(since, row.at, tongue)?);
+                Ok(Some(content))
+            }
+        }
+    }
+
+    fn item(&self, row: &OwedRow, tongue: Tongue, bare: bool) -> Result<Option<Item>, StoreError> {
+        match row.news() {
+            Some(News::Letter { number, notice }) => self.letter(number, notice, tongue, bare),
+            Some(News::Drop { ulid, notice }) => self.drop(&ulid, notice, tongue),
+            Some(
+                News::AccountPaused { .. }
+                | News::AccountWorks { .. }
+                | News::Alarm { .. }
+                | News::Unwanted { .. }
+                | News::Digest { .. },
+            )
+            | None => Ok(None),
+        }
+    }
+
+    fn names(&self, folder: &str, tongue: Tongue) -> Names {
+        let known = self.registry.get(folder);
+        known.map_or_else(|| Names::usual(tongue.language), |known| known.folder.names.clone())
+    }
+
+    /// `bare`: without names, for operators.
+    fn letter(
+        &self,
+        number: Number,
+        notice: Notice,
+        tongue: Tongue,
+        bare: bool,
+    ) -> Result<Option<Item>, StoreError> {
+        let letter = match self.store.letter(number) {
+            Ok(Some(letter)) => letter,
+            // What is damaged can't be told; the start says so.
+            Ok(None) | Err(StoreError::Damaged(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let troubled = || self.store.trouble(number).map(|trouble| trouble.is_some());
+        if !is_so(notice, &letter.state)
+            || (letter.state.is_posted() && notice == Notice::Stuck && !troubled()?)
+        {
+            return Ok(None);
+        }
+        let folder = letter.order.source.clone();
+        let mut said = tongue.language.status(&self.names(&folder, tongue), tongue.zone, &letter).into_iter();
+        let headline = said.next().unwrap_or_default();
+        let mut item = Item {
+            letter: Some(number.to_string()),
+            folder,
+            headline,
+            cause: said.next(),
+            remedy: said.next(),
+            ..Item::default()
+        };
+        if bare {
+            if let Some(said) = tongue.language.lasting(notice) {
+                (item.headline, item.cause, item.remedy) = (said.cause, None, Some(said.remedy));
+            }
+            return Ok(Some(item));
+        }
+        let original = self.store.original_of(number)?;
+        let dropped = original.map(|original| showable(&shown(&original.origin.name)));
+        let first = || letter.order.documents.first().map(|document| document.name.clone());
+        item.file = dropped.or_else(first);
+        let receiver = &letter.order.receiver;
+        item.receiver = Some(format!("{} {}", receiver.address.name, receiver.honorific));
+        item.pages = Some(letter.order.documents.iter().map(|document| document.pages).sum());
+        if let State::Shipped { at, tracking, .. } = &letter.state {
+            item.shipped = Some(tongue.time(*at));
+            item.tracking_url = tracking.as_deref().map(tracking_url);
+            item.tracking.clone_from(tracking);
+        }
+        Ok(Some(item))
+    }
+
+    fn drop(&self, ulid: &Ulid, notice: DropNotice, tongue: Tongue) -> Result<Option<Item>, StoreError> {
+        let Some(original) = self.store.original(ulid)? else { return Ok(None) };
+        let Some(undecided) = original.fate.undecided() else { return Ok(None) };
+        let names = self.names(&original.origin.folder, tongue);
+        let so = match (notice, undecided) {
+            (DropNotice::Rejected, Undecided::Refused(_))
+            | (DropNotice::Held, Undecided::Waits(_))
+            | (DropNotice::Cancelled, Undecided::Cancelled) => true,
+            (DropNotice::Rejected | DropNotice::Held | DropNotice::Cancelled, _) => false,
+        };
+        let mut said = tongue.language.status_of_drop(&names, undecided).into_iter();
+        let headline = said.next().unwrap_or_default();
+        Ok(so.then(|| Item {
+            folder: original.origin.folder.clone(),
+            file: Some(showable(&shown(&original.origin.name))),
+            headline,
+            cause: said.next(),
+            remedy: said.next(),
+            ..Item::default()
+        }))
+    }
+
+    fn digest(&self, since: Time, until: Time, tongue: Tongue) -> Result<message::Digest, StoreError> {
+        let folders: Vec<DigestRow> =
+            self.store.happened(since, until)?.into_iter().map(digest_row).collect();
+        let mut total = DigestRow::default();
+        for row in &folders {
+            total.add(row);
+        }
+        let waiting = self.store.waiting()?;
+        let more = waiting.len().saturating_sub(MOST_ITEMS);
+        let mut items = Vec::new();
+        for waits in waiting.into_iter().take(MOST_ITEMS) {
+            items.extend(match waits {
+                Waits::Letter(number) => self.letter(number, Notice::Held, tongue, false)?,
+                Waits::Drop(ulid) => self.drop(&ulid, DropNotice::Held, tongue)?,
+            });
+        }
+        let alarms = self.store.alarms()?;
+        let alarms = alarms.iter().filter(|raised| raised.told && raised.fine_since.is_none());
+        Ok(message::Digest {
+            from: tongue.time(since),
+            to: tongue.time(until),
+            folders,
+            total,
+            waiting: items,
+            more,
+            alarms: alarms.map(|raised| standing(raised, tongue)).collect(),
+        })
+    }
+}
+
+fn digest_row(tally: Tally) -> DigestRow {
+    let Tally { folder, posted, sheets, shipped, held, rejected, cancelled } = tally;
+    DigestRow { folder, posted, sheets, shipped, held, rejected, cancelled }
+}
+
+/// Whether what became owed still is so.
+fn is_so(notice: Notice, state: &State) -> bool {
+    match notice {
+        Notice::Held => state.hold().is_some(),
+        Notice::Shipped => matches!(state, State::Shipped { .. }),
+        // What is posted under other credentials can't be followed, and says so.
+        Notice::Stuck => {
+            matches!(state, State::Confirming { .. } | State::Withdrawing { .. }) || state.is_posted()
+        }
+        Notice::Overdue => matches!(state, State::Confirmed { .. }),
+        Notice::Confirmed
+        | Notice::SealedOtherwise
+        | Notice::NotWithdrawn
+        | Notice::Cancelled
+        | Notice::CancelledElsewhere
+        | Notice::Withdrawn => true,
+    }
+}
+
+fn standing(raised: &Raised, tongue: Tongue) -> Alert {
+    let told = Told::Alarm { alarm: &raised.alarm, detail: &raised.detail };
+    said(&told, raised.since, false, tongue)
+}
+
+fn alert(row: &OwedRow, tongue: Tongue) -> Option<Alert> {
+    Some(match row.news()? {
+        News::AccountPaused { account, cause } => {
+            said(&Told::Paused { account: &account, cause: &cause }, row.at, false, tongue)
+        }
+        News::AccountWorks { account } => said(&Told::Works { account: &account }, row.at, false, tongue),
+        News::Alarm { alarm, detail, over } => {
+            let alarm = alarm.parse().ok()?;
+            let told = if over {
+                Told::Over { alarm: &alarm }
+            } else {
+                Told::Alarm { alarm: &alarm, detail: &detail }
+            };
+            said(&told, row.at, over, tongue)
+        }
+        News::Unwanted { recipient, code } => {
+            said(&Told::Unwanted { recipient: &recipient, code: &code }, row.at, false, tongue)
+        }
+        News::Letter { .. } | News::Drop { .. } | News::Digest { .. } => return None,
+    })
+}
+
+fn said(told: &Told<'_>, since: Time, over: bool, tongue: Tongue) -> Alert {
+    let (title, said) = tongue.language.told(told);
+    Alert { over, title, cause: said.cause, remedy: said.remedy, since: tongue.time(since) }
+}

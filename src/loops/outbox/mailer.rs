@@ -1,0 +1,158 @@
+//! A mail from its words to where it is handed in: a mail server, or a file in a directory.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use chrono_tz::Tz;
+use lettre::Address;
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{MultiPart, SinglePart};
+use lettre::transport::smtp::client::AsyncSmtpConnection;
+
+use super::smtp::{self, Server};
+use crate::base::clock::Time;
+use crate::config::{Email, Smtp, Transport};
+use crate::words::message::{Mailbox, Message};
+
+/// What became of a mail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum HandedIn {
+    Sent,
+    /// This mail will never be taken for its recipient.
+    Refused(String),
+    /// Not now; others may be.
+    Later(String),
+    /// None can be handed in at present.
+    Server(String),
+    /// The server would not go on with this one; perhaps with none, perhaps it has it.
+    Stopped(String),
+}
+
+/// A mail as it is handed in.
+pub(super) struct Envelope {
+    from: Address,
+    to: Address,
+    /// The name of its file, where it becomes one.
+    name: String,
+    bytes: Vec<u8>,
+    /// The same for whoever looks at the file.
+    readable: String,
+}
+
+/// Hands in mails, one after the other over one connection.
+#[derive(Debug)]
+pub(super) struct Mailer {
+    patience: Duration,
+}
+
+/// What is kept between two mails of one round.
+#[derive(Default)]
+pub(super) struct MailLine(Option<AsyncSmtpConnection>);
+
+/// Whether mails could be handed in at present, by doing all of it but that.
+pub async fn reach(smtp: &Smtp) -> Result<(), String> {
+    let mut connection = Server { smtp, patience: smtp::PATIENCE }.connect().await?;
+    // Whether it says good-bye is its own matter.
+    let _ = tokio::time::timeout(smtp::PATIENCE, connection.quit()).await;
+    Ok(())
+}
+
+impl Default for Mailer {
+    fn default() -> Self {
+        Self { patience: smtp::PATIENCE }
+    }
+}
+
+impl Mailer {
+    pub(super) fn with_patience(patience: Duration) -> Self {
+        Self { patience }
+    }
+
+    pub(super) async fn hand_in(&self, email: &Email, line: &mut MailLine, letter: &Envelope) -> HandedIn {
+        let server = match &email.transport {
+            Transport::Directory(dir) => return write(dir, letter),
+            Transport::Smtp(smtp) => Server { smtp, patience: self.patience },
+        };
+        let mut connection = match line.0.take() {
+            Some(connection) => connection,
+            None => match server.connect().await {
+                Ok(connection) => connection,
+                Err(why) => return HandedIn::Server(why),
+            },
+        };
+        let verdict = server.hand_in(&mut connection, &letter.from, &letter.to, &letter.bytes).await;
+        if !matches!(verdict, HandedIn::Server(_) | HandedIn::Stopped(_)) {
+            line.0 = Some(connection);
+        }
+        verdict
+    }
+}
+
+impl MailLine {
+    /// Says goodbye.
+    pub(super) async fn close(self) {
+        if let Some(mut connection) = self.0 {
+            let _ = tokio::time::timeout(Duration::from_secs(2), connection.quit()).await;
+        }
+    }
+}
+
+/// Files that appear whole: the mail, and its text to be read. The same mail is the same file.
+fn write(dir: &Path, letter: &Envelope) -> HandedIn {
+    let one = |ending: &str, bytes: &[u8]| -> std::io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(dir)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(dir.join(format!("{}.{ending}", letter.name))).map_err(|error| error.error).map(drop)
+    };
+    let whole = || {
+        fs_err::create_dir_all(dir)?;
+        one("eml", &letter.bytes)?;
+        one("txt", letter.readable.as_bytes())?;
+        fs_err::File::open(dir)?.sync_all()
+    };
+    match whole() {
+        Ok(()) => HandedIn::Sent,
+        Err(error) => HandedIn::Server(error.kind().to_string()),
+    }
+}
+
+impl Envelope {
+    /// `id` names the mail for good: whoever gets it twice can tell. `None` if an address can't be used.
+    pub(super) fn new(
+        email: &Email,
+        to: &Mailbox,
+        message: &Message,
+        id: &str,
+        at: (Time, Tz),
+    ) -> Option<Self> {
+        let mailbox = |mailbox: &Mailbox| {
+            // Carriers in Japan gave out addresses that no standard allows.
+            let address = Address::new(&mailbox.user, &mailbox.domain)
+                .unwrap_or_else(|_| Address::new_dangerous(&mailbox.user, &mailbox.domain));
+            lettre::message::Mailbox::new(mailbox.name.clone(), address)
+        };
+        let (from, to) = (mailbox(&email.from), mailbox(to));
+        let part = |kind: ContentType, text: &str| SinglePart::builder().header(kind).body(text.to_owned());
+        let built = lettre::Message::builder()
+            .from(from.clone())
+            .to(to.clone())
+            .subject(&message.subject)
+            .date(std::time::SystemTime::from(at.0.with_timezone(&at.1)))
+            .message_id(Some(format!("<{id}@{}>", email.from.domain)))
+            .raw_header(HeaderValue::new(
+                HeaderName::new_from_ascii_str("Auto-Submitted"),
+                "auto-generated".to_owned(),
+            ))
+            .multipart(
+                MultiPart::alternative()
+                    .singlepart(part(ContentType::TEXT_PLAIN, &message.text))
+                    .singlepart(part(ContentType::TEXT_HTML, &message.html)),
+            )
+            .ok()?;
+        let bytes = built.formatted();
+        let readable = format!("Subject: {}\nTo: {}\n\n{}", message.subject, to.email, message.text);
+        Some(Self { from: from.email, to: to.email, name: id.to_owned(), bytes, readable })
+    }
+}

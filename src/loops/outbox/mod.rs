@@ -1,0 +1,280 @@
+//! What somebody must still be told: rows of the store that become mails, each sent at least once.
+//!
+//! News are passed on to people by the configuration of now, gather for a while, and are sent under a
+//! name that stays the same. A mail server that is away costs nothing but time; one person whom it
+//! refuses costs nobody else their mail.
+
+mod compose;
+mod digest;
+mod disk;
+mod mailer;
+mod over;
+mod route;
+mod smtp;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use compose::Tongue;
+pub use mailer::reach;
+use mailer::{Envelope, HandedIn, MailLine, Mailer};
+
+use crate::base::clock::{Clock, Time};
+use crate::config::{Config, Email};
+use crate::domain::alarm::Alarm;
+use crate::loops::folders::Registry;
+use crate::outside::journal;
+use crate::outside::spool::sha256_of;
+use crate::outside::store::{EmailEnd, EmailRow, RecordError, Store};
+use crate::words::message::{EmailKind, Mailbox};
+
+/// How often the disk is looked at.
+const DISK_LOOK: TimeDelta = TimeDelta::minutes(1);
+
+#[derive(Debug)]
+pub struct Outbox {
+    store: Arc<Store>,
+    registry: Arc<Registry>,
+    clock: Clock,
+    mailer: Mailer,
+    in_force: Mutex<InForce>,
+    known: Mutex<Known>,
+}
+
+/// What the configuration says, as it is now.
+#[derive(Debug, Clone)]
+struct InForce {
+    email: Option<Arc<Email>>,
+    tongue: Tongue,
+}
+
+/// What is remembered between two rounds.
+#[derive(Debug, Default)]
+struct Known {
+    /// How often in a row the mail server could not be used, and until when it is left alone.
+    failures: u32,
+    rests: Option<Time>,
+    disk_looked: Option<Time>,
+}
+
+fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl InForce {
+    fn of(config: &mut Config) -> Self {
+        let tongue = Tongue { language: config.language, zone: config.zone };
+        Self { email: config.email.take().map(Arc::new), tongue }
+    }
+}
+
+impl Outbox {
+    /// Takes the `email` of the configuration.
+    pub fn new(store: Arc<Store>, registry: Arc<Registry>, clock: Clock, config: &mut Config) -> Self {
+        Self {
+            store,
+            registry,
+            clock,
+            mailer: Mailer::default(),
+            in_force: Mutex::new(InForce::of(config)),
+            known: Mutex::default(),
+        }
+    }
+
+    /// Waits no longer than this for a word of the mail server.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { mailer: Mailer::with_patience(patience), ..self }
+    }
+
+    /// Another configuration is in force; a mail server that rests is tried at once.
+    pub fn replace(&self, config: &mut Config) {
+        *locked(&self.in_force) = InForce::of(config);
+        locked(&self.known).rests = None;
+    }
+
+    /// Whether a configuration that was saved can't be used, and why not.
+    pub async fn configuration(&self, wrong: Option<String>) -> Result<(), RecordError> {
+        let now = self.clock.now();
+        match wrong {
+            Some(why) => self.store.raise(Alarm::Configuration, why, now).await,
+            None => self.store.calm(Alarm::Configuration, now).await,
+        }
+    }
+
+    /// Passes on and sends what is due; gives when there will be more.
+    pub async fn tick(&self) -> Result<Option<Time>, RecordError> {
+        match self.round().await {
+            // The disk takes nothing at present.
+            Err(RecordError::NotWritten(_)) => Ok(None),
+            next => next,
+        }
+    }
+
+    async fn round(&self) -> Result<Option<Time>, RecordError> {
+        let InForce { email, tongue } = locked(&self.in_force).clone();
+        self.look_at_disk().await?;
+        self.forget_folders().await?;
+        let alarms = self.store.turn_alarms(self.clock.now()).await?;
+        let digest = match &email {
+            Some(email) => self.look_at_digest(email, tongue).await?,
+            None => None,
+        };
+        self.pass_on(email.as_deref()).await?;
+        let mail = match &email {
+            Some(email) => self.send(email, tongue).await?,
+            None => None,
+        };
+        Ok([alarms, digest, mail].into_iter().flatten().min())
+    }
+
+    /// Every row of news becomes mails to the people it is for; the journal has all of them.
+    async fn pass_on(&self, email: Option<&Email>) -> Result<(), RecordError> {
+        loop {
+            let rows = self.store.owed()?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            let folders: Vec<_> = self.registry.all().into_iter().map(|known| known.folder).collect();
+            let mut passed_on = Vec::new();
+            for row in rows {
+                let now = self.clock.now();
+                let mut to = Vec::new();
+                if let (Some(email), Some(news)) = (email, row.news()) {
+                    to = route::route(&news, &self.about(&news, &folders)?, email, now);
+                }
+                journal::owed(&row, to.len());
+                passed_on.push(self.store.pass_on(row.id, to, now));
+            }
+            for passed_on in passed_on {
+                passed_on.await?;
+            }
+        }
+    }
+
+    async fn send(&self, email: &Email, tongue: Tongue) -> Result<Option<Time>, RecordError> {
+        // A clock that was set back must not make it rest for longer.
+        let now = self.clock.now();
+        let rests = |until: &Time| now < *until && *until <= now + route::LONGEST_REST;
+        if let Some(until) = locked(&self.known).rests.filter(rests) {
+            return Ok(Some(until));
+        }
+        let mut line = MailLine::default();
+        let next = loop {
+            let (due, next) = self.store.due_emails(self.clock.now())?;
+            if due.is_empty() {
+                break next;
+            }
+            let mut goes = true;
+            for row in due {
+                goes = self.send_one(email, tongue, &mut line, row).await?;
+                if !goes {
+                    break;
+                }
+            }
+            if !goes {
+                break locked(&self.known).rests;
+            }
+        };
+        line.close().await;
+        Ok(next)
+    }
+
+    /// Says whether the next one can be tried.
+    async fn send_one(
+        &self,
+        email: &Email,
+        tongue: Tongue,
+        line: &mut MailLine,
+        row: EmailRow,
+    ) -> Result<bool, RecordError> {
+        let now = self.clock.now();
+        let end = |end: EmailEnd| self.store.end_email(&row, end, now);
+        let composed = match EmailKind::of(&row.kind) {
+            Some(kind) => self.compose(kind, &row, tongue)?.map(|content| (kind, content)),
+            None => None,
+        };
+        let Some((kind, content)) = composed else {
+            end(EmailEnd::Obsolete).await?;
+            return Ok(true);
+        };
+        let made =
+            email.templates.render(kind, &content).map_err(|mistake| mistake.what).and_then(|message| {
+                let to: Mailbox =
+                    row.recipient.parse().map_err(|()| "its address can't be read".to_owned())?;
+                let id = self.name_of(&row).map_err(|error| error.to_string())?;
+                Envelope::new(email, &to, &message, &id, (row.first_at, tongue.zone))
+                    .ok_or_else(|| "its address can't be used".to_owned())
+            });
+        let letter = match made {
+            Ok(letter) => letter,
+            Err(why) => {
+                journal::mail_unmade(row.id, &why);
+                self.store.email_later(row.id, now + route::again(row.attempts), why).await?;
+                return Ok(true);
+            }
+        };
+        self.store.begin_email(row.id, now).await?;
+        let verdict = self.mailer.hand_in(email, line, &letter).await;
+        if !matches!(verdict, HandedIn::Server(_) | HandedIn::Stopped(_)) {
+            self.server_works();
+        }
+        let tried_enough =
+            now - row.first_at >= route::GIVEN_UP_AFTER && row.attempts >= route::GIVEN_UP_TRIES;
+        match verdict {
+            HandedIn::Sent => {
+                journal::mail_sent(row.id, &row.kind);
+                end(EmailEnd::Sent).await?;
+            }
+            HandedIn::Stopped(code) if !tried_enough => {
+                // Another one is tried first, the next time.
+                self.store.email_later(row.id, now + route::again(row.attempts), code.clone()).await?;
+                self.server_rests(&code, now);
+                return Ok(false);
+            }
+            HandedIn::Later(code) if !tried_enough => {
+                journal::mail_later(row.id, &code);
+                self.store.email_later(row.id, now + route::again(row.attempts), code).await?;
+            }
+            HandedIn::Refused(code) | HandedIn::Later(code) | HandedIn::Stopped(code) => {
+                journal::mail_refused(row.id, &code);
+                end(EmailEnd::Refused(code)).await?;
+            }
+            HandedIn::Server(why) => {
+                self.server_rests(&why, now);
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn server_works(&self) {
+        let mut known = locked(&self.known);
+        if known.failures > 0 {
+            journal::mail_server_works();
+        }
+        (known.failures, known.rests) = (0, None);
+    }
+
+    fn server_rests(&self, why: &str, now: Time) {
+        let mut known = locked(&self.known);
+        let until = now + route::rest(known.failures);
+        known.rests = Some(until);
+        known.failures = known.failures.saturating_add(1);
+        if known.failures == 1 {
+            journal::mail_server_away(why);
+        }
+    }
+
+    /// The same for the same news to the same person, whatever becomes of the database.
+    fn name_of(&self, row: &EmailRow) -> Result<String, crate::outside::store::StoreError> {
+        let keys: Vec<String> =
+            self.store.told_by(row.id)?.iter().map(crate::outside::store::OwedRow::key).collect();
+        let told = format!("{}\n{}\n{}", row.recipient, row.kind, keys.join("\n"));
+        let mut name = sha256_of(told.as_bytes());
+        name.truncate(32);
+        Ok(name)
+    }
+}

@@ -1,0 +1,30 @@
+//! Alarms that nobody else ends: what they are about is no longer configured.
+
+use super::Outbox;
+use crate::domain::alarm::Alarm;
+use crate::outside::store::RecordError;
+
+impl Outbox {
+    /// Ends the alarms about folders and address books that are no longer configured.
+    pub(super) async fn forget_folders(&self) -> Result<(), RecordError> {
+        for raised in self.store.alarms()? {
+            let is_over = match &raised.alarm {
+                Alarm::Away(folder) | Alarm::Copied(folder) | Alarm::Stuck(folder) => {
+                    self.registry.get(folder).is_none()
+                }
+                Alarm::Book(folder) => {
+                    self.registry.get(folder).is_none_or(|known| known.folder.book.is_none())
+                }
+                Alarm::LeftOut(folder) => {
+                    let (letters, drops) = self.store.unfinished_of(folder)?;
+                    self.registry.get(folder).is_some() || (letters.is_empty() && drops == 0)
+                }
+                Alarm::Silent(_) | Alarm::Configuration | Alarm::Disk => false,
+            };
+            if is_over {
+                self.store.calm(raised.alarm, self.clock.now()).await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! To whom news go, as what, and by when at the latest. Pure.
+
+use chrono::TimeDelta;
+
+use crate::base::backoff::Backoff;
+use crate::base::clock::Time;
+use crate::config::{Email, Folder};
+use crate::domain::letter::{AccountProblem, Notice};
+use crate::domain::pause::Cause;
+use crate::outside::store::{Addressed, DropNotice, News};
+use crate::words::message::{EmailKind, Mailbox};
+
+/// A person who drops a hundred wrong files gets one mail.
+const GATHER: TimeDelta = TimeDelta::seconds(30);
+/// Letters that operators must look at come in one mail.
+const GATHER_LETTERS: TimeDelta = TimeDelta::minutes(5);
+
+/// What is known of what news are about.
+#[derive(Default)]
+pub(super) struct About<'a> {
+    /// The folder of the letter or the drop, if it came from one that is configured.
+    pub(super) folder: Option<&'a Folder>,
+    /// It may have been posted, and nobody knows.
+    pub(super) doubtful: bool,
+    /// Operators know already what is in its way: its account is paused, or the service silent.
+    pub(super) cause_is_told: bool,
+    /// The folders whose letters an account pays.
+    pub(super) paid: Vec<&'a Folder>,
+}
+
+pub(super) fn route(news: &News, about: &About<'_>, email: &Email, now: Time) -> Vec<Addressed> {
+    match news {
+        News::Letter { notice, .. } => letter(*notice, about, email, now),
+        News::Drop { notice, .. } => {
+            let Some(folder) = about.folder else { return Vec::new() };
+            let notify = &folder.notify;
+            let (kind, who) = match notice {
+                DropNotice::Rejected => (EmailKind::Rejected, &notify.rejected),
+                DropNotice::Held => (EmailKind::Held, &notify.held),
+                DropNotice::Cancelled => (EmailKind::Cancelled, &notify.cancelled),
+            };
+            to(who, kind, &folder.name, now + GATHER)
+        }
+        News::AccountPaused { cause, .. } => {
+            let mut all = operators(email, EmailKind::Alert, now);
+            if *cause == Cause::Problem(AccountProblem::CardDeclined) {
+                for folder in &about.paid {
+                    all.extend(to(&folder.notify.card_declined, EmailKind::CardDeclined, "", now));
+                }
+            }
+            all.sort_by(|a, b| (&a.recipient, a.kind).cmp(&(&b.recipient, b.kind)));
+            all.dedup();
+            all
+        }
+        News::AccountWorks { .. } | News::Alarm { .. } => operators(email, EmailKind::Alert, now),
+        News::Unwanted { recipient, .. } => {
+            let mut others = operators(email, EmailKind::Alert, now);
+            // Who can't be reached can't be told that either.
+            others.retain(|addressed| addressed.recipient != *recipient);
+            others
+        }
+        News::Digest { .. } => {
+            email.digest.as_ref().map_or_else(Vec::new, |digest| to(&digest.to, EmailKind::Digest, "", now))
+        }
+    }
+}
+
+fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Addressed> {
+    if notice == Notice::Stuck && about.cause_is_told {
+        return Vec::new();
+    }
+    let to_operators = || operators(email, EmailKind::Letters, now + GATHER_LETTERS);
+    let Some(folder) = about.folder else {
+        // From a command, or of a folder that is gone: nobody else would hear that it waits.
+        return match notice {
+            Notice::Held | Notice::Stuck | Notice::Overdue | Notice::SealedOtherwise => to_operators(),
+            Notice::Confirmed
+            | Notice::NotWithdrawn
+            | Notice::Cancelled
+            | Notice::CancelledElsewhere
+            | Notice::Withdrawn
+            | Notice::Shipped => Vec::new(),
+        };
+    };
+    let notify = &folder.notify;
+    let together = TimeDelta::from_std(email.together).unwrap_or_default();
+    match notice {
+        Notice::Shipped => {
+            let mut to = to(&notify.shipped, EmailKind::Shipped, &folder.name, now + together);
+            for addressed in &mut to {
+                addressed.alone = together.is_zero();
+            }
+            to
+        }
+        Notice::Held => {
+            let mut all = to(&notify.held, EmailKind::Held, &folder.name, now + GATHER);
+            if about.doubtful {
+                all.extend(to_operators());
+            }
+            all
+        }
+        Notice::Cancelled | Notice::CancelledElsewhere | Notice::Withdrawn | Notice::NotWithdrawn => {
+            to(&notify.cancelled, EmailKind::Cancelled, &folder.name, now + GATHER)
+        }
+        Notice::Stuck | Notice::Overdue | Notice::SealedOtherwise => to_operators(),
+        // It lies in the folder, and soon it ships.
+        Notice::Confirmed => Vec::new(),
+    }
+}
+
+fn operators(email: &Email, kind: EmailKind, due: Time) -> Vec<Addressed> {
+    let mut all = to(&email.operators, kind, "", due);
+    // Two alerts are two mails.
+    for addressed in &mut all {
+        addressed.alone = kind == EmailKind::Alert;
+    }
+    all
+}
+
+fn to(who: &[Mailbox], kind: EmailKind, folder: &str, due: Time) -> Vec<Addressed> {
+    let addressed = |mailbox: &Mailbox| Addressed {
+        recipient: mailbox.to_string(),
+        kind: kind.word(),
+        folder: folder.to_owned(),
+        due,
+        alone: matches!(kind, EmailKind::CardDeclined | EmailKind::Digest),
+    };
+    who.iter().map(addressed).collect()
+}
+
+/// How long a mail waits after so many attempts.
+pub(super) fn again(attempts: u32) -> TimeDelta {
+    Backoff::new(TimeDelta::minutes(1), TimeDelta::hours(1)).wait(attempts)
+}
+
+pub(super) const LONGEST_REST: TimeDelta = TimeDelta::minutes(15);
+
+/// How long a server is left alone that could not be used so often in a row.
+pub(super) fn rest(failures: u32) -> TimeDelta {
+    Backoff::new(TimeDelta::seconds(30), LONGEST_REST).wait(failures)
+}
+
+/// What a server refuses for now, again and again, it refuses for good after so long.
+pub(super) const GIVEN_UP_AFTER: TimeDelta = TimeDelta::days(5);
+/// And only if it was really tried.
+pub(super) const GIVEN_UP_TRIES: u32 = 8;

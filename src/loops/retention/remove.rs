@@ -1,0 +1,129 @@
+//! What was kept long enough: our copies of documents, and the originals in the folders.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use super::Retention;
+use crate::base::clock::Time;
+use crate::domain::drop::{sidecars_of, text_name};
+use crate::domain::letter::{Kept, LARGEST_DOCUMENT, Letter, Number};
+use crate::outside::hot::Hot;
+use crate::outside::journal;
+use crate::outside::store::{Original, RecordError, StoreError};
+
+/// For letters of commands, and of folders that are not configured any more.
+const USUAL: Duration = Duration::from_hours(30 * 24);
+
+impl Retention {
+    pub(super) async fn remove(&self, now: Time) -> Result<(), RecordError> {
+        for source in self.store.sources()? {
+            let known = self.registry.get(&source);
+            let keep = known.as_ref().map(|known| known.folder.keep);
+            let before = |length: Duration| now.checked_sub_signed(TimeDelta::from_std(length).ok()?);
+            if let Some(before) = before(keep.map_or(USUAL, |keep| keep.spool)) {
+                self.documents(&source, before, now).await?;
+            }
+            let hot = known.and_then(|known| known.hot);
+            if let (Some(hot), Some(length)) = (hot, keep.and_then(|keep| keep.originals))
+                && let Some(before) = before(length)
+            {
+                self.originals(&source, &hot, before, now).await?;
+            }
+            if let Some(before) = keep.and_then(|keep| keep.history).and_then(before) {
+                self.names(&source, before, now).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn documents(&self, source: &str, before: Time, now: Time) -> Result<(), RecordError> {
+        let mut goes = true;
+        while std::mem::take(&mut goes) {
+            for number in self.store.kept_too_long(source, Kept::Documents, before)? {
+                let Some(letter) = self.readable(number)? else { continue };
+                let removed = match letter.entry.parse() {
+                    Ok(ulid) => self.spool.discard(&ulid),
+                    Err(()) => Ok(()),
+                };
+                if let Err(error) = removed {
+                    journal::not_discarded(source, &error.to_string());
+                    continue;
+                }
+                journal::discarded(number, "documents");
+                self.store.discarded(letter, Kept::Documents, now).await?;
+                goes = true;
+            }
+        }
+        Ok(())
+    }
+
+    async fn originals(&self, folder: &str, hot: &Hot, before: Time, now: Time) -> Result<(), RecordError> {
+        let mut goes = true;
+        while std::mem::take(&mut goes) {
+            for number in self.store.kept_too_long(folder, Kept::Original, before)? {
+                let (Some(letter), Some(original)) =
+                    (self.readable(number)?, self.store.original_of(number)?)
+                else {
+                    continue;
+                };
+                let sealed = self.store.sealed_paths(number)?;
+                if let Err(error) = take_away(hot, &original, &letter, &sealed) {
+                    journal::not_discarded(folder, &error.to_string());
+                    continue;
+                }
+                self.store.original_removed(original.ulid).await?;
+                journal::discarded(number, "original");
+                self.store.discarded(letter, Kept::Original, now).await?;
+                goes = true;
+            }
+        }
+        Ok(())
+    }
+
+    async fn names(&self, folder: &str, before: Time, now: Time) -> Result<(), RecordError> {
+        loop {
+            let mut letters = Vec::new();
+            for number in self.store.named_too_long(folder, before)? {
+                letters.extend(self.readable(number)?);
+            }
+            if letters.is_empty() {
+                return Ok(());
+            }
+            let numbers: Vec<Number> = letters.iter().map(|letter| letter.number).collect();
+            self.store.struck(letters, now).await?;
+            for number in numbers {
+                journal::discarded(number, "names");
+            }
+        }
+    }
+
+    /// A letter whose records are damaged keeps what it has.
+    fn readable(&self, number: Number) -> Result<Option<Letter>, StoreError> {
+        match self.store.letter(number) {
+            Err(StoreError::Damaged(_)) => Ok(None),
+            letter => letter,
+        }
+    }
+}
+
+/// An original with what lies beside it. What a person put in its place, or added, stays.
+fn take_away(hot: &Hot, original: &Original, letter: &Letter, sealed: &[Vec<u8>]) -> io::Result<()> {
+    let Some(shelved) = &original.shelved else { return Ok(()) };
+    let path = Path::new(OsStr::from_bytes(shelved));
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let hashes: Vec<&str> = letter.order.documents.iter().map(|document| document.sha256.as_str()).collect();
+    let dir = path.parent().unwrap_or(Path::new(""));
+    if hot.is_there(path)? {
+        hot.remove_tree(path, LARGEST_DOCUMENT, &hashes)?;
+        for sidecar in [name, original.ulid.as_str().as_bytes()].into_iter().flat_map(sidecars_of) {
+            hot.remove(&dir.join(OsStr::from_bytes(&sidecar)))?;
+        }
+    }
+    hot.remove(&dir.join(OsStr::from_bytes(&text_name(name))))?;
+    sealed.iter().try_for_each(|path| hot.remove(Path::new(OsStr::from_bytes(path))))
+}

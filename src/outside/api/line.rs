@@ -1,0 +1,221 @@
+//! One exchange on the line: what was answered, within bounds, or how it broke.
+//!
+//! Nothing here knows what an answer means. Errors never show an address: some are keys.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
+use reqwest::{Client, RequestBuilder, StatusCode, redirect};
+use rustls::ClientConfig;
+use rustls_platform_verifier::ConfigVerifierExt as _;
+
+use super::places::Places;
+use super::wire;
+use crate::base::clock::Time;
+
+/// More than any answer of the API needs.
+pub(super) const LARGEST_ANSWER: usize = 1 << 20;
+/// However long the service wants us to stay away, it is asked again after this.
+const LONGEST_RETRY_AFTER: TimeDelta = TimeDelta::hours(1);
+
+/// How long to wait for whom.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    pub connect: Duration,
+    /// A whole exchange with the API.
+    pub call: Duration,
+    /// A whole upload or download.
+    pub transfer: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            call: Duration::from_mins(1),
+            transfer: Duration::from_mins(4),
+        }
+    }
+}
+
+pub(super) struct Reply {
+    pub status: StatusCode,
+    /// The service's own time.
+    pub date: Option<Time>,
+    pub retry_after: Option<TimeDelta>,
+    pub body: Vec<u8>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// Nothing can have reached the service.
+    NotSent(String),
+    /// It may have had its effect.
+    Lost(String),
+}
+
+/// Chooses how TLS is done; before the first client is built, and once is enough.
+pub fn install_tls() {
+    // A second time it is there already, which is as good.
+    drop(rustls::crypto::ring::default_provider().install_default());
+}
+
+/// Trusts this machine's authorities, which are read once: a hundred files, for every client the same. New ones
+/// count after the next start.
+fn tls() -> Result<ClientConfig, rustls::Error> {
+    static READ: OnceLock<ClientConfig> = OnceLock::new();
+    if let Some(read) = READ.get() {
+        return Ok(read.clone());
+    }
+    let mut config = ClientConfig::with_platform_verifier()?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(READ.get_or_init(|| config).clone())
+}
+
+fn builder(patience: &Patience) -> reqwest::ClientBuilder {
+    let builder = match tls() {
+        Ok(tls) => Client::builder().tls_backend_preconfigured(tls),
+        // Building it says why.
+        Err(_) => Client::builder(),
+    };
+    builder
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+        .connect_timeout(patience.connect)
+        .user_agent(concat!("mailchute/", env!("CARGO_PKG_VERSION")))
+}
+
+/// For the service itself.
+pub(super) fn client(patience: &Patience) -> reqwest::Result<Client> {
+    builder(patience).timeout(patience.call).build()
+}
+
+/// For addresses from answers: it has no token and looks nothing up in private networks.
+pub(super) fn transfers(patience: &Patience, places: &Places) -> reqwest::Result<Client> {
+    builder(patience).timeout(patience.transfer).dns_resolver(places.resolver()).build()
+}
+
+/// Sends it and reads the whole answer.
+pub(super) async fn exchange(request: RequestBuilder, largest: usize) -> Result<Reply, Broken> {
+    let mut answer = request.send().await.map_err(broken)?;
+    let status = answer.status();
+    let date = date(answer.headers());
+    let retry_after = retry_after(answer.headers(), date);
+    let mut body = Vec::new();
+    while let Some(chunk) = answer.chunk().await.map_err(|error| lost(&error))? {
+        if body.len() + chunk.len() > largest {
+            return Err(Broken::Lost(format!("the answer is longer than {largest} bytes")));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Reply { status, date, retry_after, body })
+}
+
+fn broken(error: reqwest::Error) -> Broken {
+    if error.is_connect() || error.is_builder() {
+        Broken::NotSent(format!("no connection: {}", cause(&error.without_url())))
+    } else {
+        lost(&error)
+    }
+}
+
+fn lost(error: &reqwest::Error) -> Broken {
+    let text = if error.is_timeout() { "no answer in time" } else { "the connection broke before an answer" };
+    Broken::Lost(text.to_owned())
+}
+
+/// The innermost cause: what the system said, without any address.
+fn cause(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(inner) = innermost.source() {
+        innermost = inner;
+    }
+    innermost.to_string()
+}
+
+fn date(headers: &HeaderMap) -> Option<Time> {
+    http_date(headers.get(DATE)?.to_str().ok()?)
+}
+
+fn http_date(text: &str) -> Option<Time> {
+    DateTime::parse_from_rfc2822(text).ok().map(|time| time.with_timezone(&Utc))
+}
+
+/// Seconds, or a date to be compared with the service's own.
+fn retry_after(headers: &HeaderMap, date: Option<Time>) -> Option<TimeDelta> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let wait = match text.parse::<u32>() {
+        Ok(seconds) => TimeDelta::seconds(i64::from(seconds)),
+        Err(_) => http_date(text)? - date?,
+    };
+    Some(wait.clamp(TimeDelta::zero(), LONGEST_RETRY_AFTER))
+}
+
+impl Reply {
+    pub fn json<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_slice(&self.body).ok()
+    }
+
+    /// The service's own word for what went wrong, and which fields or files it names.
+    pub fn problem(&self) -> Option<ProblemSaid> {
+        let problem: wire::Problem = self.json()?;
+        let code = if problem.code.is_empty() { problem.kind.rsplit('/').next()? } else { &problem.code };
+        let paths = problem.errors.iter().map(|item| plain(&item.path)).filter(|path| !path.is_empty());
+        Some(ProblemSaid { code: plain(code), paths: paths.take(20).collect() })
+    }
+
+    /// Status and code, in words for a person.
+    pub fn summary(&self) -> String {
+        match self.problem() {
+            Some(said) => format!("the service answered {} {}", self.status.as_u16(), said),
+            None => format!("the service answered {}", self.status.as_u16()),
+        }
+    }
+}
+
+/// A problem's code and places, without messages: those may repeat an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ProblemSaid {
+    pub code: String,
+    pub paths: Vec<String>,
+}
+
+impl std::fmt::Display for ProblemSaid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.code)?;
+        if self.paths.is_empty() { Ok(()) } else { write!(f, " ({})", self.paths.join(", ")) }
+    }
+}
+
+/// What names a field or a code, and nothing that could do harm in a terminal or a log.
+pub(super) fn plain(text: &str) -> String {
+    let allowed = |c: &char| c.is_ascii_alphanumeric() || "._-[]/$".contains(*c);
+    text.chars().filter(allowed).take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(retry: &str) -> HeaderMap {
+        [(RETRY_AFTER, retry.parse().unwrap())].into_iter().collect()
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date_and_bounded() {
+        let date = http_date("Fri, 20 Nov 2026 12:00:00 GMT");
+        assert_eq!(retry_after(&headers("120"), None), Some(TimeDelta::minutes(2)));
+        assert_eq!(retry_after(&headers("99999999"), None), Some(LONGEST_RETRY_AFTER));
+        let later = headers("Fri, 20 Nov 2026 12:00:30 GMT");
+        assert_eq!(retry_after(&later, date), Some(TimeDelta::seconds(30)));
+        assert_eq!(retry_after(&later, None), None);
+        assert_eq!(retry_after(&headers("soon"), date), None);
+    }
+
+    #[test]
+    fn words_of_the_service_are_shown_without_harm() {
+        assert_eq!(plain("files[0].page_count\u{1b}[2J\n山田"), "files[0].page_count[2J");
+    }
+}

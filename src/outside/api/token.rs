@@ -1,0 +1,207 @@
+//! The access token: fetched once for all callers, before it expires and once after it was refused.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chrono::TimeDelta;
+use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::{Client, RequestBuilder, StatusCode, Url};
+use serde::Deserialize;
+use tokio::sync::Mutex;
+
+use super::Credentials;
+use super::failure::Failure;
+use super::line::{LARGEST_ANSWER, Reply, exchange, plain};
+use super::meter::{Meter, counted};
+use super::places::Places;
+use super::wire;
+use crate::base::clock::{Clock, Time};
+use crate::base::secret::Secret;
+use crate::domain::letter::AccountProblem;
+
+pub(super) const SCOPES: [&str; 3] = ["account:read", "mails:read", "mails:write"];
+/// A token is renewed this long before its end, or a tenth of its life before.
+const EARLY: TimeDelta = TimeDelta::minutes(1);
+/// What a token lives that does not say so.
+const USUAL_LIFE_SECONDS: u64 = 3600;
+
+#[derive(Debug)]
+pub(super) struct Tokens {
+    credentials: Credentials,
+    clock: Clock,
+    /// Held over a request, so that whoever comes meanwhile waits for its answer.
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    token: Option<Token>,
+    /// How many there were.
+    generation: u64,
+    endpoints: Option<Endpoints>,
+    /// The server wants id and secret as they are.
+    raw: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    pub secret: Secret,
+    pub generation: u64,
+    renew_at: Time,
+}
+
+#[derive(Debug, Clone)]
+struct Endpoints {
+    token: Url,
+    revocation: Url,
+}
+
+#[derive(Deserialize)]
+struct Discovery {
+    issuer: String,
+    token_endpoint: String,
+    revocation_endpoint: Option<String>,
+}
+
+impl Tokens {
+    pub fn new(credentials: Credentials, clock: Clock) -> Self {
+        Self { credentials, clock, held: Mutex::default() }
+    }
+
+    /// A token that is still good; `refused` is the generation of one that was not accepted.
+    pub async fn get(
+        &self,
+        http: &Client,
+        places: &Places,
+        meter: &Meter,
+        refused: Option<u64>,
+    ) -> Result<Token, Failure> {
+        let mut held = self.held.lock().await;
+        let now = self.clock.now();
+        let good = |token: &&Token| now < token.renew_at && refused != Some(token.generation);
+        if let Some(token) = held.token.as_ref().filter(good) {
+            return Ok(token.clone());
+        }
+        let endpoints = match &held.endpoints {
+            Some(endpoints) => endpoints.clone(),
+            None => held.endpoints.insert(discover(http, places).await).clone(),
+        };
+        let granted = self.ask(http, &endpoints, meter, &mut held.raw).await?;
+        held.generation += 1;
+        let life = TimeDelta::seconds(i64::from(
+            u32::try_from(granted.expires_in.unwrap_or(USUAL_LIFE_SECONDS)).unwrap_or(u32::MAX),
+        ));
+        let token = Token {
+            secret: Secret::new(granted.access_token),
+            generation: held.generation,
+            renew_at: now + life - EARLY.min(life / 10),
+        };
+        held.token = Some(token.clone());
+        Ok(token)
+    }
+
+    /// Until when the token is used; none while nobody has one, or it is just being fetched.
+    pub fn until(&self) -> Option<Time> {
+        self.held.try_lock().ok()?.token.as_ref().map(|token| token.renew_at)
+    }
+
+    async fn ask(
+        &self,
+        http: &Client,
+        endpoints: &Endpoints,
+        meter: &Meter,
+        raw: &mut bool,
+    ) -> Result<wire::Token, Failure> {
+        let scope = SCOPES.join(" ");
+        let form = [("grant_type", "client_credentials"), ("scope", scope.as_str())];
+        let request =
+            |raw: bool| http.post(endpoints.token.clone()).header(AUTHORIZATION, self.basic(raw)).form(&form);
+        let mut reply = ask_for_token(meter, request(*raw)).await?;
+        if reply.status == StatusCode::UNAUTHORIZED && !*raw && self.basic(true) != self.basic(false) {
+            let other = ask_for_token(meter, request(true)).await?;
+            if other.status.is_success() {
+                tracing::warn!("the token endpoint takes id and secret only as they are, not form-encoded");
+                *raw = true;
+                reply = other;
+            }
+        }
+        let granted: wire::Token = match reply.status {
+            StatusCode::OK => reply.json().ok_or_else(|| Failure::nonsense("it is no token"))?,
+            status if status.is_client_error() && !is_temporary(status) => {
+                let error = reply.json::<OAuthError>().map(|said| plain(&said.error)).unwrap_or_default();
+                let why = format!("the token endpoint answered {} {error}", status.as_u16());
+                return Err(Failure::Account(AccountProblem::NotAllowed(why.trim_end().to_owned())));
+            }
+            _other => {
+                let soonest = reply.retry_after.map(|wait| self.clock.now() + wait);
+                let why = format!("the token endpoint answered {}", reply.status.as_u16());
+                return Err(Failure::Later { soonest, why });
+            }
+        };
+        let missing = granted.scope.as_ref().map_or_else(Vec::new, |scope| {
+            let given: Vec<&str> = scope.split_ascii_whitespace().collect();
+            SCOPES.into_iter().filter(|scope| !given.contains(scope)).collect()
+        });
+        if missing.is_empty() {
+            return Ok(granted);
+        }
+        let why = format!("the client may not: {}", missing.join(", "));
+        Err(Failure::Account(AccountProblem::NotAllowed(why)))
+    }
+
+    /// RFC 6749 wants id and secret form-encoded first; some servers want them as they are.
+    fn basic(&self, raw: bool) -> HeaderValue {
+        let encode = |text: &str| -> String {
+            if raw { text.to_owned() } else { form_urlencoded::byte_serialize(text.as_bytes()).collect() }
+        };
+        let (id, secret) = (&self.credentials.client_id, self.credentials.client_secret.expose());
+        let pair = STANDARD.encode(format!("{}:{}", encode(id), encode(secret)));
+        let mut value =
+            HeaderValue::from_str(&format!("Basic {pair}")).unwrap_or_else(|_| HeaderValue::from_static(""));
+        value.set_sensitive(true);
+        value
+    }
+
+    /// Lets go of the token, there too. Not being able to is no error: it expires within the hour.
+    pub async fn revoke(&self, http: &Client) {
+        let mut held = self.held.lock().await;
+        let (Some(token), Some(endpoints)) = (held.token.take(), &held.endpoints) else { return };
+        let request = http
+            .post(endpoints.revocation.clone())
+            .header(AUTHORIZATION, self.basic(held.raw))
+            .form(&[("token", token.secret.expose()), ("token_type_hint", "access_token")]);
+        match exchange(request, LARGEST_ANSWER).await {
+            Ok(reply) if reply.status.is_success() => {}
+            Ok(reply) => tracing::debug!(status = reply.status.as_u16(), "the token was not revoked"),
+            Err(_) => tracing::debug!("the token could not be revoked"),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct OAuthError {
+    error: String,
+}
+
+/// Nothing of a letter was sent, so whatever breaks here had no effect on it.
+async fn ask_for_token(meter: &Meter, request: RequestBuilder) -> Result<Reply, Failure> {
+    use super::line::Broken::{Lost, NotSent};
+    counted(meter, "token", exchange(request, LARGEST_ANSWER)).await.map_err(|(NotSent(why) | Lost(why))| {
+        Failure::Later { soonest: None, why: format!("the token endpoint: {why}") }
+    })
+}
+
+fn is_temporary(status: StatusCode) -> bool {
+    matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
+}
+
+/// Where the server says its endpoints are; where the specification puts them if it says nothing.
+async fn discover(http: &Client, places: &Places) -> Endpoints {
+    let usual = Endpoints { token: places.auth("token"), revocation: places.auth("token/revocation") };
+    let request = http.get(places.auth(".well-known/openid-configuration"));
+    let Ok(reply) = exchange(request, LARGEST_ANSWER).await else { return usual };
+    let found: Option<Discovery> = if reply.status == StatusCode::OK { reply.json() } else { None };
+    let Some(found) = found.filter(|found| found.issuer == places.issuer()) else { return usual };
+    let token = places.discovered(&found.token_endpoint).unwrap_or(usual.token);
+    let revocation = found.revocation_endpoint.and_then(|url| places.discovered(&url));
+    Endpoints { token, revocation: revocation.unwrap_or(usual.revocation) }
+}

@@ -1,0 +1,145 @@
+//! Reading what was claimed: only if it is a file, of one name, and does not change meanwhile.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
+
+use rustix::fs::{self, AtFlags, Mode, OFlags, ResolveFlags};
+
+use super::opened::Opened;
+use super::owner::only_the_owner_writes;
+use super::{Stat, c, kind, open_dir};
+use crate::domain::drop::Kind;
+
+/// So much is read to tell how a file begins and ends.
+const PART: u64 = 1024;
+
+/// What reading a drop's file came to.
+#[derive(Debug)]
+pub enum Content {
+    Whole {
+        bytes: Vec<u8>,
+        stat: Stat,
+    },
+    TooLarge(u64),
+    NotAFile(Kind),
+    Linked,
+    NoRight,
+    /// It was written to meanwhile.
+    Changing,
+}
+
+impl Opened {
+    /// Reads a claimed file, if it is one and does not change meanwhile. `inside`: a claimed directory.
+    pub(super) fn read(
+        &self,
+        claim: &str,
+        inside: Option<&[u8]>,
+        name: &[u8],
+        largest: u64,
+    ) -> io::Result<Content> {
+        let mut dir = self.claim_dir(claim, false)?;
+        if let Some(inside) = inside {
+            dir = open_dir(dir, inside)?;
+        }
+        whole(&dir, name, largest)
+    }
+
+    /// Reads a file in a subfolder of the folder.
+    pub(super) fn peek_in(&self, subfolder: &str, name: &[u8], largest: u64) -> io::Result<Content> {
+        whole(&open_dir(&self.dir, subfolder.as_bytes())?, name, largest)
+    }
+
+    /// Whether nobody but its owner could have written a claimed file, which was seen so.
+    pub(super) fn is_claim_its_owners(&self, claim: &str, name: &[u8], seen: Stat) -> io::Result<bool> {
+        self.is_its_owners(&self.claim_dir(claim, false)?, name, seen)
+    }
+
+    /// The same of a file in a subfolder of the folder.
+    pub(super) fn is_its_owners_in(&self, subfolder: &str, name: &[u8], seen: Stat) -> io::Result<bool> {
+        self.is_its_owners(&open_dir(&self.dir, subfolder.as_bytes())?, name, seen)
+    }
+
+    fn is_its_owners(&self, dir: &OwnedFd, name: &[u8], seen: Stat) -> io::Result<bool> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = beneath(dir, name, flags)?;
+        let stat = Stat::from(fs::fstat(&file)?);
+        // Another file, or one whose rights were changed since, says nothing of what was read.
+        let is_the_same = (stat.inode, stat.changed) == (seen.inode, seen.changed);
+        Ok(is_the_same && only_the_owner_writes(&file, stat.mode, self.facts.remote))
+    }
+
+    /// The beginning and the end of a file where it was dropped.
+    pub(super) fn ends(&self, name: &[u8]) -> io::Result<(Vec<u8>, Vec<u8>)> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = File::from(beneath(&self.dir, name, flags)?);
+        let size = file.metadata()?.len();
+        let part = |from: u64| {
+            let mut part = vec![0; usize::try_from((size - from).min(PART)).unwrap_or_default()];
+            file.read_exact_at(&mut part, from)?;
+            io::Result::Ok(part)
+        };
+        Ok((part(0)?, part(size.saturating_sub(PART))?))
+    }
+
+    /// What lies before a place in a file where it was dropped.
+    pub(super) fn end_at(&self, name: &[u8], at: u64) -> io::Result<Vec<u8>> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = File::from(beneath(&self.dir, name, flags)?);
+        let length = at.min(PART);
+        let mut part = vec![0; usize::try_from(length).unwrap_or_default()];
+        file.read_exact_at(&mut part, at - length)?;
+        Ok(part)
+    }
+
+    /// Reads a file where it was dropped; what is decided by that is decided again once it is claimed.
+    pub(super) fn peek(&self, name: &[u8], largest: u64) -> io::Result<Content> {
+        whole(&self.dir, name, largest)
+    }
+}
+
+pub(super) fn whole(dir: &OwnedFd, name: &[u8], largest: u64) -> io::Result<Content> {
+    let before = Stat::from(fs::statat(dir, c(name)?, AtFlags::SYMLINK_NOFOLLOW)?);
+    if let Some(kind) = kind(&before) {
+        return Ok(Content::NotAFile(kind));
+    }
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = match beneath(dir, name, flags) {
+        Ok(file) => File::from(file),
+        Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM) => return Ok(Content::NoRight),
+        Err(error) => return Err(error.into()),
+    };
+    let stat = Stat::from(fs::fstat(&file)?);
+    if let Some(kind) = kind(&stat) {
+        return Ok(Content::NotAFile(kind));
+    }
+    if stat.links > 1 {
+        return Ok(Content::Linked);
+    }
+    let size = stat.size;
+    if size > largest {
+        return Ok(Content::TooLarge(size));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    (&file).take(largest + 1).read_to_end(&mut bytes)?;
+    let after = Stat::from(fs::fstat(&file)?);
+    let same = |a: &Stat, b: &Stat| {
+        (a.inode, a.size, a.modified, a.changed) == (b.inode, b.size, b.modified, b.changed)
+    };
+    let whole = same(&stat, &after) && same(&before, &stat) && bytes.len() as u64 == size;
+    Ok(if whole { Content::Whole { bytes, stat: after } } else { Content::Changing })
+}
+
+fn beneath(dir: &OwnedFd, name: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let name = CString::new(name).map_err(|_| rustix::io::Errno::INVAL)?;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match fs::openat2(dir, &name, flags, Mode::empty(), resolve) {
+        // An old kernel or a container's filter.
+        Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => {
+            fs::openat(dir, &name, flags, Mode::empty())
+        }
+        opened => opened,
+    }
+}

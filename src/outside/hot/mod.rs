@@ -1,0 +1,171 @@
+//! A hot folder as a place on a disk: what lies in it, taken into the claims, read, and moved about.
+//!
+//! Everything goes by handles of directories that were opened once, beneath them and without following
+//! links, so no name leads out of the folder. A rename never replaces anything. Nothing is ever
+//! unlinked that has no durable successor. A file system that is not local is called by a helper process,
+//! because a call on it may never return.
+
+mod away;
+mod content;
+mod corner;
+mod helper;
+mod keeper;
+mod keeping;
+mod moves;
+mod opened;
+mod operations;
+mod order;
+mod owner;
+mod reach;
+
+mod rights;
+mod shelves;
+mod wire;
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use away::Away;
+pub use content::Content;
+pub use corner::{claimed_at, claims_at};
+use helper::Helper;
+pub use helper::{is_helper, serve};
+pub use keeper::{Keeper, this_process};
+use opened::{FolderFacts, Opened};
+pub use order::{CLAIMING, MOVING, MoveStep};
+pub use reach::Reach;
+
+pub use rights::not_shared;
+use rustix::fs::{self, FileType, Mode, OFlags};
+pub use shelves::MoveWithText;
+
+use crate::domain::drop::Kind;
+
+/// How long a call on a file system that is not local is waited for.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+const OURS: &str = ".mailchute";
+const CLAIM: &str = "claim";
+/// The end of a claim's name, if it holds what lay in the folder before its drops counted.
+pub const WAS_THERE: &str = ".there";
+
+/// A hot folder that is open.
+#[derive(Debug)]
+pub struct Hot {
+    pub path: PathBuf,
+    facts: FolderFacts,
+    way: Way,
+}
+
+/// Who calls the file system.
+#[derive(Debug)]
+enum Way {
+    /// This process.
+    Here(Opened),
+    /// A process of its own, because a call may never return.
+    Helper(Helper),
+}
+
+/// A name in a directory and what it is.
+#[derive(Debug, Clone)]
+pub struct SeenEntry {
+    pub name: Vec<u8>,
+    pub stat: Stat,
+    pub readable: bool,
+}
+
+fn c(name: &[u8]) -> io::Result<CString> {
+    CString::new(name).map_err(io::Error::other)
+}
+
+fn open_dir(at: impl AsFd, name: &[u8]) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    Ok(fs::openat(at, c(name)?, flags, Mode::empty())?)
+}
+
+/// What a file system says of a file; times in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
+    pub inode: u64,
+    pub mode: u32,
+    pub links: u64,
+    pub owner: u32,
+    pub size: u64,
+    pub modified: i64,
+    /// When it was last written, moved, or given other rights.
+    pub changed: i64,
+}
+
+impl From<fs::Stat> for Stat {
+    fn from(stat: fs::Stat) -> Self {
+        let time = |seconds: i64, nanos: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos);
+        Self {
+            inode: stat.st_ino,
+            mode: stat.st_mode,
+            links: stat.st_nlink,
+            owner: stat.st_uid,
+            size: u64::try_from(stat.st_size).unwrap_or_default(),
+            modified: time(stat.st_mtime, stat.st_mtime_nsec),
+            changed: time(stat.st_ctime, stat.st_ctime_nsec),
+        }
+    }
+}
+
+/// What stands there instead of a file.
+pub fn kind(stat: &Stat) -> Option<Kind> {
+    match FileType::from_raw_mode(stat.mode) {
+        FileType::RegularFile => None,
+        FileType::Directory => Some(Kind::Directory),
+        FileType::Symlink => Some(Kind::Symlink),
+        FileType::Fifo => Some(Kind::Fifo),
+        FileType::Socket => Some(Kind::Socket),
+        FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => Some(Kind::Device),
+    }
+}
+
+impl Hot {
+    /// Opens a folder in this process and makes our corner in it; `known`: it was enabled before, so the corner
+    /// must be there.
+    pub fn open(path: &Path, known: bool, keeper: &Keeper) -> Result<Self, Away> {
+        let opened = Opened::open(path, known, keeper)?;
+        Ok(Self { path: path.to_owned(), facts: opened.facts, way: Way::Here(opened) })
+    }
+
+    /// A folder that a helper has opened.
+    fn by(helper: Helper, path: &Path, facts: FolderFacts) -> Self {
+        Self { path: path.to_owned(), facts, way: Way::Helper(helper) }
+    }
+
+    /// The same of a folder that is not opened.
+    pub fn is_remote_at(path: &Path) -> bool {
+        fs::statfs(path).is_ok_and(|disk| opened::is_remote(disk.f_type))
+    }
+
+    /// Whether other machines can write here without our hearing of it.
+    pub fn is_remote(&self) -> bool {
+        self.facts.remote
+    }
+
+    /// Whether a lock keeps others from working here.
+    pub fn is_locked(&self) -> bool {
+        self.facts.is_locked
+    }
+
+    /// What time it was when it was opened, by the file system's own clock, in nanoseconds.
+    pub fn opened_at(&self) -> i64 {
+        self.facts.opened_at
+    }
+
+    /// Whether a call may take as long as [`PATIENCE`], so that others must not wait for it.
+    pub fn is_apart(&self) -> bool {
+        matches!(self.way, Way::Helper(_))
+    }
+
+    /// Where the claims are, as a path in the folder.
+    pub fn claims_path(&self) -> PathBuf {
+        moves::claims_path()
+    }
+}

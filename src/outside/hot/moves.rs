@@ -1,0 +1,230 @@
+//! Moving things in a hot folder: into the claims and back.
+
+use std::collections::BTreeSet;
+use std::ffi::{CString, OsStr};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{self, AtFlags, Mode, RenameFlags};
+
+use super::opened::{Opened, list, our_dir, seen};
+use super::rights::give_shelf;
+use super::{CLAIM, CLAIMING, MOVING, MoveStep, OURS, SeenEntry, WAS_THERE, c, kind, open_dir};
+use crate::domain::drop::{Kind, pdf_of};
+
+impl Opened {
+    /// Takes things out of people's reach under a claim's name: from the folder itself, or from a
+    /// subfolder of it. Once this returns they are there for good.
+    pub(super) fn claim(&self, claim: &str, subfolder: Option<&str>, names: &[&[u8]]) -> io::Result<()> {
+        let place = self.claim_dir(claim, true)?;
+        let from = match subfolder {
+            None => self.dir.try_clone()?,
+            Some(name) => open_dir(&self.dir, name.as_bytes())?,
+        };
+        let rename = || names.iter().try_for_each(|name| rename_new(&from, name, &place, name));
+        self.go(&CLAIMING, &from, &place, subfolder.is_none(), &rename)
+    }
+
+    /// Moves things, in the steps of an order.
+    pub(super) fn go(
+        &self,
+        order: &[MoveStep],
+        from: &OwnedFd,
+        to: &OwnedFd,
+        from_folder: bool,
+        rename: &dyn Fn() -> io::Result<()>,
+    ) -> io::Result<()> {
+        for step in order {
+            match step {
+                MoveStep::SyncClaims => self.sync_claims()?,
+                MoveStep::Rename => rename()?,
+                MoveStep::SyncTo => fs::fsync(to)?,
+                // Others take things out of the folder itself at the same time.
+                MoveStep::SyncFrom if from_folder => self.sync_folder()?,
+                MoveStep::SyncFrom => fs::fsync(from)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What a run that was killed has moved lasts, where it is now before where it was: if anything is claimed, or was
+    /// about to be moved to these paths, whatever is on the shelves, in their order, at these paths, and in the claims.
+    pub(super) fn make_last(&self, moved: &[&Path], shelves: &[&str]) -> io::Result<()> {
+        let claims = self.claims()?;
+        if claims.is_empty() && moved.is_empty() {
+            return Ok(());
+        }
+        let mut dirs: Vec<PathBuf> = Vec::new();
+        for shelf in shelves {
+            let inside = match self.list(Some(shelf)) {
+                Ok(inside) => inside.into_iter().filter(|seen| kind(&seen.stat) == Some(Kind::Directory)),
+                // It is made later.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            dirs.extend(inside.map(|seen| Path::new(shelf).join(OsStr::from_bytes(&seen.name))));
+            dirs.push(PathBuf::from(shelf));
+        }
+        let moved: BTreeSet<&Path> = moved.iter().filter_map(|path| path.parent()).collect();
+        dirs.extend(moved.into_iter().map(Path::to_owned));
+        for dir in dirs {
+            match self.parent(&dir.join("x"), false) {
+                Ok((dir, _)) => fs::fsync(&dir)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        for claim in &claims {
+            fs::fsync(&self.claim_dir(claim, false)?)?;
+        }
+        // A claim that is over has its end there.
+        fs::fsync(&self.claims)?;
+        Ok(fs::fsync(&self.dir)?)
+    }
+
+    /// Takes something back into a claim from a directory of the folder, under a name that must be free there.
+    pub(super) fn claim_from(&self, claim: &str, dir: &Path, name: &[u8], to: &[u8]) -> io::Result<()> {
+        let place = self.claim_dir(claim, true)?;
+        let (from, _) = self.parent(&dir.join("x"), false)?;
+        self.go(&CLAIMING, &from, &place, false, &|| rename_new(&from, name, &place, to))
+    }
+
+    /// Gives what is claimed the name it was dropped with.
+    pub(super) fn rename_claimed(&self, claim: &str, name: &[u8], to: &[u8]) -> io::Result<()> {
+        if name == to {
+            return Ok(());
+        }
+        let place = self.claim_dir(claim, false)?;
+        rename_new(&place, name, &place, to)?;
+        Ok(fs::fsync(&place)?)
+    }
+
+    /// The path of what was claimed under a name, by the claim's ULID, whatever its ending.
+    pub(super) fn find_claimed(&self, ulid: &str, name: &[u8]) -> io::Result<Option<PathBuf>> {
+        for claim in self.claims_of(ulid)? {
+            let held = self.claimed(&claim)?;
+            // On a shelf it may have got another name.
+            let other = || held.iter().find(|seen| pdf_of(&seen.name).is_none());
+            if let Some(seen) = held.iter().find(|seen| seen.name == name).or_else(other) {
+                return Ok(Some(claims_path().join(claim).join(OsStr::from_bytes(&seen.name))));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn claims_of(&self, ulid: &str) -> io::Result<Vec<String>> {
+        let mut found = Vec::new();
+        for claim in [ulid.to_owned(), format!("{ulid}{WAS_THERE}")] {
+            match fs::statat(&self.claims, claim.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(_) => found.push(claim),
+                Err(rustix::io::Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn claim_dir(&self, claim: &str, make: bool) -> io::Result<OwnedFd> {
+        if make { our_dir(&self.claims, claim) } else { open_dir(&self.claims, claim.as_bytes()) }
+    }
+
+    pub(super) fn rename_claim(&self, from: &str, to: &str) -> io::Result<()> {
+        rename_new(&self.claims, from.as_bytes(), &self.claims, to.as_bytes())?;
+        Ok(fs::fsync(&self.claims)?)
+    }
+
+    /// What a claim holds; nothing, if it is not there.
+    pub(super) fn claimed(&self, claim: &str) -> io::Result<Vec<SeenEntry>> {
+        match self.claim_dir(claim, false) {
+            Ok(dir) => seen(fs::Dir::new(dir)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What a claimed directory holds.
+    pub(super) fn claimed_inside(&self, claim: &str, name: &[u8]) -> io::Result<Vec<SeenEntry>> {
+        list(&open_dir(self.claim_dir(claim, false)?, name)?)
+    }
+
+    /// Removes a claim that holds nothing any more.
+    pub(super) fn unclaim(&self, claim: &str) -> io::Result<()> {
+        match fs::unlinkat(&self.claims, claim, AtFlags::REMOVEDIR) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Puts something back from a claim into the folder itself.
+    pub(super) fn put_back(&self, claim: &str, name: &[u8]) -> io::Result<()> {
+        let from = self.claim_dir(claim, false)?;
+        self.go(&MOVING, &from, &self.dir, false, &|| rename_new(&from, name, &self.dir, name))
+    }
+
+    /// The directory of a path within the folder, and its last part.
+    pub(super) fn parent(&self, path: &Path, make: bool) -> io::Result<(OwnedFd, Vec<u8>)> {
+        let mut parts: Vec<&[u8]> = path.iter().map(OsStrExt::as_bytes).collect();
+        let name = parts.pop().ok_or_else(|| io::Error::other("a path without a name"))?;
+        let mut dir = self.dir.try_clone()?;
+        for part in parts {
+            dir = match open_dir(&dir, part) {
+                Err(error) if make && error.kind() == io::ErrorKind::NotFound => {
+                    make_dir(&dir, part)?;
+                    open_dir(&dir, part)?
+                }
+                opened => opened?,
+            };
+        }
+        Ok((dir, name.to_vec()))
+    }
+
+    /// Makes the subfolders people see.
+    pub(super) fn furnish(&self, names: &[&str]) -> io::Result<()> {
+        for name in names {
+            drop(self.parent(&Path::new(name).join("x"), true)?);
+        }
+        Ok(())
+    }
+}
+
+/// Where the claims are, as a path in the folder.
+pub(super) fn claims_path() -> PathBuf {
+    Path::new(OURS).join(CLAIM)
+}
+
+/// A directory for people, which lasts once this returns; another may have made it meanwhile.
+fn make_dir(at: &OwnedFd, name: &[u8]) -> io::Result<()> {
+    let rights = Mode::RWXU | Mode::RWXG | Mode::ROTH | Mode::XOTH;
+    match fs::mkdirat(at, c(name)?, rights) {
+        Ok(()) => {
+            // What can't be given, the doctor finds.
+            drop(give_shelf(at, open_dir(at, name)?));
+            Ok(fs::fsync(at)?)
+        }
+        Err(rustix::io::Errno::EXIST) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Renames, and never replaces anything. A rename over a network may report an error and have worked.
+pub(super) fn rename_new(from: &OwnedFd, name: &[u8], to: &OwnedFd, as_name: &[u8]) -> io::Result<()> {
+    let (name, as_name) = (c(name)?, c(as_name)?);
+    let there = |dir: &OwnedFd, name: &CString| fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    let renamed = match fs::renameat_with(from, &name, to, &as_name, RenameFlags::NOREPLACE) {
+        // Not every network filesystem knows the flag.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) if !there(to, &as_name) => {
+            fs::renameat(from, &name, to, &as_name)
+        }
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => Err(rustix::io::Errno::EXIST),
+        renamed => renamed,
+    };
+    match renamed {
+        Ok(()) => Ok(()),
+        Err(error) if error != rustix::io::Errno::EXIST && !there(from, &name) && there(to, &as_name) => {
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}

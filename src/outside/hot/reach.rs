@@ -1,0 +1,222 @@
+//! How places are reached: by this process, or by a helper where a call may never return.
+//!
+//! Which of the two is decided by the list of mounts, so that no file system need be asked.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::helper::{Ended, Helper};
+use super::wire::{Wire, malformed};
+use super::{Away, Hot, Keeper, PATIENCE, Stat, corner, keeper};
+use crate::outside::disk::Mounts;
+
+/// How often, and how far apart, it is tried again to open what another helper has.
+const LETS_GO: u32 = 10;
+const A_MOMENT: Duration = Duration::from_millis(50);
+/// How long the list of mounts counts: it is asked for each drop.
+const FRESH: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub struct Reach {
+    /// This program, which is its own helper.
+    program: PathBuf,
+    patience: Duration,
+    is_always_apart: bool,
+    /// The mounts, and when they were read.
+    mounts: Mutex<Option<(Instant, Arc<Mounts>)>>,
+    ended: Arc<Ended>,
+    /// For questions about what is not open, one for each mount.
+    askers: Mutex<BTreeMap<PathBuf, Arc<Helper>>>,
+}
+
+impl Reach {
+    pub fn of(program: &Path) -> Self {
+        Self {
+            program: program.to_owned(),
+            patience: PATIENCE,
+            is_always_apart: false,
+            mounts: Mutex::default(),
+            ended: Arc::default(),
+            askers: Mutex::default(),
+        }
+    }
+
+    /// Waits no longer than this for a file system.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Calls every file system by a helper: for tests.
+    #[must_use]
+    pub fn always_apart(self) -> Self {
+        Self { is_always_apart: true, ..self }
+    }
+
+    /// Whether a call on what lies at this path may never return.
+    pub fn is_apart(&self, path: &Path) -> bool {
+        self.is_always_apart || self.mounts().resolve(&absolute(path)).1
+    }
+
+    fn mounts(&self) -> Arc<Mounts> {
+        let mut read = self.mounts.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*read {
+            Some((at, mounts)) if at.elapsed() < FRESH => Arc::clone(mounts),
+            Some(_) | None => {
+                let mounts = Arc::new(Mounts::now());
+                *read = Some((Instant::now(), Arc::clone(&mounts)));
+                mounts
+            }
+        }
+    }
+
+    /// The same of any of several.
+    pub fn is_any_apart<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) -> bool {
+        paths.into_iter().any(|path| self.is_apart(path))
+    }
+
+    /// Whether calls on all of them return.
+    pub fn all_answer<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) -> bool {
+        let hangs = |path: &Path| self.stat(path).is_err_and(|error| error.kind() == io::ErrorKind::TimedOut);
+        !paths.into_iter().any(|path| self.is_apart(path) && hangs(path))
+    }
+
+    /// Opens a folder.
+    pub fn open(&self, path: &Path, known: bool, keeper: &Keeper) -> Result<Hot, Away> {
+        if !self.is_apart(path) {
+            return Hot::open(path, known, keeper);
+        }
+        let helper = Helper::start(&self.program, path, self.patience, &self.ended).map_err(Away::closed)?;
+        let is_taken = |opened: &Result<_, Away>| {
+            matches!(opened, Err(Away::NotLetGo | Away::Taken(_) | Away::TakenByTwin(_)))
+        };
+        let facts = let_go(|| helper.open(path, known, keeper), is_taken)?;
+        Ok(Hot::by(helper, path, facts))
+    }
+
+    /// Who works at this moment on a folder that is not opened, but for helpers that are about to end.
+    pub fn twin_at(&self, path: &Path, ours: &Keeper) -> io::Result<Option<Keeper>> {
+        let is_twin =
+            |found: &io::Result<Option<Keeper>>| matches!(found, Ok(Some(other)) if other.is_twin_of(ours));
+        let found = let_go(|| self.keeper_at(path), |found| is_twin(found) && self.is_apart(path));
+        Ok(found?.filter(|other| other.is_twin_of(ours)))
+    }
+
+    /// The helper that answers questions about a path.
+    fn asker(&self, path: &Path) -> io::Result<Arc<Helper>> {
+        let mounts = self.mounts();
+        let place = mounts.point(&mounts.resolve(&absolute(path)).0).unwrap_or(Path::new("/")).to_owned();
+        let mut askers = self.askers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(asker) = askers.get(&place).filter(|asker| asker.is_running()) {
+            return Ok(Arc::clone(asker));
+        }
+        askers.remove(&place);
+        let asker = Arc::new(Helper::start(&self.program, &place, self.patience, &self.ended)?);
+        askers.insert(place, Arc::clone(&asker));
+        Ok(asker)
+    }
+}
+
+/// Tries again for a moment what found a folder taken: the helper of a run that was killed lets go of it as soon as
+/// its call returns.
+fn let_go<T>(mut attempt: impl FnMut() -> T, is_taken: impl Fn(&T) -> bool) -> T {
+    let mut left = LETS_GO;
+    loop {
+        let found = attempt();
+        if left == 0 || !is_taken(&found) {
+            return found;
+        }
+        left -= 1;
+        std::thread::park_timeout(A_MOMENT);
+    }
+}
+
+/// For each line a method of [`Reach`], and what the helper does when it is asked for it by name.
+macro_rules! questions {
+    ($($(#[$doc:meta])* fn $name:ident(path: &Path) -> $answer:ty = $here:path;)*) => {
+        impl Reach {
+            $(
+                $(#[$doc])*
+                pub fn $name(&self, path: &Path) -> io::Result<$answer> {
+                    if self.is_apart(path) {
+                        self.asker(path)?.ask(stringify!($name), |to| absolute(path).put(to))
+                    } else {
+                        $here(path)
+                    }
+                }
+            )*
+        }
+
+        /// What a helper answers that has no folder open; the answer goes into `out`.
+        pub(super) fn answer(name: &str, from: &mut &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+            match name {
+                $(stringify!($name) => $here(Wire::take(from)?).put(out),)*
+                _ => return Err(malformed()),
+            }
+            Ok(())
+        }
+    };
+}
+
+questions! {
+    /// The marker of a folder that is not opened, and what tells its directory from another.
+    fn marker_at(path: &Path) -> Option<(String, String)> = corner::marker_at;
+    /// How far records were when they were worked with in a folder that is not opened.
+    fn epoch_at(path: &Path) -> Option<String> = corner::epoch_at;
+    /// Who works at this moment on a folder that is not opened.
+    fn keeper_at(path: &Path) -> Option<Keeper> = keeper::keeper_at;
+    /// The names of the claims of a folder that is not opened.
+    fn claims_at(path: &Path) -> Vec<String> = corner::claims_at;
+    /// Whether there is a directory with something in it.
+    fn holds_something(path: &Path) -> bool = holds_something;
+    /// What a file looks like, wherever links lead.
+    fn stat(path: &Path) -> Stat = stat;
+    fn read(path: &Path) -> Vec<u8> = read;
+}
+
+/// A helper works in another directory.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn holds_something(path: &Path) -> io::Result<bool> {
+    match std::fs::read_dir(path) {
+        Ok(mut inside) => Ok(inside.next().is_some()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn stat(path: &Path) -> io::Result<Stat> {
+    Ok(Stat::from(rustix::fs::stat(path)?))
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    fs_err::read(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_for_a_moment_only_is_tried_again() {
+        let attempts = |free_at: u32| {
+            let mut count = 0;
+            let attempt = || {
+                count += 1;
+                count
+            };
+            let found = let_go(attempt, |count| *count < free_at);
+            (found, count)
+        };
+        assert_eq!(attempts(1), (1, 1));
+        assert_eq!(attempts(LETS_GO), (LETS_GO, LETS_GO));
+        assert_eq!(attempts(u32::MAX), (LETS_GO + 1, LETS_GO + 1));
+    }
+}

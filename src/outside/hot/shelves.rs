@@ -1,0 +1,194 @@
+//! On the shelves of a hot folder: originals, and the texts beside them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{self, AtFlags, Mode, OFlags};
+
+use super::corner::open_ours;
+use super::moves::{claims_path, rename_new};
+use super::opened::Opened;
+use super::rights::give_text;
+use super::{MOVING, MoveStep, c};
+use crate::domain::drop::sidecar_ending;
+
+/// Where a text is written before it is put beside its original.
+const PART: &str = "text.part";
+
+/// Something to be moved, and the name and words of the text beside it.
+#[derive(Debug, Clone, Copy)]
+pub struct MoveWithText<'a> {
+    pub from: &'a Path,
+    pub to: &'a Path,
+    pub text: (&'a [u8], &'a str),
+}
+
+impl Opened {
+    /// Moves something between the folder's own directories; `to` must be free. Directories on the way
+    /// are made. Both ends are durable once this returns.
+    pub(super) fn shelve(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let (from_dir, from_name) = self.parent(from, false)?;
+        let (to_dir, to_name) = self.parent(to, true)?;
+        self.go(&MOVING, &from_dir, &to_dir, false, &|| rename_new(&from_dir, &from_name, &to_dir, &to_name))
+    }
+
+    /// The same, with a text beside it, in the same directory: one sync is for both.
+    pub(super) fn shelve_told(&self, one: MoveWithText<'_>) -> io::Result<()> {
+        let (from_dir, _) = self.parent(one.from, false)?;
+        let (to_dir, _) = self.parent(one.to, true)?;
+        self.go(&MOVING, &from_dir, &to_dir, false, &|| self.rename_told(&one))
+    }
+
+    /// The same with several that lie in claims, in the same order: a directory is synced once for all that lie in it
+    /// then, and so is that of the claims, in which theirs are over.
+    #[expect(clippy::unnecessary_wraps, reason = "a helper may not answer")]
+    pub(super) fn shelve_all(&self, all: &[MoveWithText<'_>]) -> io::Result<Vec<io::Result<()>>> {
+        let mut moved: Vec<io::Result<()>> = all.iter().map(|_| Ok(())).collect();
+        for step in &MOVING {
+            match step {
+                // They last already.
+                MoveStep::SyncClaims => {}
+                MoveStep::Rename => each(all, &mut moved, |one| self.rename_told(one)),
+                MoveStep::SyncTo => {
+                    let mut synced = BTreeMap::new();
+                    each(all, &mut moved, |one| {
+                        let sync = || Ok(fs::fsync(&self.parent(one.to, false)?.0)?);
+                        let synced = synced.entry(one.to.parent()).or_insert_with(sync);
+                        synced.as_ref().copied().map_err(same)
+                    });
+                }
+                MoveStep::SyncFrom => {
+                    each(all, &mut moved, |one| self.leave_claim(one.from));
+                    if let Err(error) = self.sync_claims() {
+                        each(all, &mut moved, |_| Err(same(&error)));
+                    }
+                }
+            }
+        }
+        Ok(moved)
+    }
+
+    fn rename_told(&self, one: &MoveWithText<'_>) -> io::Result<()> {
+        let (from_dir, from_name) = self.parent(one.from, false)?;
+        let (to_dir, to_name) = self.parent(one.to, true)?;
+        let (text_name, words) = one.text;
+        if fs::statat(&to_dir, c(text_name)?, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.write_part(words)?;
+        rename_new(&from_dir, &from_name, &to_dir, &to_name)?;
+        self.put_text(&to_dir, text_name)
+    }
+
+    /// A claim that holds nothing any more is removed, which the sync of all claims makes last; of another
+    /// it lasts that something is gone.
+    fn leave_claim(&self, from: &Path) -> io::Result<()> {
+        let claim = self.parent(from, false)?.0;
+        let name = from.parent().and_then(Path::file_name).unwrap_or_default();
+        match fs::unlinkat(&self.claims, name, AtFlags::REMOVEDIR) {
+            Ok(()) => Ok(()),
+            Err(_) => Ok(fs::fsync(&claim)?),
+        }
+    }
+
+    pub(super) fn is_there(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.inode_of(path)?.is_some())
+    }
+
+    pub(super) fn inode_of(&self, path: &Path) -> io::Result<Option<u64>> {
+        let (dir, name) = match self.parent(path, false) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        match fs::statat(&dir, c(&name)?, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat.st_ino)),
+            Err(rustix::io::Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes a text where people read it: the old one or the new one is there, never half of one.
+    pub(super) fn write_text(&self, path: &Path, text: &str) -> io::Result<()> {
+        let (dir, name) = self.parent(path, true)?;
+        self.write_part(text)?;
+        self.put_text(&dir, &name)?;
+        Ok(fs::fsync(&dir)?)
+    }
+
+    fn write_part(&self, text: &str) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+        let rights = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH;
+        let mut file = open_ours(&self.ours, PART, flags, rights)?;
+        give_text(&self.dir, &file);
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    }
+
+    fn put_text(&self, dir: &OwnedFd, name: &[u8]) -> io::Result<()> {
+        Ok(fs::renameat(&self.ours, PART, dir, c(name)?)?)
+    }
+
+    /// Removes a file for good; it need not be there.
+    pub(super) fn remove(&self, path: &Path) -> io::Result<()> {
+        let (dir, name) = match self.parent(path, false) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        match fs::unlinkat(&dir, c(&name)?, AtFlags::empty()) {
+            Ok(()) => Ok(fs::fsync(&dir)?),
+            Err(rustix::io::Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What is left in a claim (a sidecar) is laid beside its original, and the claim is over. It is named after the
+    /// original as that is called there, so that of several originals of a name each has its own sidecar.
+    pub(super) fn shelve_rest(&self, ulid: &str, original: &Path) -> io::Result<()> {
+        let dir = original.parent().unwrap_or(Path::new(""));
+        let shelved = original.file_name().unwrap_or_default().as_bytes();
+        for claim in self.claims_of(ulid)? {
+            for seen in self.claimed(&claim)? {
+                let from = claims_path().join(&claim).join(OsStr::from_bytes(&seen.name));
+                let ending = sidecar_ending(&seen.name);
+                let name = ending.map_or_else(|| seen.name.clone(), |ending| [shelved, ending].concat());
+                match self.shelve(&from, &dir.join(OsStr::from_bytes(&name))) {
+                    // Another one lies there, or the name is too long: it is kept under a name of its own.
+                    Err(error)
+                        if matches!(
+                            error.kind(),
+                            io::ErrorKind::AlreadyExists | io::ErrorKind::InvalidFilename
+                        ) =>
+                    {
+                        let other = [ulid.as_bytes(), ending.unwrap_or(b"")].concat();
+                        self.shelve(&from, &dir.join(OsStr::from_bytes(&other)))?;
+                    }
+                    moved => moved?,
+                }
+            }
+            self.unclaim(&claim)?;
+        }
+        Ok(())
+    }
+}
+
+/// Goes on with those that went well so far.
+fn each<'a>(
+    all: &[MoveWithText<'a>],
+    moved: &mut [io::Result<()>],
+    mut go: impl FnMut(&MoveWithText<'a>) -> io::Result<()>,
+) {
+    for (one, moved) in all.iter().zip(moved).filter(|(_, moved)| moved.is_ok()) {
+        *moved = go(one);
+    }
+}
+
+/// One error is that of all who waited for the same.
+fn same(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
+}

@@ -1,0 +1,145 @@
+//! How many pages a PDF has, if that is beyond doubt: asked of a child process with limits.
+//!
+//! A PDF may come from anybody, so it is read by a process of its own: the same binary, which can open
+//! nothing, start nothing, and has so much memory and time. Whatever happens to it costs one answer. One
+//! that was taken over could at most count later documents wrongly, which the service finds out before
+//! anything is posted.
+
+mod alive;
+mod child;
+mod judge;
+mod placeholder;
+mod streams;
+mod tree;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use alive::Alive;
+pub use child::answer;
+pub use judge::{is_pdf_end, is_pdf_without_end, judge};
+
+use crate::domain::drop::Doubt;
+
+/// The hidden subcommand that is the child.
+const CHILD: &str = "count-pages";
+const WALL_TIME: Duration = Duration::from_secs(20);
+/// A child that nobody has asked for so long is let go.
+const REST: Duration = Duration::from_secs(2);
+
+/// Whether this process was started to be a child.
+pub fn is_child() -> bool {
+    std::env::args_os().nth(1).is_some_and(|first| first == CHILD)
+}
+
+/// One line of JSON, from child to parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Inspection {
+    Pages(u32),
+    /// A person may take it for so many pages.
+    Doubtful {
+        pages: u32,
+        doubt: Doubt,
+    },
+    Doubt(Doubt),
+}
+
+/// Asks children of one program.
+#[derive(Debug, Clone)]
+pub struct Inspector {
+    program: PathBuf,
+    patience: Duration,
+    idle: Arc<Mutex<Idle>>,
+}
+
+/// Children that may be asked again.
+#[derive(Debug, Default)]
+struct Idle {
+    children: Vec<Alive>,
+    /// Somebody will let go of those that have rested for long.
+    is_watched: bool,
+}
+
+impl Inspector {
+    /// Children of the binary that runs now.
+    pub fn of_this_program() -> io::Result<Self> {
+        // Even if the binary is replaced while it runs, the child is what the parent is.
+        let this = Path::new("/proc/self/exe");
+        Ok(Self::of(&if this.exists() { this.to_owned() } else { std::env::current_exe()? }))
+    }
+
+    pub fn of(program: &Path) -> Self {
+        Self { program: program.to_owned(), patience: WALL_TIME, idle: Arc::default() }
+    }
+
+    /// The program whose child counts pages.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Waits no longer than this for an answer.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// `Err` if no child can be started or be given the PDF; a child that dies or is too slow is a doubt.
+    pub async fn pages(&self, pdf: &[u8]) -> io::Result<Result<u32, Doubt>> {
+        Ok(match self.inspect(pdf).await? {
+            Inspection::Pages(pages) => Ok(pages),
+            Inspection::Doubtful { doubt, .. } | Inspection::Doubt(doubt) => Err(doubt),
+        })
+    }
+
+    /// The same, with the count of what a person may take as it is.
+    pub async fn inspect(&self, pdf: &[u8]) -> io::Result<Inspection> {
+        if let Some(child) = self.idle(|idle| idle.children.pop())
+            && let Ok(Some((answer, child))) = child.ask(pdf, self.patience).await
+        {
+            self.rests(child);
+            return Ok(answer);
+        }
+        Ok(match Alive::start(&self.program)?.ask(pdf, self.patience).await? {
+            Some((answer, child)) => {
+                self.rests(child);
+                answer
+            }
+            None => Inspection::Doubt(Doubt::TooMuch),
+        })
+    }
+
+    fn idle<T>(&self, look: impl FnOnce(&mut Idle) -> T) -> T {
+        look(&mut self.idle.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A child waits to be asked again, for a moment.
+    fn rests(&self, child: Option<Alive>) {
+        let Some(child) = child else { return };
+        let is_watched = self.idle(|idle| {
+            idle.children.push(child);
+            std::mem::replace(&mut idle.is_watched, true)
+        });
+        if is_watched {
+            return;
+        }
+        let all = self.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(REST).await;
+                let over = all.idle(|idle| {
+                    idle.children.retain(|child| child.asked.elapsed() < REST);
+                    idle.is_watched = !idle.children.is_empty();
+                    !idle.is_watched
+                });
+                if over {
+                    return;
+                }
+            }
+        });
+    }
+}

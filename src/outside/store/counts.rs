@@ -1,0 +1,80 @@
+//! What there was before a letter that is taken in: earlier ones like it, and how many today.
+
+use rusqlite::{Connection, params};
+
+use super::millis;
+use super::moves::{Batch, RecordError};
+use super::read::{self, number};
+use crate::base::clock::Time;
+use crate::domain::letter::{Number, Order};
+use crate::domain::limits::{Counts, Terms};
+
+impl Batch<'_> {
+    /// What there was before a letter, as far as its terms ask.
+    pub(super) fn counts(&self, order: &Order, terms: &Terms, now: Time) -> Result<Counts, RecordError> {
+        let mut counts = Counts::default();
+        if let Some(since) = terms.duplicates_since {
+            counts.duplicate_of = self.duplicate(order, since)?;
+        }
+        if terms.letters_per_day.is_some() || terms.sheets_per_day.is_some() {
+            (counts.letters_today, counts.sheets_today) =
+                sent_since(self.db, &order.source, terms.day_began)?;
+        }
+        if let Some(since) = terms.lately(now) {
+            (counts.letters_lately, _) = sent_since(self.db, &order.source, since)?;
+            if terms.burst.is_some_and(|(letters, _)| counts.letters_lately >= letters) {
+                counts.usually = self.usually(&order.source, now)?;
+            }
+        }
+        Ok(counts)
+    }
+
+    /// How many letters a folder has on a day on which it has any, of the last four weeks, and how many
+    /// came in the last day, this one among them.
+    fn usually(&self, source: &str, now: Time) -> Result<Option<(u32, u32)>, RecordError> {
+        const DAY: i64 = 86_400_000;
+        // However many there are, no more than these are looked at.
+        let sql = "SELECT count(*), count(DISTINCT (?2 - admitted_at) / ?4) FROM
+                   (SELECT admitted_at FROM letter WHERE source = ?1 AND admitted_at > ?3
+                    AND admitted_at <= ?2 - ?4 ORDER BY admitted_at DESC LIMIT 1000)";
+        let values = params![source, millis(now), millis(now) - 28 * DAY, DAY];
+        let (before, days): (u32, u32) =
+            self.db.prepare_cached(sql)?.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let sql =
+            "SELECT count(*) FROM (SELECT 1 FROM letter WHERE source = ?1 AND admitted_at > ?2 LIMIT 1000)";
+        let today: u32 =
+            self.db.prepare_cached(sql)?.query_row(params![source, millis(now) - DAY], |row| row.get(0))?;
+        Ok(before.checked_div(days).map(|usually| (usually, today.saturating_add(1))))
+    }
+
+    /// A letter with the same documents and receiver that is or may be posted.
+    fn duplicate(&self, order: &Order, since: Time) -> Result<Option<Number>, RecordError> {
+        let Some(first) = order.documents.first() else { return Ok(None) };
+        let sql = "SELECT letter FROM document JOIN letter ON letter.number = document.letter
+                   WHERE sha256 = ?1 AND n = 0 AND admitted_at >= ?2
+                   AND state NOT IN ('withdrawn', 'cancelled') ORDER BY letter";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let found = statement.query_map(params![first.sha256, millis(since)], |row| number(row, 0))?;
+        for number in found {
+            let Some(letter) = read::letter(self.db, number?)? else { continue };
+            let documents = |order: &Order| -> Vec<String> {
+                order.documents.iter().map(|document| document.sha256.clone()).collect()
+            };
+            // Whom a letter went to whose names were struck nobody knows any more: perhaps to the same.
+            let to_the_same = letter.order.receiver == order.receiver || letter.order.is_struck();
+            if to_the_same && documents(&letter.order) == documents(order) {
+                return Ok(Some(letter.number));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Letters and sheets of a folder since then, that count for its limits.
+pub(super) fn sent_since(db: &Connection, source: &str, since: Time) -> rusqlite::Result<(u32, u32)> {
+    let sql = "SELECT count(*), coalesce(sum(sheets), 0) FROM letter INDEXED BY letter_counted
+               WHERE source IN (SELECT ?1 UNION SELECT old FROM renamed WHERE name = ?1)
+               AND admitted_at >= ?2 AND state NOT IN ('held', 'withdrawn', 'cancelled')";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    db.prepare_cached(sql)?.query_row(params![source, millis(since)], row)
+}

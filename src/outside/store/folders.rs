@@ -1,0 +1,200 @@
+//! The folders that were enabled: since when drops in them are new, and what is wrong with them.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::moves::RecordError;
+use super::rows::stages;
+use super::{Store, StoreError, millis, read};
+use crate::base::clock::Time;
+use crate::domain::letter::{Number, Progress};
+
+/// A folder as it was enabled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownFolder {
+    /// As the configuration called it then.
+    pub name: String,
+    pub path: String,
+    /// Its marker's text.
+    pub id: String,
+    /// What tells its directory from another, where that lasts.
+    pub directory: Option<String>,
+    /// What its filesystem says is not younger was there before; in nanoseconds.
+    pub since: i64,
+    /// What was wrong with it when that was told last.
+    pub trouble: Option<String>,
+}
+
+const COLUMNS: &str = "name, path, id, directory, since, trouble";
+
+fn known(row: &rusqlite::Row<'_>) -> rusqlite::Result<KnownFolder> {
+    Ok(KnownFolder {
+        name: row.get("name")?,
+        path: row.get("path")?,
+        id: row.get("id")?,
+        directory: row.get("directory")?,
+        since: row.get("since")?,
+        trouble: row.get("trouble")?,
+    })
+}
+
+impl Store {
+    fn known(&self, column: &str, value: &str) -> Result<Option<KnownFolder>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM folder WHERE {column} = ?1");
+        Ok(self.reader().prepare_cached(&sql)?.query_row([value], known).optional()?)
+    }
+
+    pub fn known_folder(&self, name: &str) -> Result<Option<KnownFolder>, StoreError> {
+        self.known("name", name)
+    }
+
+    pub fn folder_at(&self, path: &str) -> Result<Option<KnownFolder>, StoreError> {
+        self.known("path", path)
+    }
+
+    pub fn folder_of(&self, marker: &str) -> Result<Option<KnownFolder>, StoreError> {
+        self.known("id", marker)
+    }
+
+    /// Every folder that was ever enabled, and not given up.
+    pub fn known_folders(&self) -> Result<Vec<KnownFolder>, StoreError> {
+        let db = self.reader();
+        let mut statement = db.prepare_cached(&format!("SELECT {COLUMNS} FROM folder ORDER BY name"))?;
+        let rows = statement.query_map([], known)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// What is not finished of a folder: its letters, and how many drops that are no letters.
+    pub fn unfinished_of(&self, folder: &str) -> Result<(Vec<Number>, u64), StoreError> {
+        let db = self.reader();
+        let open = stages(|stage| matches!(stage.progress(), Progress::OnItsWay | Progress::Held));
+        let sql = format!(
+            "SELECT number FROM original JOIN letter ON letter.number = original.letter
+             WHERE original.folder = ?1 AND letter.state {open} ORDER BY number"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
+        let letters = statement.query_map([folder], |row| read::number(row, 0))?;
+        let sql = "SELECT count(*) FROM original WHERE folder = ?1 AND letter IS NULL AND place IN ('claim', 'held')";
+        let drops = db.prepare_cached(sql)?.query_row([folder], |row| read::count(row, 0))?;
+        Ok((letters.collect::<Result<_, _>>()?, drops))
+    }
+
+    /// The names that folders had, and those they have now.
+    pub fn renamed_folders(&self) -> Result<BTreeMap<String, String>, StoreError> {
+        let db = self.reader();
+        let mut statement = db.prepare_cached("SELECT old, name FROM renamed")?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// A folder as it is from now on, and everything that was under its old name. What another folder has under
+    /// this name, is under that one's marker until it comes back.
+    pub async fn know_folder(&self, folder: KnownFolder) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let KnownFolder { name, path, id, directory, since, trouble: _ } = &folder;
+            let known_by = |column: &str, value: &str| {
+                let sql = format!("SELECT {COLUMNS} FROM folder WHERE {column} = ?1");
+                batch.db.prepare_cached(&sql)?.query_row([value], known).optional()
+            };
+            let before = known_by("id", id)?.filter(|before| before.name != *name);
+            let under_it = known_by("name", name)?.filter(|other| other.id != *id);
+            // At the same path with a new marker it is the same folder: its corner was emptied.
+            if let Some(other) = under_it.filter(|other| before.is_some() || other.path != *path) {
+                rename(batch.db, name, &other.id)?;
+            }
+            if let Some(before) = before {
+                rename(batch.db, &before.name, name)?;
+            }
+            batch.db.prepare_cached("DELETE FROM renamed WHERE old = ?1")?.execute([name])?;
+            let sql = "INSERT INTO folder (name, path, id, directory, since) VALUES (?1, ?2, ?3, ?4, ?5)
+                       ON CONFLICT (name) DO UPDATE SET path = ?2, id = ?3, directory = ?4, since = ?5";
+            let values = params![name, path, id, directory, since];
+            Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
+        })
+        .await
+    }
+
+    /// What is wrong with a folder at present, if anything.
+    pub async fn folder_trouble(&self, name: &str, trouble: Option<String>) -> Result<(), RecordError> {
+        let name = name.to_owned();
+        self.write(move |batch| {
+            let sql = "UPDATE folder SET trouble = ?2 WHERE name = ?1";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![name, trouble]).map(drop)?)
+        })
+        .await
+    }
+
+    /// The names of a folder's shelves, as intake keeps them.
+    pub fn shelf_names(&self, folder: &str) -> Result<Option<String>, StoreError> {
+        Ok(shelf_names(&self.reader(), folder)?)
+    }
+
+    /// They are others now. If `due` is given, texts are written anew and originals moved, of all that is not
+    /// finished and of what was rejected.
+    pub async fn keep_shelf_names(
+        &self,
+        folder: &str,
+        names: String,
+        due: Option<Time>,
+    ) -> Result<(), RecordError> {
+        let folder = folder.to_owned();
+        self.write(move |batch| {
+            let sql =
+                "INSERT INTO meta VALUES ('shelves ' || ?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2";
+            batch.db.prepare_cached(sql)?.execute(params![folder, names])?;
+            let Some(due) = due else { return Ok(()) };
+            let unfinished = stages(|stage| stage.progress() != Progress::Ended);
+            let sql = format!(
+                "UPDATE original SET due_at = ?2, changes = changes + 1
+                 WHERE folder = ?1 AND place IN ('held', 'sent', 'rejected') AND (letter IS NULL
+                     OR (SELECT state FROM letter WHERE number = original.letter) {unfinished})"
+            );
+            Ok(batch.db.prepare_cached(&sql)?.execute(params![folder, millis(due)]).map(drop)?)
+        })
+        .await
+    }
+
+    /// The stamp of the address book that was in force last in a folder.
+    pub fn book_in_force(&self, folder: &str) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT value FROM meta WHERE key = 'book ' || ?1";
+        Ok(self.reader().prepare_cached(sql)?.query_row([folder], |row| row.get(0)).optional()?)
+    }
+
+    pub async fn keep_book_in_force(&self, folder: &str, stamp: String) -> Result<(), RecordError> {
+        let folder = folder.to_owned();
+        self.write(move |batch| {
+            let sql = "INSERT INTO meta VALUES ('book ' || ?1, ?2)
+                       ON CONFLICT (key) DO UPDATE SET value = ?2";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![folder, stamp]).map(drop)?)
+        })
+        .await
+    }
+}
+
+pub(super) fn shelf_names(db: &Connection, folder: &str) -> rusqlite::Result<Option<String>> {
+    let sql = "SELECT value FROM meta WHERE key = 'shelves ' || ?1";
+    db.prepare_cached(sql)?.query_row([folder], |row| row.get(0)).optional()
+}
+
+/// Everything that is under a folder's name is under another.
+fn rename(db: &Connection, old: &str, new: &str) -> rusqlite::Result<()> {
+    for sql in [
+        // What is owed there may have waited for a folder of the old name.
+        "UPDATE original SET folder = ?2, due_at = CASE WHEN due_at IS NOT NULL THEN 0 END WHERE folder = ?1",
+        "UPDATE folder SET name = ?2 WHERE name = ?1",
+        "UPDATE OR REPLACE meta SET key = 'book ' || ?2 WHERE key = 'book ' || ?1",
+        "UPDATE OR REPLACE meta SET key = 'shelves ' || ?2 WHERE key = 'shelves ' || ?1",
+        "UPDATE renamed SET name = ?2 WHERE name = ?1",
+        "INSERT INTO renamed VALUES (?1, ?2) ON CONFLICT (old) DO UPDATE SET name = ?2",
+    ] {
+        db.prepare_cached(sql)?.execute(params![old, new])?;
+    }
+    Ok(())
+}
+
+/// The name by which a folder goes at present.
+pub(super) fn present_name(db: &Connection, name: &str) -> rusqlite::Result<String> {
+    let sql = "SELECT coalesce((SELECT name FROM renamed WHERE old = ?1), ?1)";
+    db.prepare_cached(sql)?.query_row([name], |row| row.get(0))
+}

@@ -1,0 +1,324 @@
+//! Where the originals of letters lie, and what became of drops that are no letter.
+//!
+//! What is owed is a level: an original is due until it lies where its letter says and its text says
+//! so. Moves have an intent, so that a crash in the middle of one is told from a person's hand.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use std::collections::BTreeSet;
+
+use super::folders::present_name;
+use super::moves::RecordError;
+use super::news::{self, DropNotice};
+use super::{Store, StoreError, millis, signed, time};
+use crate::base::clock::Time;
+use crate::domain::drop::{Origin, Undecided, Waiting};
+use crate::domain::letter::{Letter, Number};
+use crate::outside::spool::Ulid;
+
+/// Where an original lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Taken in, out of people's sight.
+    Claim,
+    Held,
+    Sent,
+    Rejected,
+    Cancelled,
+    /// A person took it away, or it is lost; nothing is owed any more.
+    Gone,
+}
+
+impl Place {
+    const ALL: [Self; 6] = [Self::Claim, Self::Held, Self::Sent, Self::Rejected, Self::Cancelled, Self::Gone];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Claim => "claim",
+            Self::Held => "held",
+            Self::Sent => "sent",
+            Self::Rejected => "rejected",
+            Self::Cancelled => "cancelled",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+/// What became of a drop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    Letter(Number),
+    /// It is not a letter, or not yet.
+    Undecided(Undecided),
+}
+
+impl Fate {
+    pub fn letter(&self) -> Option<Number> {
+        match self {
+            Self::Letter(number) => Some(*number),
+            Self::Undecided(_) => None,
+        }
+    }
+
+    pub fn undecided(&self) -> Option<&Undecided> {
+        match self {
+            Self::Letter(_) => None,
+            Self::Undecided(undecided) => Some(undecided),
+        }
+    }
+}
+
+/// A drop's original.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Original {
+    pub ulid: Ulid,
+    pub origin: Origin,
+    pub fate: Fate,
+    /// The SHA-256 of its PDF when it was last found to be no letter; `None` if it is a subfolder or was not read.
+    pub content: Option<String>,
+    pub place: Place,
+    /// Its path in the folder.
+    pub shelved: Option<Vec<u8>>,
+    /// Its inode there; `None` if it is not on a shelf, or was laid there by an earlier version.
+    pub inode: Option<u64>,
+    pub moving: Option<Vec<u8>>,
+    /// What its text was made of, so that it is not written twice.
+    pub told: Option<String>,
+    pub attempts: u32,
+    /// How often something became owed of it: what is done is done for so many.
+    pub changes: i64,
+    /// Whether something is owed of it.
+    pub is_due: bool,
+}
+
+pub(super) const COLUMNS: &str =
+    "ulid, folder, name, owner, letter, undecided, content, place, shelved, inode, moving,
+    told, attempts, changes, due_at IS NOT NULL AS is_due";
+
+pub(super) fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
+    let wrong = |column: &str| rusqlite::Error::InvalidColumnName(column.to_owned());
+    let ulid: String = row.get("ulid")?;
+    let (letter, undecided): (Option<i64>, Option<String>) = (row.get("letter")?, row.get("undecided")?);
+    let word: String = row.get("place")?;
+    Ok(Original {
+        ulid: ulid.parse().map_err(|()| wrong("ulid"))?,
+        origin: Origin { folder: row.get("folder")?, name: row.get("name")?, owner: row.get("owner")? },
+        fate: match letter {
+            Some(number) => Fate::Letter(Number(number.unsigned_abs())),
+            None => Fate::Undecided(readable(&undecided.unwrap_or_default())),
+        },
+        content: row.get("content")?,
+        place: Place::ALL.into_iter().find(|place| place.word() == word).ok_or_else(|| wrong("place"))?,
+        shelved: row.get("shelved")?,
+        inode: row.get::<_, Option<i64>>("inode")?.map(i64::cast_unsigned),
+        moving: row.get("moving")?,
+        told: row.get("told")?,
+        attempts: row.get("attempts")?,
+        changes: row.get("changes")?,
+        is_due: row.get("is_due")?,
+    })
+}
+
+/// What became of a drop. What can't be read any more waits for a person, and keeps nobody else waiting.
+pub(super) fn readable(undecided: &str) -> Undecided {
+    serde_json::from_str(undecided).unwrap_or(Undecided::Waits(Waiting::WasThere))
+}
+
+impl Store {
+    pub fn original(&self, ulid: &Ulid) -> Result<Option<Original>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM original WHERE ulid = ?1");
+        Ok(self.reader().prepare_cached(&sql)?.query_row([ulid.as_str()], original).optional()?)
+    }
+
+    /// The original of a letter, if it came from a folder.
+    pub fn original_of(&self, letter: Number) -> Result<Option<Original>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM original WHERE letter = ?1");
+        Ok(self.reader().prepare_cached(&sql)?.query_row([signed(letter.0)], original).optional()?)
+    }
+
+    /// What is owed by now, and when there will be more.
+    pub fn due_originals(
+        &self,
+        now: Time,
+        but_of: &BTreeSet<String>,
+    ) -> Result<(Vec<Original>, Option<Time>), StoreError> {
+        let db = self.reader();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM original WHERE due_at <= ?1
+             AND folder NOT IN (SELECT value FROM json_each(?2)) ORDER BY due_at LIMIT 200"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
+        let but_of = serde_json::to_string(but_of).unwrap_or_default();
+        let due = statement.query_map(params![millis(now), but_of], original)?.collect::<Result<_, _>>()?;
+        let sql = "SELECT min(due_at) FROM original WHERE due_at > ?1";
+        let next: Option<i64> = db.prepare_cached(sql)?.query_row([millis(now)], |row| row.get(0))?;
+        Ok((due, next.map(time)))
+    }
+
+    /// Where originals of a folder were about to be moved, when that was not seen to its end.
+    pub fn moves_begun(&self, folder: &str) -> Result<Vec<Vec<u8>>, StoreError> {
+        let db = self.reader();
+        let sql =
+            "SELECT moving FROM original WHERE due_at IS NOT NULL AND folder = ?1 AND moving IS NOT NULL";
+        let mut statement = db.prepare_cached(sql)?;
+        let begun = statement.query_map([folder], |row| row.get(0))?;
+        Ok(begun.collect::<Result<_, _>>()?)
+    }
+
+    /// The originals that were laid on a folder's shelves under a name, the newest first.
+    pub fn originals_named(&self, folder: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
+        let db = self.reader();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM original WHERE folder = ?1 AND shelved IS NOT NULL
+             AND substr(shelved, -length(?2)) = ?2 ORDER BY ulid DESC"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
+        let found = statement.query_map(params![folder, [b"/", name].concat()], original)?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether another original lies at a path of a folder.
+    pub fn is_anothers(&self, original: &Original, path: &[u8]) -> Result<bool, StoreError> {
+        let sql =
+            "SELECT 1 FROM original WHERE folder = ?1 AND shelved = ?2 AND ulid <> ?3 AND place <> 'gone'";
+        let values = params![original.origin.folder, path, original.ulid.as_str()];
+        Ok(self.reader().prepare_cached(sql)?.exists(values)?)
+    }
+
+    /// A drop that is no letter; its original is to be put where people see it, not before it is due.
+    pub async fn undecide(
+        &self,
+        ulid: Ulid,
+        origin: Origin,
+        undecided: Undecided,
+        content: Option<String>,
+        (at, due): (Time, Time),
+    ) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "INSERT INTO original (ulid, folder, name, undecided, arrived_at, place, due_at, owner, content)
+                       VALUES (?1, ?2, ?3, ?4, ?5, 'claim', ?7, ?6, ?8)
+                       ON CONFLICT (ulid) DO UPDATE SET undecided = ?4, arrived_at = ?5, due_at = ?7,
+                           content = coalesce(?8, content), changes = changes + 1
+                       WHERE letter IS NULL";
+            let notice = match &undecided {
+                Undecided::Refused(_) => Some(DropNotice::Rejected),
+                Undecided::Waits(_) => Some(DropNotice::Held),
+                Undecided::Cancelled => Some(DropNotice::Cancelled),
+                Undecided::Accepted { .. } => None,
+            };
+            let undecided = serde_json::to_string(&undecided)?;
+            let Origin { folder, name, owner } = &origin;
+            let folder = present_name(batch.db, folder)?;
+            let values = params![ulid.as_str(), folder, name, undecided, millis(at), owner, millis(due), content];
+            let changed = batch.db.prepare_cached(sql)?.execute(values)?;
+            if let Some(notice) = notice.filter(|_| changed > 0) {
+                let about = millis(at).to_string();
+                news::owe(batch.db, ulid.as_str(), notice.word(), &about, None, at)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// A person lets a drop go on, these bytes as they are.
+    pub async fn accept(&self, ulid: Ulid, doubts: Vec<String>) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "UPDATE original SET undecided = ?2, due_at = NULL, changes = changes + 1
+                       WHERE ulid = ?1 AND letter IS NULL";
+            let accepted = serde_json::to_string(&Undecided::Accepted { doubts })?;
+            Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), accepted]).map(drop)?)
+        })
+        .await
+    }
+
+    /// Where an original is about to be moved.
+    pub fn moving(
+        &self,
+        ulid: Ulid,
+        to: Vec<u8>,
+    ) -> impl Future<Output = Result<(), RecordError>> + Send + use<> {
+        self.write(move |batch| {
+            let sql = "UPDATE original SET moving = ?2 WHERE ulid = ?1";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), to]).map(drop)?)
+        })
+    }
+
+    /// Where an original lies now. It stays due if more became owed since `seen`.
+    pub fn placed(
+        &self,
+        ulid: Ulid,
+        place: Place,
+        shelved: Option<Vec<u8>>,
+        inode: Option<u64>,
+        told: Option<String>,
+        seen: i64,
+    ) -> impl Future<Output = Result<(), RecordError>> + Send + use<> {
+        self.write(move |batch| {
+            let sql = "UPDATE original SET place = ?2, shelved = ?3, inode = ?6, moving = NULL, told = ?4, attempts = 0,
+                       trouble = NULL, due_at = CASE changes WHEN ?5 THEN NULL ELSE due_at END
+                       WHERE ulid = ?1";
+            let follow = "UPDATE sealed SET due_at = 0 WHERE path IS NOT NULL AND letter =
+                          (SELECT letter FROM original WHERE ulid = ?1 AND shelved IS NOT ?2)";
+            batch.db.prepare_cached(follow)?.execute(params![ulid.as_str(), shelved])?;
+            let values = params![ulid.as_str(), place.word(), shelved, told, seen, inode.map(u64::cast_signed)];
+            batch.db.prepare_cached(sql)?.execute(values)?;
+            // What another row says of this path is no more so.
+            let sql = "UPDATE original SET shelved = NULL, inode = NULL WHERE shelved = ?3 AND ulid <> ?1
+                       AND folder = (SELECT folder FROM original WHERE ulid = ?1) AND ?2 <> 'gone'";
+            let values = params![ulid.as_str(), place.word(), shelved];
+            Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
+        })
+    }
+
+    /// An original is back in the claims; unless it is decided anew it will be put away again then.
+    pub async fn reclaimed(&self, ulid: Ulid, due: Option<Time>) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "UPDATE original SET place = 'claim', shelved = NULL, inode = NULL, moving = NULL, told = NULL,
+                       due_at = ?2, changes = changes + 1 WHERE ulid = ?1";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), due.map(millis)]).map(drop)?)
+        })
+        .await
+    }
+
+    /// A move failed; it is owed until then.
+    pub async fn move_later(&self, ulid: Ulid, until: Time, why: String) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql =
+                "UPDATE original SET due_at = ?2, attempts = attempts + 1, trouble = ?3 WHERE ulid = ?1";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), millis(until), why]).map(drop)?)
+        })
+        .await
+    }
+}
+
+/// A letter came from a drop. `rests`: as long as it is on its way its original lies in its claim, and nothing
+/// is owed of it.
+pub(super) fn insert(
+    db: &Connection,
+    ulid: &str,
+    origin: &Origin,
+    (letter, rests): (Number, bool),
+    at: Time,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO original (ulid, folder, name, letter, arrived_at, place, due_at, owner)
+               VALUES (?1, ?2, ?3, ?4, ?5, 'claim', CASE WHEN ?7 THEN NULL ELSE ?5 END, ?6)
+               ON CONFLICT (ulid) DO UPDATE SET letter = ?4, undecided = NULL, due_at = ?5, changes = changes + 1";
+    let Origin { folder, name, owner } = origin;
+    let folder = present_name(db, folder)?;
+    let values = params![ulid, folder, name, signed(letter.0), millis(at), owner, rests];
+    db.prepare_cached(sql)?.execute(values).map(drop)
+}
+
+/// A letter's original may lie in the wrong place, whatever is known of it.
+pub(super) fn owe(db: &Connection, letter: &Letter, at: Time) -> rusqlite::Result<()> {
+    let sql = "UPDATE original SET due_at = ?2, changes = changes + 1 WHERE letter = ?1 AND place <> 'gone'";
+    db.prepare_cached(sql)?.execute(params![signed(letter.number.0), millis(at)]).map(drop)
+}
+
+/// The same after something happened to it; not if it is on its way and the original in its claim.
+pub(super) fn letter_changed(db: &Connection, letter: &Letter, at: Time) -> rusqlite::Result<()> {
+    let sql = "UPDATE original SET due_at = ?2, changes = changes + 1
+               WHERE letter = ?1 AND place <> 'gone'
+                 AND NOT (?3 AND place = 'claim' AND moving IS NULL AND due_at IS NULL)";
+    let values = params![signed(letter.number.0), millis(at), letter.is_on_its_way()];
+    db.prepare_cached(sql)?.execute(values).map(drop)
+}

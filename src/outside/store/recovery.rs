@@ -1,0 +1,263 @@
+//! At every start: database and ledger made one, and nothing believed that can't be.
+//!
+//! A broken database is put aside and made anew from the ledger; facts that one of them lacks are
+//! brought over; the rows one lists by are compared with the facts. Where facts may be missing in
+//! both (two pasts, damage that the other does not cover, letters that no record knows), every
+//! letter concerned is held as uncertain.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use rusqlite::{Connection, params};
+
+use super::diagnosis::{Cure, FoundRecords, LedgerHas, diagnose};
+use super::moves::{Admission, Batch, Record};
+use super::place::{self, Binding, Standing};
+use super::{Home, StoreError, adopt, epoch, read, rows, schema, signed, wishes};
+use crate::base::clock::Time;
+use crate::domain::letter::{Moment, Number, Outcome, Realm, Retry, Start};
+use crate::domain::limits::Terms;
+use crate::outside::spool::{Dropped, Ledger, Spool, Ulid, Written, private_file};
+
+const LINES_PER_SYNC: usize = 1000;
+
+/// What recovery found and did, for the journal.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Where a broken database was put.
+    pub put_aside: Option<PathBuf>,
+    /// Facts that only the ledger had, and only the database.
+    pub from_ledger: usize,
+    pub from_database: usize,
+    /// Damage in the ledger, in words.
+    pub damage: Option<String>,
+    /// Orders to release or retry that may have been carried out already.
+    pub dropped: usize,
+    /// Whether people's orders and pauses could not be read any more.
+    pub wishes_lost: bool,
+    /// The number of the last fact that was there, before any was added.
+    pub began: u64,
+    /// These records were not bound to their place before.
+    pub bound: bool,
+    /// Letters held because what happened to them is not certain.
+    pub held: Vec<Number>,
+}
+
+pub(super) fn recover(
+    home: &Home,
+    now: Time,
+    after_restore: bool,
+) -> Result<(Connection, Ledger, Report), StoreError> {
+    // Before anything is changed. What the database says of itself counts when it is open.
+    is_copied(home, place::standing(place::beside(home)?, Binding::Matches), after_restore)?;
+    let aside = if home.is_rebuilding() {
+        home.rebuild_again(now)?
+    } else if home.database().exists() {
+        match make_one(home, now, after_restore, false) {
+            Err(error) if error.is_corruption() => Some(home.put_aside(now)?),
+            done => return done,
+        }
+    } else {
+        home.begin_rebuild(None)?;
+        None
+    };
+    let (mut db, ledger, mut report) = make_one(home, now, after_restore, true)?;
+    if let Some(aside) = &aside {
+        report.wishes_lost = wishes::salvage(&mut db, aside).is_err();
+    }
+    home.rebuilt()?;
+    Ok((db, ledger, Report { put_aside: aside, ..report }))
+}
+
+/// `rebuilt`: the database is new, and all there is stands in the ledger.
+fn make_one(
+    home: &Home,
+    now: Time,
+    after_restore: bool,
+    rebuilt: bool,
+) -> Result<(Connection, Ledger, Report), StoreError> {
+    let mut report = Report::default();
+    let spool = Spool::open(&home.spool())?;
+    spool.sweep()?;
+    if !home.database().exists() {
+        make(home)?;
+    }
+    // The database's other files get its rights.
+    private_file(&home.database())?;
+    let mut db = open(home)?;
+    let standing = place::standing(place::beside(home)?, place::database(&db, home)?);
+    report.bound = standing == Standing::Unbound;
+    let is_copied = is_copied(home, standing, after_restore)?;
+    let known: u64 = db.query_row("SELECT coalesce(max(seq), 0) FROM fact", [], |row| read::count(row, 0))?;
+    let whole = rebuilt || !home.is_large()?;
+    let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let mut doubtful = BTreeSet::new();
+    let from = if whole { 1 } else { known + 1 };
+    let (mut ledger, found) = Ledger::open(&home.ledger(), from, |lines| {
+        doubtful.extend(adopt::bring_over(&transaction, &lines, !rebuilt, &mut report)?);
+        Ok::<_, StoreError>(())
+    })?;
+    report.began = found.last.unwrap_or_default().max(known);
+    let cures = diagnose(FoundRecords {
+        is_rebuilt: rebuilt,
+        ledger_has: LedgerHas::of(report.began > known, report.from_ledger),
+        is_ledger_damaged: found.damage.is_some(),
+        may_be_old: after_restore || is_copied,
+    });
+    let is_needed = |cure| cures.contains(&cure);
+    report.damage = found.damage;
+    report.wishes_lost = is_needed(Cure::ReportLostWishes);
+    doubtful.extend(rows::check(&transaction, now)?);
+    if is_needed(Cure::ForgetFolders) {
+        transaction.execute("DELETE FROM folder", [])?;
+    }
+    if is_needed(Cure::HoldUnfinished) {
+        doubtful.extend(rows::unfinished(&transaction)?);
+    }
+    if is_needed(Cure::DropRestarts) {
+        report.dropped = wishes::drop_restarts(&transaction, now)?;
+    }
+    let mut lines = Vec::new();
+    let next = ledger.next().max(known + 1);
+    let mut batch = Batch { db: &transaction, lines: &mut lines, struck: &mut BTreeMap::new(), next };
+    doubtful.extend(unknown_entries(&mut batch, &spool, is_needed(Cure::ForgetFolders), now)?);
+    for number in doubtful {
+        hold(&mut batch, number, now, &mut report)?;
+    }
+    if is_needed(Cure::KnowOriginalsAgain) {
+        adopt::known_again(&transaction, &spool, now)?;
+    }
+    export(&transaction, &mut ledger, found.last, known, &mut report)?;
+    let lines: Vec<Written> = lines.into_iter().map(|(_, line)| line).collect();
+    if !lines.is_empty() {
+        ledger.append(next, &lines)?;
+    }
+    place::bind(&transaction, home)?;
+    epoch::name(&transaction, home, now, is_needed(Cure::ForgetFolders))?;
+    transaction.commit()?;
+    Ok((db, ledger, report))
+}
+
+/// A database with its tables, made beside its place: no command sees half of one, or is in the way of it.
+fn make(home: &Home) -> Result<(), StoreError> {
+    let new = home.new_database()?;
+    private_file(&new)?;
+    let mut db = schema::connect(&new)?;
+    schema::migrate(&mut db)?;
+    db.close().map_err(|(_, error)| error)?;
+    Ok(home.put_in_place(&new)?)
+}
+
+/// Opens the database, brings its tables up to date and looks whether it is whole.
+fn open(home: &Home) -> Result<Connection, StoreError> {
+    let mut db = schema::connect(&home.database())?;
+    schema::migrate(&mut db)?;
+    let is_large = home.is_large()?;
+    // A large one is looked through while letters go on, unless an earlier run ended badly.
+    if !is_large || home.is_doubted() {
+        let check = if is_large { "PRAGMA quick_check(1)" } else { "PRAGMA integrity_check(1)" };
+        let verdict: String = db.query_row(check, [], |row| row.get(0))?;
+        if verdict != "ok" {
+            return Err(StoreError::Broken);
+        }
+        home.trust()?;
+    }
+    for number in rows::unfinished(&db)? {
+        // Reading verifies every fact.
+        read::letter(&db, number)?;
+    }
+    Ok(db)
+}
+
+/// Refuses records that stand where they were not made, unless somebody says that they may go on.
+fn is_copied(home: &Home, standing: Standing, after_restore: bool) -> Result<bool, StoreError> {
+    let dir = home.dir().to_owned();
+    if home.being_filled().exists() {
+        return Err(StoreError::BeingFilled(dir));
+    }
+    match standing {
+        Standing::Bound | Standing::Unbound => Ok(false),
+        Standing::Copied(_) if after_restore => Ok(true),
+        Standing::Copied(what) => Err(StoreError::Copied { dir, what }),
+        Standing::Moved(to) => Err(StoreError::Moved { from: dir, to }),
+    }
+}
+
+/// Entries among the letters of which no record knows: their records are lost, both of them. If the
+/// records are distrusted as a whole, what waits to become a letter may have been one as well.
+fn unknown_entries(
+    batch: &mut Batch<'_>,
+    spool: &Spool,
+    distrusted: bool,
+    now: Time,
+) -> Result<Vec<Number>, StoreError> {
+    let mut found = Vec::new();
+    let known = "SELECT 1 FROM letter WHERE ulid = ?1";
+    let is_known = |db: &Connection, ulid: &Ulid| db.prepare_cached(known)?.exists([ulid.as_str()]);
+    // What was admitted and not moved yet is moved before anything can be sent of it.
+    let mut left = Vec::new();
+    for ulid in spool.arrived()? {
+        if distrusted || is_known(batch.db, &ulid)? {
+            left.push(ulid);
+        }
+    }
+    spool.take_in(&left)?;
+    for ulid in spool.taken_in()? {
+        if is_known(batch.db, &ulid)? {
+            continue;
+        }
+        match spool.entry(&ulid) {
+            Ok(entry) => {
+                let order = std::sync::Arc::new(entry.order);
+                // It is held as uncertain, whatever its folder's terms are.
+                let dropped = entry.dropped.map(|dropped| Dropped { terms: Terms::default(), ..dropped });
+                let admission = Admission { ulid, order, at: now, dropped };
+                found.push(batch.admit(&admission).map_err(StoreError::recording)?);
+            }
+            Err(error) => {
+                tracing::error!(entry = %ulid, error = &error as &dyn std::error::Error,
+                    "a spool entry that no record knows can't be read; it is left where it is");
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Nothing is certain about this letter any more.
+fn hold(batch: &mut Batch<'_>, number: Number, now: Time, report: &mut Report) -> Result<(), StoreError> {
+    let Some(letter) = read::letter(batch.db, number)? else { return Ok(()) };
+    let moment =
+        Moment { now, jitter: 0, realm: Realm(String::new()), start: Start::Go, retry: Retry::default() };
+    let change = letter.after(&Outcome::Restored, &moment);
+    if !change.facts.is_empty() {
+        batch.record(&Record { letter, change, at: now, order: None }).map_err(StoreError::recording)?;
+        report.held.push(number);
+    }
+    Ok(())
+}
+
+/// Writes what only the database has into the ledger.
+fn export(
+    db: &Connection,
+    ledger: &mut Ledger,
+    last: Option<u64>,
+    known: u64,
+    report: &mut Report,
+) -> Result<(), StoreError> {
+    let from = last.map_or_else(|| ledger.next(), |seq| seq + 1);
+    let sql = "SELECT seq, line, line_check FROM fact WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq";
+    let mut statement = db.prepare(sql)?;
+    let mut rows = statement.query(params![signed(from), signed(known)])?;
+    let mut run: Vec<Written> = Vec::new();
+    let mut first = from;
+    while let Some(row) = rows.next()? {
+        let seq = read::count(row, 0)?;
+        if seq != first + run.len() as u64 || run.len() == LINES_PER_SYNC {
+            ledger.append(first, &std::mem::take(&mut run))?;
+            first = seq;
+        }
+        run.push(Written { json: row.get(1)?, check: row.get(2)? });
+        report.from_database += 1;
+    }
+    if run.is_empty() { Ok(()) } else { Ok(ledger.append(first, &run)?) }
+}

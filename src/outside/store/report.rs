@@ -1,0 +1,49 @@
+//! What was posted in a span of time, for whoever pays: by folder, method and cost centre.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::tally::changed_since;
+use super::{Desk, StoreError};
+use crate::base::clock::Time;
+use crate::domain::letter::{Fact, State};
+
+/// Letters of one folder, method and cost centre.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Reported {
+    pub folder: String,
+    /// With its options: `normal trackable`.
+    pub method: String,
+    pub cost_centre: Option<String>,
+    pub letters: u64,
+    pub sheets: u64,
+}
+
+impl Desk {
+    /// Letters that were posted from `since` on, until before `until`, and not cancelled.
+    pub fn report(&self, since: Time, until: Time) -> Result<Vec<Reported>, StoreError> {
+        let mut rows: BTreeMap<(String, String, Option<String>), (u64, u64)> = BTreeMap::new();
+        for (letter, history) in changed_since(self.db(), since)? {
+            let posted = |(at, fact): &(Time, Fact)| {
+                matches!(fact, Fact::Confirmed { .. }) && (since..until).contains(at)
+            };
+            if matches!(letter.state, State::Cancelled { .. }) || !history.iter().any(posted) {
+                continue;
+            }
+            let order = &letter.order;
+            let key = (order.source.clone(), order.shipping.to_string(), order.cost_centre.clone());
+            let (letters, sheets) = rows.entry(key).or_default();
+            *letters += 1;
+            *sheets += u64::from(order.sheets());
+        }
+        let reported = |((folder, method, cost_centre), (letters, sheets))| Reported {
+            folder,
+            method,
+            cost_centre,
+            letters,
+            sheets,
+        };
+        Ok(rows.into_iter().map(reported).collect())
+    }
+}

@@ -1,0 +1,238 @@
+//! Letters and drops as people look for them.
+
+use std::time::{Duration, Instant};
+
+use rusqlite::params;
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::desk::{ROW, letter_row};
+use super::{Desk, LetterRow, StoreError, millis, originals, read, signed, time};
+use crate::base::clock::Time;
+use crate::domain::drop::{Undecided, showable, shown};
+use crate::domain::letter::Number;
+
+/// How long it is looked on for more, and for anything at all.
+const SHORT: Duration = Duration::from_millis(200);
+const LONG: Duration = Duration::from_secs(1);
+/// So many numbers are looked through at a time.
+const WINDOW: u64 = 2000;
+/// Shorter parts are in too many tracking numbers.
+const TRACKING: usize = 4;
+/// Of drops that are no letter, so many are looked through.
+const DROPS: u32 = 5000;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sought {
+    /// Part of a file's name, a number, a tracking number; empty for all.
+    pub text: String,
+    pub state: Option<String>,
+    pub folder: Option<String>,
+    /// Only letters before this one.
+    pub before: Option<Number>,
+    /// Whether the receiver's name is looked for and given, too.
+    pub names: bool,
+}
+
+/// A letter with what people know it by.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    pub row: LetterRow,
+    /// What was dropped, or the first document; empty once names were struck.
+    pub file: String,
+    pub receiver: Option<String>,
+    /// Every name that it is found by.
+    names: String,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct FoundLetters {
+    /// The newest first.
+    pub letters: Vec<Listed>,
+    /// What was not looked at yet is before this one.
+    pub further: Option<Number>,
+}
+
+/// A drop that is no letter and lies where people see it.
+#[derive(Debug, Clone)]
+pub struct Lying {
+    pub folder: String,
+    pub name: String,
+    pub arrived_at: Time,
+    pub undecided: Undecided,
+}
+
+/// How people write the same in many ways: width, case, spaces, composed or not.
+fn plain(text: &str) -> String {
+    text.nfkc().flat_map(char::to_lowercase).filter(|c| !c.is_whitespace()).collect()
+}
+
+fn number(text: &str) -> Option<Number> {
+    text.strip_prefix('#').unwrap_or(text).parse().ok().map(Number)
+}
+
+impl Listed {
+    fn is_called(&self, text: &str) -> bool {
+        let tracked = |tracking: &str| plain(tracking).replace('-', "").contains(&text.replace('-', ""));
+        let tracking = self.row.tracking.as_deref().filter(|_| text.len() >= TRACKING);
+        tracking.is_some_and(tracked) || plain(&self.names).contains(text)
+    }
+}
+
+impl Desk {
+    /// The newest that fit, at most so many; looks on for as long as somebody waits who began to.
+    pub fn search(&self, sought: &Sought, most: usize, began: Instant) -> Result<FoundLetters, StoreError> {
+        let text = plain(&sought.text);
+        let exact = number(&text);
+        let mut found = FoundLetters::default();
+        if let (Some(exact), None) = (exact, sought.before) {
+            let letters = self.listed(sought, exact.0, exact.0.saturating_add(1), 1)?;
+            found.letters.extend(letters);
+        }
+        let sql = "SELECT coalesce(max(number), 0) + 1 FROM letter";
+        let end = self.db().query_row(sql, [], |row| read::count(row, 0))?;
+        let mut before = sought.before.map_or(end, |before| before.0.min(end));
+        // What fits need not be looked for, so no more of it is read than is shown.
+        let at_once = if text.is_empty() { most.saturating_add(1) } else { usize::MAX };
+        while before > 1 {
+            let from = before.saturating_sub(WINDOW).max(1);
+            for listed in self.listed(sought, from, before, at_once)? {
+                if Some(listed.row.letter) == exact || !listed.is_called(&text) {
+                    continue;
+                }
+                if found.letters.len() >= most {
+                    found.further = Some(Number(listed.row.letter.0 + 1));
+                    return Ok(found);
+                }
+                found.letters.push(listed);
+            }
+            before = from;
+            let patience = if found.letters.is_empty() { LONG } else { SHORT };
+            if began.elapsed() >= patience {
+                found.further = (before > 1).then_some(Number(before));
+                return Ok(found);
+            }
+        }
+        Ok(found)
+    }
+
+    /// One letter as it is listed.
+    pub fn known_as(&self, letter: Number, names: bool) -> Result<Option<Listed>, StoreError> {
+        let all = Sought { names, ..Sought::default() };
+        Ok(self.listed(&all, letter.0, letter.0.saturating_add(1), 1)?.pop())
+    }
+
+    /// Letters of these numbers in a state and of a folder, the newest first.
+    fn listed(
+        &self,
+        sought: &Sought,
+        from: u64,
+        before: u64,
+        most: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let receiver = if sought.names {
+            "(SELECT json_extract(line, '$.fact.admitted.order.receiver.address.name')
+              FROM fact WHERE fact.letter = number AND n = 0)"
+        } else {
+            "NULL"
+        };
+        let sql = format!(
+            "{ROW}, (SELECT name FROM original WHERE original.letter = number),
+                (SELECT group_concat(name, char(10) ORDER BY n) FROM document WHERE document.letter = number),
+                {receiver}
+             FROM letter WHERE number >= ?1 AND number < ?2
+                AND (?3 IS NULL OR +state = ?3) AND (?4 IS NULL OR +source = ?4) ORDER BY number DESC
+             LIMIT ?5"
+        );
+        let mut statement = self.db().prepare_cached(&sql)?;
+        let values = params![
+            signed(from),
+            signed(before),
+            sought.state,
+            sought.folder,
+            i64::try_from(most).unwrap_or(-1)
+        ];
+        let rows = statement.query_map(values, |row| {
+            let dropped = row.get::<_, Option<Vec<u8>>>(9)?.map(|name| showable(&shown(&name)));
+            let documents: String = row.get::<_, Option<String>>(10)?.unwrap_or_default();
+            let receiver: Option<String> = row.get(11)?;
+            let receiver = receiver.filter(|name| !name.is_empty());
+            let first = showable(documents.lines().next().unwrap_or_default());
+            let file = dropped.clone().filter(|name| !name.is_empty()).unwrap_or(first);
+            let names = [dropped.as_deref(), Some(&documents), receiver.as_deref()];
+            let names = names.into_iter().flatten().collect::<Vec<_>>().join("\n");
+            Ok(Listed { row: letter_row(row)?, file, receiver, names })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Drops that are no letter, rejected or waiting, the newest first.
+    pub fn lying(&self, text: &str, most: usize) -> Result<Vec<Lying>, StoreError> {
+        let text = plain(text);
+        let sql = "SELECT folder, name, arrived_at, undecided FROM original
+                   WHERE letter IS NULL AND place IN ('rejected', 'held') ORDER BY ulid DESC LIMIT ?1";
+        let mut statement = self.db().prepare_cached(sql)?;
+        let rows = statement.query_map([DROPS], |row| {
+            let undecided: String = row.get("undecided")?;
+            Ok(Lying {
+                folder: row.get("folder")?,
+                name: showable(&shown(&row.get::<_, Vec<u8>>("name")?)),
+                arrived_at: time(row.get("arrived_at")?),
+                undecided: originals::readable(&undecided),
+            })
+        })?;
+        let fits = |lying: &rusqlite::Result<Lying>| {
+            lying.as_ref().map_or(true, |lying| plain(&lying.name).contains(&text))
+        };
+        Ok(rows.filter(fits).take(most).collect::<Result<_, _>>()?)
+    }
+
+    /// How many letters were taken in from each of these times on, until the next.
+    pub fn taken_in(&self, times: &[Time]) -> Result<Vec<u64>, StoreError> {
+        let mut counts = vec![0; times.len()];
+        let Some(first) = times.first() else { return Ok(counts) };
+        let sql = "SELECT admitted_at FROM letter INDEXED BY letter_arrived
+                   WHERE source = ?1 AND admitted_at >= ?2";
+        let mut statement = self.db().prepare_cached(sql)?;
+        for source in self.sources()? {
+            let mut rows = statement.query(params![source, millis(*first)])?;
+            while let Some(row) = rows.next()? {
+                let at = time(row.get(0)?);
+                let span = times.partition_point(|time| *time <= at);
+                counts[span.saturating_sub(1)] += 1;
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Where letters came from: folders, and commands. Each is looked up, however many letters it has.
+    pub fn sources(&self) -> Result<Vec<String>, StoreError> {
+        let sql = "WITH RECURSIVE found (source) AS (
+                       SELECT min(source) FROM letter UNION ALL
+                       SELECT (SELECT min(source) FROM letter WHERE source > found.source) FROM found
+                       WHERE source IS NOT NULL)
+                   SELECT source FROM found WHERE source IS NOT NULL";
+        let mut statement = self.db().prepare_cached(sql)?;
+        let sources = statement.query_map([], |row| row.get(0))?;
+        Ok(sources.collect::<Result<_, _>>()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_is_found_however_it_is_written() {
+        for (written, sought) in [
+            ("請求書　株式会社ヤマダ.pdf", "ﾔﾏﾀﾞ"),
+            ("INV-000123.pdf", "inv-000１23"),
+            ("か\u{3099}いとう.pdf", "がいとう"),
+            ("山田　太郎", "山田 太郎"),
+        ] {
+            assert!(plain(written).contains(&plain(sought)), "{sought} in {written}");
+        }
+        assert!(!plain("INV-1").contains(&plain("INV-2")));
+        assert_eq!(number(&plain("＃１７")), Some(Number(17)));
+        assert_eq!(number(&plain("17a")), None);
+    }
+}

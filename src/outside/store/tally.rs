@@ -1,0 +1,132 @@
+//! What happened in a span of time, folder by folder, and what waits for a person.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, params};
+
+use super::{Store, StoreError, millis, originals, read, schema};
+use crate::base::clock::Time;
+use crate::domain::drop::Undecided;
+use crate::domain::letter::{Fact, Letter, Number};
+use crate::outside::spool::Ulid;
+
+/// What happened to the letters and drops of a folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub folder: String,
+    pub posted: u32,
+    pub sheets: u32,
+    pub shipped: u32,
+    pub held: u32,
+    pub rejected: u32,
+    pub cancelled: u32,
+}
+
+/// Something that a person must decide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Waits {
+    Letter(Number),
+    Drop(Ulid),
+}
+
+impl Store {
+    /// From `since` on, until before `until`.
+    pub fn happened(&self, since: Time, until: Time) -> Result<Vec<Tally>, StoreError> {
+        // Much may have happened: nobody waits for this.
+        happened(&schema::connect(&self.home().database())?, since, until)
+    }
+
+    /// The longest waiting first.
+    pub fn waiting(&self) -> Result<Vec<Waits>, StoreError> {
+        let db = self.reader();
+        let sql = "SELECT number FROM letter WHERE state = 'held' ORDER BY number";
+        let mut statement = db.prepare_cached(sql)?;
+        let letters = statement.query_map([], |row| read::number(row, 0).map(Waits::Letter))?;
+        let mut waiting: Vec<Waits> = letters.collect::<Result<_, _>>()?;
+        let sql = "SELECT ulid FROM original WHERE letter IS NULL AND place = 'held' ORDER BY ulid";
+        let mut statement = db.prepare_cached(sql)?;
+        let drops = statement.query_map([], |row| row.get::<_, String>(0))?;
+        for ulid in drops {
+            waiting.extend(ulid?.parse().ok().map(Waits::Drop));
+        }
+        Ok(waiting)
+    }
+}
+
+/// Every fact of a letter, and when it was recorded.
+type History = Vec<(Time, Fact)>;
+
+/// Letters that something happened to since, as they are now, with their history.
+pub(super) fn changed_since(db: &Connection, since: Time) -> Result<Vec<(Letter, History)>, StoreError> {
+    let sql = "SELECT number FROM letter WHERE changed_at >= ?1 ORDER BY number";
+    let mut statement = db.prepare_cached(sql)?;
+    let numbers = statement.query_map([millis(since)], |row| read::number(row, 0))?;
+    let mut found = Vec::new();
+    for number in numbers {
+        let number = number?;
+        // What is damaged is no reason to say nothing of the others.
+        let lines = match read::facts(db, number) {
+            Err(StoreError::Damaged(_)) => continue,
+            lines => lines?,
+        };
+        if let Some(letter) = read::fold(number, &lines)? {
+            found.push((letter, lines.into_iter().map(|line| (line.at, line.fact)).collect()));
+        }
+    }
+    Ok(found)
+}
+
+fn happened(db: &Connection, since: Time, until: Time) -> Result<Vec<Tally>, StoreError> {
+    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    for (letter, history) in changed_since(db, since)? {
+        let tally = tallies.entry(letter.order.source.clone()).or_default();
+        for (_, fact) in history.iter().filter(|(at, _)| (since..until).contains(at)) {
+            count(tally, fact, letter.order.sheets());
+        }
+    }
+    let sql = "SELECT folder, undecided FROM original
+               WHERE letter IS NULL AND arrived_at >= ?1 AND arrived_at < ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query(params![millis(since), millis(until)])?;
+    while let Some(row) = rows.next()? {
+        let tally = tallies.entry(row.get(0)?).or_default();
+        match originals::readable(&row.get::<_, String>(1)?) {
+            Undecided::Refused(_) => tally.rejected += 1,
+            Undecided::Waits(_) => tally.held += 1,
+            Undecided::Cancelled => tally.cancelled += 1,
+            Undecided::Accepted { .. } => {}
+        }
+    }
+    let named = tallies.into_iter().map(|(folder, tally)| Tally { folder, ..tally });
+    Ok(named.filter(|tally| *tally != Tally { folder: tally.folder.clone(), ..Tally::default() }).collect())
+}
+
+fn count(tally: &mut Tally, fact: &Fact, sheets: u32) {
+    match fact {
+        Fact::Confirmed { .. } => {
+            tally.posted += 1;
+            tally.sheets += sheets;
+        }
+        Fact::Shipped { .. } => tally.shipped += 1,
+        Fact::Held(_) => tally.held += 1,
+        Fact::Cancelled { .. } | Fact::Withdrawn => tally.cancelled += 1,
+        Fact::Admitted { .. }
+        | Fact::Created(_)
+        | Fact::Uploaded { .. }
+        | Fact::Abandoned { .. }
+        | Fact::Intended { .. }
+        | Fact::FilesMissing { .. }
+        | Fact::UploadedAgain { .. }
+        | Fact::Gone { .. }
+        | Fact::Reappeared { .. }
+        | Fact::Dead { .. }
+        | Fact::NeverPostable { .. }
+        | Fact::WithdrawalAsked
+        | Fact::NotWithdrawn { .. }
+        | Fact::Closed
+        | Fact::Seen { .. }
+        | Fact::Tracked { .. }
+        | Fact::Released
+        | Fact::Discarded(_) => {}
+    }
+}

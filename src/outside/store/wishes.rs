@@ -1,0 +1,74 @@
+//! Over a recovery: what people ordered, which accounts they paused, and what they are still to be told.
+//!
+//! These stand in the database alone. What stops something is carried out rather twice than never;
+//! what sets something going is dropped where it may have been done already.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, params};
+
+use super::{StoreError, moves};
+use crate::base::clock::Time;
+use crate::domain::letter::Answer;
+
+const DROPPED: &str = "mailchute ended in the middle of it or its records were restored; look with \
+                       `mailchute show` and ask again if it was not done";
+
+/// The database lacked a part of the past, in which these may have been carried out.
+pub(super) fn drop_restarts(db: &Connection, now: Time) -> Result<usize, StoreError> {
+    let sql = "SELECT id FROM orders WHERE done_at IS NULL AND command IN ('release', 'retry')";
+    let mut statement = db.prepare(sql)?;
+    let open: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for id in &open {
+        let answer = Answer::Refused(DROPPED.to_owned());
+        moves::close_order(db, *id, &answer, now).map_err(StoreError::recording)?;
+    }
+    Ok(open.len())
+}
+
+/// Brings over from a damaged database what can still be read of them.
+pub(super) fn salvage(db: &mut Connection, damaged: &Path) -> Result<(), StoreError> {
+    if let Err(error) = salvage_news(db, damaged) {
+        tracing::warn!(error = &error as &dyn std::error::Error, "mails that were on their way are lost");
+    }
+    let old = Connection::open_with_flags(damaged, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let transaction = db.transaction()?;
+    let sql = "SELECT letter, account, command, asked_at FROM orders
+               WHERE done_at IS NULL AND command IN ('hold', 'cancel', 'pause', 'resume')";
+    let mut orders = old.prepare(sql)?;
+    let mut orders = orders.query([])?;
+    while let Some(row) = orders.next()? {
+        let (letter, account): (Option<i64>, Option<String>) = (row.get(0)?, row.get(1)?);
+        let (command, asked_at): (String, i64) = (row.get(2)?, row.get(3)?);
+        let sql = "INSERT INTO orders (letter, account, command, asked_at) VALUES (?1, ?2, ?3, ?4)";
+        transaction.execute(sql, params![letter, account, command, asked_at])?;
+    }
+    let mut pauses = old.prepare("SELECT name, problem, since, probe_at, probes FROM account")?;
+    let mut pauses = pauses.query([])?;
+    while let Some(row) = pauses.next()? {
+        let (name, problem): (String, String) = (row.get(0)?, row.get(1)?);
+        let times: (i64, Option<i64>, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
+        let sql = "INSERT INTO account (name, problem, since, probe_at, probes) VALUES (?1, ?2, ?3, ?4, ?5)";
+        transaction.execute(sql, params![name, problem, times.0, times.1, times.2])?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+/// What was on its way to somebody is passed on again, under the same name.
+fn salvage_news(db: &mut Connection, damaged: &Path) -> Result<(), StoreError> {
+    let old = Connection::open_with_flags(damaged, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let transaction = db.transaction()?;
+    let sql = "SELECT subject, notice, about, detail, owed_at FROM owed WHERE done_at IS NULL OR id IN
+               (SELECT owed FROM email_item JOIN email ON email.id = email WHERE due_at IS NOT NULL)";
+    let mut owed = old.prepare(sql)?;
+    let mut owed = owed.query([])?;
+    while let Some(row) = owed.next()? {
+        let (subject, notice, about): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (detail, at): (Option<String>, i64) = (row.get(3)?, row.get(4)?);
+        let sql = "INSERT OR IGNORE INTO owed (subject, notice, about, detail, owed_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+        transaction.execute(sql, params![subject, notice, about, detail, at])?;
+    }
+    transaction.commit()?;
+    Ok(())
+}

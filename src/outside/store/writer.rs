@@ -1,0 +1,299 @@
+//! The one writer: whatever has gathered goes into the ledger, is synced, and is then committed.
+//!
+//! Constraints speak before the ledger is written, so the ledger holds only what the database took.
+//! A failure after that leaves the two apart, and the process ends; recovery makes them one.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::JoinHandle;
+
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::{oneshot, watch};
+
+use super::moves::{Admission, Batch, Record, RecordError};
+use super::read::AccountOrder;
+use super::{Home, Report, StoreError, moves, recovery, schema};
+use crate::base::clock::Time;
+use crate::domain::letter::{AccountNews, Answer, Letter, Number};
+use crate::domain::pause::Pause;
+use crate::outside::spool::{Ledger, LedgerError, Ulid, Written};
+
+/// At most so many moves share one commit.
+const MOVES_PER_COMMIT: usize = 256;
+
+const STRIKES_WAIT: std::time::Duration = std::time::Duration::from_millis(200);
+
+/// The disk can't be trusted any more, or is ahead of the memory, and why: the process must end.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error(
+    "what is on the disk is no longer certain ({0}), so mailchute ends; it starts again from what is durable"
+)]
+pub struct Halted(Arc<str>);
+
+type Reply = Box<dyn FnOnce(Result<(), RecordError>) + Send>;
+/// Without a batch nothing can be done.
+type Move = Box<dyn FnOnce(Option<&mut Batch<'_>>) -> (bool, Reply) + Send>;
+
+#[derive(Debug)]
+pub struct Store {
+    home: Home,
+    moves: Mutex<Option<mpsc::Sender<Move>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    reader: Mutex<Connection>,
+    halted: watch::Receiver<Option<Halted>>,
+    /// The number of the last fact when these records were opened.
+    pub(super) began: u64,
+    /// This run of the daemon.
+    pub(super) run: Ulid,
+    _lock: File,
+}
+
+impl Store {
+    /// Opens or makes the records and makes database and ledger one. `after_restore` holds every
+    /// unfinished letter.
+    pub fn open(dir: &Path, now: Time, after_restore: bool) -> Result<(Self, Report), StoreError> {
+        let home = Home::make(dir)?;
+        let lock = home.lock()?;
+        let (db, ledger, report) = recovery::recover(&home, now, after_restore)?;
+        let reader = schema::connect(&home.database())?;
+        let (moves, incoming) = mpsc::channel();
+        let (halt, halted) = watch::channel(None);
+        let thread = std::thread::Builder::new()
+            .name("store".into())
+            .spawn(move || write_all(db, ledger, &incoming, &halt))?;
+        let store = Self {
+            home,
+            moves: Mutex::new(Some(moves)),
+            thread: Mutex::new(Some(thread)),
+            reader: Mutex::new(reader),
+            halted,
+            began: report.began,
+            run: Ulid::new(now)?,
+            _lock: lock,
+        };
+        Ok((store, report))
+    }
+
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    pub(super) fn reader(&self) -> MutexGuard<'_, Connection> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Resolves when the process must end, and says why.
+    pub async fn halted(&self) -> Halted {
+        let mut halted = self.halted.clone();
+        match halted.wait_for(Option::is_some).await {
+            Ok(halted) => why(halted.as_ref()),
+            Err(_gone) => why(None),
+        }
+    }
+
+    /// Waits until everything is written, and lets go of the database.
+    pub fn close(&self) {
+        drop(self.moves.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the store's writer ended in a panic");
+        }
+    }
+
+    /// What is to be written is handed over at once, and is written even if nobody waits for it: several that
+    /// are waited for together share a commit.
+    pub(super) fn write<T: Send + 'static, F>(
+        &self,
+        run: F,
+    ) -> impl Future<Output = Result<T, RecordError>> + Send + use<T, F>
+    where
+        F: FnOnce(&mut Batch<'_>) -> Result<T, RecordError> + Send + 'static,
+    {
+        let (tell, told) = oneshot::channel();
+        let run: Move = Box::new(move |batch| {
+            let none = || Err(RecordError::NotWritten("the database does not begin".to_owned()));
+            let result = batch.map_or_else(none, run);
+            let fine = result.is_ok();
+            // Nobody waits for the answer any more: the move stands all the same.
+            let reply: Reply = Box::new(move |durable| drop(tell.send(durable.and(result))));
+            (fine, reply)
+        });
+        let sent = {
+            let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
+            moves.as_ref().is_some_and(|moves| moves.send(run).is_ok())
+        };
+        let halted = self.halted.clone();
+        async move {
+            let answer = if sent { told.await.ok() } else { None };
+            answer.unwrap_or_else(|| Err(why(halted.borrow().as_ref()).into()))
+        }
+    }
+
+    /// Resolves once the writer has had its turn, whether the disk took anything or not.
+    pub async fn takes_writes(&self) {
+        drop(self.write(|_batch| Ok(())).await);
+    }
+
+    pub fn admit(
+        &self,
+        admission: Admission,
+    ) -> impl Future<Output = Result<Number, RecordError>> + Send + use<> {
+        self.write(move |batch| batch.admit(&admission))
+    }
+
+    /// Makes a change durable, and gives the letter as it is then.
+    pub async fn record(&self, record: Record) -> Result<Letter, RecordError> {
+        self.write(move |batch| batch.record(&record)).await
+    }
+
+    pub async fn account_news(&self, name: &str, news: AccountNews, at: Time) -> Result<(), RecordError> {
+        let name = name.to_owned();
+        self.write(move |batch| batch.account_news(&name, &news, at)).await
+    }
+
+    /// A pause is tried, if it still lasts.
+    pub async fn probing(&self, name: &str, pause: Pause) -> Result<(), RecordError> {
+        let name = name.to_owned();
+        self.write(move |batch| batch.probing(&name, &pause)).await
+    }
+
+    /// A person's order for an account is carried out.
+    pub async fn obey(&self, order: AccountOrder, at: Time) -> Result<(), RecordError> {
+        self.write(move |batch| batch.obey(&order, at)).await
+    }
+
+    /// An order that no letter can take.
+    pub async fn answer_order(&self, id: i64, answer: Answer, at: Time) -> Result<(), RecordError> {
+        self.write(move |batch| moves::close_order(batch.db, id, &answer, at)).await
+    }
+}
+
+/// Why the writer ended; one that is gone without a word ended in a panic.
+fn why(halted: Option<&Halted>) -> Halted {
+    halted.cloned().unwrap_or_else(|| Halted("the thread that writes has ended".into()))
+}
+
+/// The lock is let go of only when the writer has ended.
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// How a round of writing ended.
+enum Round {
+    Durable,
+    /// Nothing of it happened.
+    Nothing(String),
+    Halt(String),
+}
+
+fn write_all(
+    mut db: Connection,
+    mut ledger: Ledger,
+    incoming: &mpsc::Receiver<Move>,
+    halt: &watch::Sender<Option<Halted>>,
+) {
+    while let Ok(first) = incoming.recv() {
+        let mut moves = vec![first];
+        moves.extend(incoming.try_iter().take(MOVES_PER_COMMIT - 1));
+        let mut replies = Vec::new();
+        let round = write(&mut db, &mut ledger, moves, &mut replies)
+            .unwrap_or_else(|error| Round::Halt(chain(&error)));
+        match round {
+            Round::Durable => replies.into_iter().for_each(|reply| reply(Ok(()))),
+            Round::Nothing(why) => {
+                tracing::error!(why, "nothing could be written; it is tried again");
+                for reply in replies {
+                    reply(Err(RecordError::NotWritten(why.clone())));
+                }
+            }
+            Round::Halt(why) => {
+                tracing::error!(why, "mailchute ends: what is on the disk is no longer certain");
+                let halted = Halted(why.into());
+                halt.send_replace(Some(halted.clone()));
+                for reply in replies {
+                    reply(Err(halted.clone().into()));
+                }
+                return;
+            }
+        }
+    }
+    empty_log(&db);
+}
+
+/// Everything is in the database's own file then.
+fn empty_log(db: &Connection) {
+    if let Err(error) = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
+        tracing::warn!(error = &error as &dyn std::error::Error, "the database's log stays");
+    }
+}
+
+fn write(
+    db: &mut Connection,
+    ledger: &mut Ledger,
+    moves: Vec<Move>,
+    replies: &mut Vec<Reply>,
+) -> rusqlite::Result<Round> {
+    let mut transaction = match db.transaction_with_behavior(TransactionBehavior::Immediate) {
+        Ok(transaction) => transaction,
+        Err(error) => {
+            replies.extend(moves.into_iter().map(|run| run(None).1));
+            return Ok(Round::Nothing(chain(&error)));
+        }
+    };
+    let mut lines: Vec<(u64, Written)> = Vec::new();
+    let mut struck = BTreeMap::new();
+    let first = ledger.next();
+    for run in moves {
+        let before = lines.len();
+        let savepoint = transaction.savepoint()?;
+        let next = first + before as u64;
+        let mut names = BTreeMap::new();
+        let (fine, reply) =
+            run(Some(&mut Batch { db: &savepoint, lines: &mut lines, struck: &mut names, next }));
+        if fine {
+            savepoint.commit()?;
+            struck.append(&mut names);
+        } else {
+            lines.truncate(before);
+            savepoint.finish()?;
+        }
+        replies.push(reply);
+    }
+    let lines: Vec<Written> = lines.into_iter().map(|(_, written)| written).collect();
+    // What is struck in the ledger alone is no contradiction, and is struck once more.
+    let written = ledger
+        .rewrite(&struck)
+        .and_then(|()| if lines.is_empty() { Ok(()) } else { ledger.append(first, &lines) });
+    match written {
+        Ok(()) => {}
+        Err(error @ LedgerError::NotDurable(_)) => return Ok(Round::Halt(chain(&error))),
+        Err(error @ (LedgerError::Io(_) | LedgerError::Json(_))) => {
+            return Ok(Round::Nothing(chain(&error)));
+        }
+    }
+    if let Err(error) = transaction.commit() {
+        // The ledger is ahead, or a sync failed: only a fresh start knows what is there.
+        return Ok(Round::Halt(chain(&error)));
+    }
+    if !struck.is_empty() {
+        // Not behind somebody who reads for long; what stays there is written over by and by.
+        let _ = db.busy_timeout(STRIKES_WAIT);
+        empty_log(db);
+        let _ = db.busy_timeout(schema::PATIENCE);
+    }
+    Ok(Round::Durable)
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}

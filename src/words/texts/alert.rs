@@ -1,0 +1,197 @@
+//! What operators are told of what is no letter's trouble. No names and no addresses of receivers.
+
+use super::{Language, Said};
+use crate::domain::alarm::Alarm;
+use crate::domain::letter::AccountProblem;
+use crate::domain::pause::Cause;
+
+/// Something that operators hear of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told<'a> {
+    Paused {
+        account: &'a str,
+        cause: &'a Cause,
+    },
+    Works {
+        account: &'a str,
+    },
+    Alarm {
+        alarm: &'a Alarm,
+        detail: &'a str,
+    },
+    Over {
+        alarm: &'a Alarm,
+    },
+    /// The mail server will never take a mail for this person.
+    Unwanted {
+        recipient: &'a str,
+        code: &'a str,
+    },
+}
+
+impl Language {
+    /// A title, and what to do about it.
+    pub fn told(self, told: &Told<'_>) -> (String, Said) {
+        match self {
+            Self::En => en(told),
+            Self::Ja => ja(told),
+        }
+    }
+}
+
+fn en(told: &Told<'_>) -> (String, Said) {
+    match told {
+        Told::Paused { account, cause } => (
+            format!("Account {account} is paused: {cause}"),
+            Said::new(
+                "Nothing new is posted by this account; what was taken in waits, and nothing is lost.",
+                match cause {
+                    Cause::ByPerson => format!("`mailchute account resume {account}` lets it go on."),
+                    Cause::Problem(
+                        AccountProblem::CardDeclined
+                        | AccountProblem::CardNotRegistered
+                        | AccountProblem::OtherPayment(_),
+                    ) => "Register another card on the service's account page. It is tried again by itself."
+                        .to_owned(),
+                    Cause::Problem(AccountProblem::AccountNotFound | AccountProblem::NotAllowed(_)) => {
+                        "Look at the account's client and its secret; `mailchute check --online` tries them."
+                            .to_owned()
+                    }
+                },
+            ),
+        ),
+        Told::Works { account } => (format!("Account {account} works"), Said::new("Its letters go on.", "")),
+        Told::Alarm { alarm, detail } => {
+            let (title, remedy) = alarm_en(alarm);
+            (title, Said::new(*detail, remedy))
+        }
+        Told::Over { alarm } => (alarm_en(alarm).0, Said::new("It works again.", "")),
+        Told::Unwanted { recipient, code } => (
+            "The mail server refuses a recipient".to_owned(),
+            Said::new(
+                format!("A mail for {recipient} was refused for good ({code}). It is not tried again."),
+                "Correct the address in the configuration.",
+            ),
+        ),
+    }
+}
+
+fn alarm_en(alarm: &Alarm) -> (String, &'static str) {
+    match alarm {
+        Alarm::Silent(account) => (
+            format!("The service has not answered account {account} for 15 minutes"),
+            "Look at the network and the service's own news. Nothing is lost: letters wait, and go on by themselves.",
+        ),
+        Alarm::Away(folder) => (
+            format!("The folder {folder} can't be worked on"),
+            "Nothing is taken from it meanwhile. What lies in it when it is back is held unless it is new.",
+        ),
+        Alarm::Book(folder) => (
+            format!("Drops in the folder {folder} wait for its address book"),
+            "Save the address book once and leave it unchanged; the drops then go on by themselves.",
+        ),
+        Alarm::Stuck(folder) => (
+            format!("Drops in the folder {folder} can't be moved"),
+            "They are not posted. Give mailchute's user the right to write in the folder and in the subfolders dropped there, or have them dropped as copies.",
+        ),
+        Alarm::Copied(folder) => (
+            format!("The folder {folder} is a copy of another one"),
+            "What lay in it is held, so that nothing is posted twice. Letters are approved and cancelled in the folder they were dropped into.",
+        ),
+        Alarm::LeftOut(folder) => (
+            format!("The folder {folder} is not in the configuration, and has unfinished letters"),
+            "They are held. Put its file back (with `accept: no`, if nothing more is to be taken in), or cancel them with `mailchute cancel`.",
+        ),
+        Alarm::Configuration => (
+            "The new configuration is not used".to_owned(),
+            "The old one stays in force. `mailchute check` shows every mistake with its place.",
+        ),
+        Alarm::Disk => {
+            ("The disk is nearly full".to_owned(), "Make room: once it is full nothing more is taken in.")
+        }
+    }
+}
+
+fn ja(told: &Told<'_>) -> (String, Said) {
+    match told {
+        Told::Paused { account, cause } => (
+            format!("アカウント「{account}」を停止しました：{}", cause_ja(cause)),
+            Said::new(
+                "このアカウントでは新しい郵送を始めません。受け付けた郵便は待機しており、失われません。",
+                match cause {
+                    Cause::ByPerson => format!("`mailchute account resume {account}` で再開できます。"),
+                    Cause::Problem(AccountProblem::CardDeclined | AccountProblem::CardNotRegistered | AccountProblem::OtherPayment(_)) => {
+                        "郵送サービスのアカウントページでカードを登録し直してください。自動で再試行します。".to_owned()
+                    }
+                    Cause::Problem(AccountProblem::AccountNotFound | AccountProblem::NotAllowed(_)) => {
+                        "クライアントIDとシークレットをご確認ください。`mailchute check --online` で試せます。".to_owned()
+                    }
+                },
+            ),
+        ),
+        Told::Works { account } => (
+            format!("アカウント「{account}」は正常に戻りました"),
+            Said::new("待機していた郵便の処理を再開しました。", ""),
+        ),
+        Told::Alarm { alarm, detail } => {
+            let (title, remedy) = alarm_ja(alarm);
+            (title, Said::new(*detail, remedy))
+        }
+        Told::Over { alarm } => (alarm_ja(alarm).0, Said::new("正常に戻りました。", "")),
+        Told::Unwanted { recipient, code } => (
+            "メールサーバーが宛先を拒否しました".to_owned(),
+            Said::new(
+                format!("{recipient} 宛てのメールが拒否されました（{code}）。このメールは再送しません。"),
+                "設定のメールアドレスをご確認ください。",
+            ),
+        ),
+    }
+}
+
+fn cause_ja(cause: &Cause) -> String {
+    match cause {
+        Cause::ByPerson => "担当者による停止".to_owned(),
+        Cause::Problem(AccountProblem::CardDeclined) => "カードが承認されませんでした".to_owned(),
+        Cause::Problem(AccountProblem::CardNotRegistered) => "カードが登録されていません".to_owned(),
+        Cause::Problem(AccountProblem::AccountNotFound) => "アカウントが見つかりません".to_owned(),
+        Cause::Problem(AccountProblem::NotAllowed(why)) => format!("認証できません（{why}）"),
+        Cause::Problem(AccountProblem::OtherPayment(code)) => format!("支払いが拒否されました（{code}）"),
+    }
+}
+
+fn alarm_ja(alarm: &Alarm) -> (String, &'static str) {
+    match alarm {
+        Alarm::Silent(account) => (
+            format!("郵送サービスから15分間応答がありません（アカウント「{account}」）"),
+            "ネットワークと、サービスの障害情報をご確認ください。郵便は待機しており、復旧後に自動で再開します。",
+        ),
+        Alarm::Away(folder) => (
+            format!("フォルダー「{folder}」を処理できません"),
+            "その間、このフォルダーからは何も受け付けません。復旧時にあったファイルは、新しいもの以外は保留にします。",
+        ),
+        Alarm::Book(folder) => (
+            format!("フォルダー「{folder}」のファイルがアドレス帳の保存完了を待っています"),
+            "アドレス帳を保存して閉じてください。変更がなくなれば自動で処理を再開します。",
+        ),
+        Alarm::Stuck(folder) => (
+            format!("フォルダー「{folder}」のファイルを移動できません"),
+            "郵送されていません。mailchuteのユーザーに、フォルダーと入れられたサブフォルダーへの書き込み権を与えてください。",
+        ),
+        Alarm::Copied(folder) => (
+            format!("フォルダー「{folder}」は別のフォルダーのコピーです"),
+            "二重に郵送しないよう、中にあったファイルは保留にしました。承認と取消は、元のフォルダーで行ってください。",
+        ),
+        Alarm::LeftOut(folder) => (
+            format!("フォルダー「{folder}」が設定になく、終わっていない郵便があります"),
+            "その郵便は保留にしました。フォルダーの設定ファイルを戻すか（受付を止める場合は `accept: no`）、`mailchute cancel` で取り消してください。",
+        ),
+        Alarm::Configuration => (
+            "新しい設定は使われていません".to_owned(),
+            "以前の設定のまま動いています。`mailchute check` で誤りの場所を確認できます。",
+        ),
+        Alarm::Disk => (
+            "ディスクの空き容量が残りわずかです".to_owned(),
+            "空きを作ってください。いっぱいになると、受け付けができなくなります。",
+        ),
+    }
+}

@@ -1,0 +1,215 @@
+//! Japanese.
+
+use super::ja_problem::problem;
+use super::{Names, Said, doubts};
+use crate::domain::drop::{Kind, Refusal, Waiting};
+use crate::domain::letter::{Certainty, Limit, Reason, largest_unit};
+
+#[expect(clippy::too_many_lines, reason = "a table, one text for each")]
+pub(super) fn refusal(refusal: &Refusal) -> Said {
+    match refusal {
+        Refusal::NotAFile(kind) => Said::new(
+            format!("ファイルではなく{}です。", thing(*kind)),
+            "PDFファイルそのものをフォルダーに入れてください。",
+        ),
+        Refusal::LinkedElsewhere => Said::new(
+            "このファイルには別の場所にも名前（ハードリンク）があるため、受け付けられません。",
+            "リンクではなく、PDFをコピーしてフォルダーに入れてください。",
+        ),
+        Refusal::NoRight => Said::new(
+            "ファイルを読み取る権限がありません。",
+            "もう一度コピーしてフォルダーに入れてください。",
+        ),
+        Refusal::Empty => {
+            Said::new("ファイルの中身が空です。", "PDFを保存し直すか、もう一度コピーしてください。")
+        }
+        Refusal::TooLarge { size } => Said::new(
+            format!(
+                "ファイルの大きさが{size}バイトあります。郵送できるのは10,000,000バイト（10MB）までです。"
+            ),
+            "画像を小さくして保存し直すか、二通に分けてください。",
+        ),
+        Refusal::NotPdf => {
+            Said::new("PDFファイルではありません。", "PDFとして保存し、フォルダーに入れてください。")
+        }
+        Refusal::Pdf(doubt) => super::pdf::ja(*doubt),
+        Refusal::NotInSubfolder => Said::new(
+            "このフォルダーでは、サブフォルダー一つが一通の郵便になります。",
+            "サブフォルダーを作ってPDFを入れ、そのサブフォルダーをここに移してください。",
+        ),
+        Refusal::NoDocuments => Said::new(
+            "サブフォルダーにPDFがありません。",
+            "1～10個のPDFを入れて、もう一度フォルダーに移してください。",
+        ),
+        Refusal::TooManyDocuments { found } => Said::new(
+            format!("サブフォルダーにPDFが{found}個あります。一通に入れられるのは10個までです。"),
+            "PDFを減らすか、いくつかを一つにまとめてください。",
+        ),
+        Refusal::Unfit { name } => Said::new(
+            format!("サブフォルダーの中の「{name}」はPDFではありません。"),
+            "取り除いてから、もう一度フォルダーに移してください。",
+        ),
+        Refusal::NoRule => Said::new(
+            "このファイルに当てはまる規則がありません。",
+            "ファイル名をご確認ください。規則の担当者は `mailchute explain` で理由を調べられます。",
+        ),
+        Refusal::NoReceiver { key } => Said::new(
+            format!("住所録に「{key}」の使える宛先がありません。"),
+            "ファイル名を直すか、住所録に宛先を登録してから、もう一度フォルダーに入れてください。",
+        ),
+        Refusal::Sidecar(why) => Said::new(
+            format!("宛先ファイルを読み取れません: {why}"),
+            "宛先ファイルを直して、PDFと一緒にもう一度フォルダーに入れてください。",
+        ),
+        Refusal::SeveralSidecars { names } => Said::new(
+            format!("宛先ファイルが複数あります: {}", names.join("、")),
+            "正しい宛先ファイルを1つだけ残し、PDFと一緒にもう一度フォルダーに入れてください。",
+        ),
+        Refusal::SidecarAlone { pdf } => Said::new(
+            format!("対になるPDF「{pdf}」が届きませんでした。"),
+            format!(
+                "「{pdf}」とこの宛先ファイルを一緒にフォルダーに入れてください。24時間以内に「{pdf}」だけが入れられた場合は、保留にします。"
+            ),
+        ),
+        Refusal::NameTooLong => Said::new(
+            "宛先ファイルが必要ですが、ファイル名が長すぎて宛先ファイルを作れません。",
+            "名前を短くして、宛先ファイルと一緒にフォルダーに入れてください。",
+        ),
+        Refusal::SidecarUnwanted { rule } => Said::new(
+            format!("宛先ファイルが付いていますが、規則「{rule}」は別の宛先を使います。"),
+            "宛先ファイルを付けずに入れるか、規則の変更を担当者に依頼してください。",
+        ),
+        Refusal::OtherPages { said, found } => Said::new(
+            format!("{said}ページのはずですが、{found}ページあります。"),
+            "正しいPDFかどうか、またはページ数の指定をご確認ください。",
+        ),
+        Refusal::NotPostable(problems) => Said::new(
+            format!("このままでは郵送できません。{}", problems.iter().map(problem).collect::<String>()),
+            "修正して、もう一度フォルダーに入れてください。",
+        ),
+        Refusal::OwnApproval => Said::new(
+            "入れた本人は承認できません。",
+            "別の人が、保留中のフォルダーからコピーしてください。郵便はそのまま承認を待っています。",
+        ),
+        Refusal::OwnerNotProved { letter } => Said::new(
+            "入れた人または承認した人を確認できません（ファイルがほかの人にも書き換え可能です）。",
+            format!(
+                "ファイルを所有者以外が書き換えられない設定（Sambaでは create mask = 0640）にしてください。この郵便は、管理者が `mailchute release {letter}` で承認できます。"
+            ),
+        ),
+        Refusal::Wish(unheard) => super::wish::ja(unheard),
+        Refusal::NothingWaits => Said::new(
+            "この名前で待っている郵便はありません。",
+            "郵送する場合は、フォルダーに直接入れてください。",
+        ),
+    }
+}
+
+fn thing(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Directory => "フォルダー",
+        Kind::Symlink => "別のファイルへのリンク",
+        Kind::Fifo => "パイプ",
+        Kind::Socket => "ソケット",
+        Kind::Device => "デバイス",
+    }
+}
+
+pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
+    let Names { approve, cancel, .. } = names;
+    let again = format!("「{approve}」に移してください。取りやめる場合は「{cancel}」に移してください。");
+    match waiting {
+        Waiting::Sidecar => Said::new(
+            "宛先ファイルが届いていません。",
+            format!("宛先ファイル（名前.pdf.yaml）をフォルダーに入れてから、このPDFを{again}"),
+        ),
+        Waiting::SidecarHandedBack { sidecar } => Said::new(
+            format!(
+                "宛先ファイルなしで入れられましたが、少し前に「{sidecar}」をPDFが届かないため差し戻しています。"
+            ),
+            format!("その宛先に送る場合は、先に「{sidecar}」をフォルダーに入れてください。その後、{again}"),
+        ),
+        Waiting::WasThere => Said::new(
+            "監視を始める前からフォルダーにあったため、郵送してよいか分かりません。",
+            format!("郵送する場合は{again}"),
+        ),
+        Waiting::Doubt(doubtful) => Said::new(
+            doubts(doubtful, |doubtful| {
+                format!(
+                    "{}このまま郵送すると{}ページになります。",
+                    super::pdf::ja(doubtful.doubt).cause,
+                    doubtful.pages
+                )
+            }),
+            format!(
+                "すべてのページが正しく表示されるか確認してください。問題がなければ{again}作り直すとより確実です。"
+            ),
+        ),
+        Waiting::Rules => Said::new(
+            "フォルダーの規則が10分間変更され続けていたため、どう扱うか分かりません。",
+            format!("規則の変更が終わってから、{again}"),
+        ),
+        Waiting::Book(why) => {
+            Said::new(format!("住所録を使えません: {why}"), format!("住所録が直ったら、このPDFを{again}"))
+        }
+    }
+}
+
+pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
+    let Names { approve, cancel, .. } = names;
+    let remedy = match (reason, reason.certainty()) {
+        (_, Certainty::Unknown) => {
+            "郵送された可能性があります。もう一度送らないでください。mailchuteの管理者にご連絡ください。"
+                .to_owned()
+        }
+        (Reason::NeverPostable(_), Certainty::NothingPosted) => {
+            format!("郵送されていません。「{cancel}」に移し、正しいPDFを入れ直してください。")
+        }
+        (_, Certainty::NothingPosted) if names.by_copy => format!(
+            "郵送されていません。郵送する場合は、入れた本人以外の人が「{approve}」にコピーしてください（移動では承認者を確認できません）。取りやめる場合は「{cancel}」に移してください。"
+        ),
+        (_, Certainty::NothingPosted) => format!(
+            "郵送されていません。郵送する場合は「{approve}」に、取りやめる場合は「{cancel}」に移してください。"
+        ),
+    };
+    Said::new(reason_text(reason), remedy)
+}
+
+pub(super) fn reason_text(reason: &Reason) -> String {
+    match reason {
+        Reason::ByPerson => "担当者が保留にしました。".to_owned(),
+        Reason::OwnerNotProved => {
+            "入れた人を確認できません（ファイルがほかの人にも書き換え可能です）。".to_owned()
+        }
+        Reason::Approval => "このフォルダーの郵便は、承認されるまで待ちます。".to_owned(),
+        Reason::Duplicate(earlier) => {
+            format!("同じ書類・同じ宛先の郵便（{earlier}）がすでに受け付けられています。")
+        }
+        Reason::Limit(Limit::LettersPerDay(limit)) => format!("一日の上限（{limit}通）に達しました。"),
+        Reason::Limit(Limit::SheetsPerDay(limit)) => format!("一日の上限（{limit}枚）に達しました。"),
+        Reason::Limit(Limit::Burst { letters, seconds, usually }) => {
+            let (count, unit) = largest_unit(*seconds);
+            let unit = ["日", "時間", "分", "秒"][unit];
+            let usually = usually
+                .map_or_else(String::new, |(usually, now)| format!("（普段は一日{usually}通、現在{now}通）"));
+            format!("{count}{unit}の間に{letters}通を超える郵便が入りました{usually}。")
+        }
+        Reason::Elsewhere(there) => {
+            format!("宛先の郵便番号は{there}のもので、住所の都道府県と一致しません。")
+        }
+        Reason::Refused(why) => format!("郵送サービスに断られました: {why}"),
+        Reason::UploadRefused(why) => format!("PDFの送信を繰り返し断られました: {why}"),
+        Reason::DocumentDamaged(document) => {
+            format!("保管していた{}番目のPDFが、受け付けたときと違っています。", document + 1)
+        }
+        Reason::NotAsMeant(why) => format!("郵送サービスの内容が依頼と違います: {why}"),
+        Reason::PostedOtherwise(why) => format!("別の人が確定した内容が依頼と違います: {why}"),
+        Reason::NeverPostable(why) => format!("郵送サービスがこのPDFを受け付けません: {why}"),
+        Reason::TooManyIntents => "三回確定を試みましたが、受け付けられませんでした。".to_owned(),
+        Reason::NoAnswer => "郵送サービスから一日以上、確かな返事がありません。確認中です。".to_owned(),
+        Reason::NoFolder => "このフォルダーは現在の設定にありません。".to_owned(),
+        Reason::ProvedAfterDoubt => "長い間不明でしたが、郵送されていないことが確認できました。".to_owned(),
+        Reason::OtherAccount => "別のアカウントで確定しようとしていた郵便です。".to_owned(),
+        Reason::Restored => "mailchuteの記録が失われたか、古い状態に戻りました。".to_owned(),
+    }
+}

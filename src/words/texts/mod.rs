@@ -1,0 +1,166 @@
+//! What office people read: in their language, the cause and the remedy.
+//!
+//! Pure: values in, texts out. The same texts stand in the folder, on a terminal and in mails.
+
+mod alert;
+mod en;
+mod history;
+mod ja;
+mod ja_problem;
+mod note;
+mod pdf;
+mod waits;
+mod wish;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub use alert::Told;
+pub use note::{Noted, Times, note};
+
+use crate::domain::drop::{Doubtful, Refusal, Waiting};
+use crate::domain::letter::{BEING_PACKED, Notice, Reason, TOO_LATE};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    #[default]
+    En,
+    Ja,
+}
+
+/// What happened, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    pub cause: String,
+    pub remedy: String,
+}
+
+impl Said {
+    fn new(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { cause: cause.into(), remedy: remedy.into() }
+    }
+}
+
+impl Language {
+    pub fn refusal(self, refusal: &Refusal) -> Said {
+        match self {
+            Self::En => en::refusal(refusal),
+            Self::Ja => ja::refusal(refusal),
+        }
+    }
+
+    pub fn waiting(self, waiting: &Waiting, names: &Names) -> Said {
+        match self {
+            Self::En => en::waiting(waiting, names),
+            Self::Ja => ja::waiting(waiting, names),
+        }
+    }
+
+    /// Why a letter could not be called back.
+    fn too_late(self, why: &str) -> String {
+        match (self, why) {
+            (Self::Ja, TOO_LATE) => "取消期限を過ぎています".to_owned(),
+            (Self::Ja, BEING_PACKED) => "印刷・発送の作業に入っています".to_owned(),
+            (Self::En | Self::Ja, why) => why.to_owned(),
+        }
+    }
+
+    /// A letter waits to be posted together with others.
+    fn posting_time(self, time: &str, names: &Names) -> Said {
+        let Names { approve, cancel, .. } = names;
+        match self {
+            Self::En => Said::new(
+                format!("It is posted together with others on {time}."),
+                format!("To post it now, move it into `{approve}`. To give it up, move it into `{cancel}`."),
+            ),
+            Self::Ja => Said::new(
+                format!("{time}に、ほかの郵便とまとめて郵送します。"),
+                format!(
+                    "すぐに郵送する場合は「{approve}」に、取りやめる場合は「{cancel}」に移してください。"
+                ),
+            ),
+        }
+    }
+
+    /// What operators are told of a letter that is not as it should be, besides how it stands.
+    pub fn lasting(self, notice: Notice) -> Option<Said> {
+        let (cause, remedy) = match (self, notice) {
+            (Self::En, Notice::Overdue) => (
+                "It has not left three days after its day.",
+                "Ask the service what became of it. mailchute goes on looking.",
+            ),
+            (Self::En, Notice::Stuck) => (
+                "What became of it is not known.",
+                "The service gives no definite answer; it is asked again by itself. Do not send it again.",
+            ),
+            (Self::En, Notice::SealedOtherwise) => (
+                "The PDF that the service sealed is not the one that was uploaded.",
+                "Compare the sealed PDF beside the original with it, and ask the service.",
+            ),
+            (Self::Ja, Notice::Overdue) => (
+                "発送予定日を三日過ぎても発送されていません。",
+                "郵送サービスにご確認ください。mailchuteは確認を続けます。",
+            ),
+            (Self::Ja, Notice::Stuck) => (
+                "郵送されたかどうか確認できていません。",
+                "郵送サービスへの確認を自動で続けています。もう一度送らないでください。",
+            ),
+            (Self::Ja, Notice::SealedOtherwise) => (
+                "郵送サービスが保管したPDFが、送信したPDFと一致しません。",
+                "原本の隣にある保管PDFと見比べて、郵送サービスにご確認ください。",
+            ),
+            (
+                Self::En | Self::Ja,
+                Notice::Held
+                | Notice::Confirmed
+                | Notice::NotWithdrawn
+                | Notice::Cancelled
+                | Notice::CancelledElsewhere
+                | Notice::Withdrawn
+                | Notice::Shipped,
+            ) => return None,
+        };
+        Some(Said::new(cause, remedy))
+    }
+
+    pub fn hold(self, reason: &Reason, names: &Names) -> Said {
+        match self {
+            Self::En => en::hold(reason, names),
+            Self::Ja => ja::hold(reason, names),
+        }
+    }
+}
+
+/// What is in doubt of each PDF.
+fn doubts(doubtful: &[Doubtful], said: impl Fn(&Doubtful) -> String) -> String {
+    doubtful.iter().map(said).collect::<Vec<_>>().join(" ")
+}
+
+/// The names of the subfolders that people see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names {
+    pub held: String,
+    pub sent: String,
+    pub rejected: String,
+    pub cancelled: String,
+    pub approve: String,
+    pub cancel: String,
+    /// Whoever approves copies, so that it can be told who it was.
+    pub by_copy: bool,
+}
+
+impl Names {
+    pub fn usual(language: Language) -> Self {
+        let names = match language {
+            Language::En => ["Held", "Sent", "Rejected", "Cancelled", "Approve", "Cancel"],
+            Language::Ja => ["保留", "送付済み", "差し戻し", "取消済み", "承認する", "取り消す"],
+        };
+        let [held, sent, rejected, cancelled, approve, cancel] = names.map(str::to_owned);
+        Self { held, sent, rejected, cancelled, approve, cancel, by_copy: false }
+    }
+
+    pub fn all(&self) -> [&str; 6] {
+        [&self.held, &self.sent, &self.rejected, &self.cancelled, &self.approve, &self.cancel]
+    }
+}

@@ -1,0 +1,112 @@
+//! Why a file says nothing where letters are approved or cancelled, though a letter is known by it.
+
+use super::Said;
+use crate::domain::drop::{StandingLetter, Unheard};
+
+pub(super) fn en(unheard: &Unheard) -> Said {
+    match unheard {
+        Unheard::Several { letters, .. } if letters.is_empty() => Said::new(
+            "Several PDFs with this name and these contents are held.",
+            "Nothing was done. MOVE the one that is meant from where it is held.",
+        ),
+        Unheard::Several { letters, receivers } => {
+            let receivers = receivers.0.iter().map(String::as_str).chain(std::iter::repeat("?"));
+            let listed: Vec<String> = letters
+                .iter()
+                .zip(receivers)
+                .map(|(letter, receiver)| format!("{letter} to {receiver}"))
+                .collect();
+            Said::new(
+                format!("Several letters have this name and these contents: {}.", listed.join("; ")),
+                "Nothing was done. MOVE the one that is meant from where it is held.",
+            )
+        }
+        Unheard::Known { letter, standing, same } => {
+            let is = match standing {
+                StandingLetter::Waits => "waits for a person",
+                StandingLetter::OnItsWay => "is on its way and will be posted",
+                StandingLetter::Posted => "is posted",
+                StandingLetter::Shipped => "is posted and has shipped",
+                StandingLetter::NotPosted => "was cancelled; nothing was posted",
+                StandingLetter::Closed => "was closed; it may have been posted",
+            };
+            let cause = if *same {
+                format!("This is letter {letter}, which {is}.")
+            } else {
+                format!("Letter {letter} has this name and other contents; it {is}.")
+            };
+            Said::new(cause, en_remedy(*standing))
+        }
+        Unheard::Changed => Said::new(
+            "The PDF of this name that waits has other contents.",
+            "Nothing was done. If this one is right, put it into the folder itself.",
+        ),
+    }
+}
+
+fn en_remedy(standing: StandingLetter) -> &'static str {
+    match standing {
+        StandingLetter::Waits => {
+            "Nothing was done. Move the file of the letter itself from where it is held; do not send it again."
+        }
+        StandingLetter::OnItsWay | StandingLetter::Posted | StandingLetter::Shipped => {
+            "Nothing was done. Do not send it again."
+        }
+        StandingLetter::NotPosted => "Nothing was done.",
+        StandingLetter::Closed => "Nothing was done. Do not send it again; ask the administrator.",
+    }
+}
+
+pub(super) fn ja(unheard: &Unheard) -> Said {
+    match unheard {
+        Unheard::Several { letters, .. } if letters.is_empty() => Said::new(
+            "同じ名前・同じ内容のPDFが複数、保留になっています。",
+            "何も行っていません。保留の場所から、該当するファイルを移動してください。",
+        ),
+        Unheard::Several { letters, receivers } => {
+            let receivers = receivers.0.iter().map(String::as_str).chain(std::iter::repeat("？"));
+            let listed: Vec<String> = letters
+                .iter()
+                .zip(receivers)
+                .map(|(letter, receiver)| format!("{letter}（{receiver}）"))
+                .collect();
+            Said::new(
+                format!("同じ名前・同じ内容の郵便が複数あります: {}", listed.join("、")),
+                "何も行っていません。保留の場所から、該当するファイルを移動してください。",
+            )
+        }
+        Unheard::Known { letter, standing, same } => {
+            let is = match standing {
+                StandingLetter::Waits => "担当者の操作を待っています",
+                StandingLetter::OnItsWay => "郵送の手続き中です",
+                StandingLetter::Posted => "郵送の手続きが済んでいます",
+                StandingLetter::Shipped => "発送済みです",
+                StandingLetter::NotPosted => "取り消されており、郵送されていません",
+                StandingLetter::Closed => "終了していますが、郵送された可能性があります",
+            };
+            let cause = if *same {
+                format!("これは郵便{letter}です。{is}。")
+            } else {
+                format!("同じ名前で内容の違う郵便{letter}があります。{is}。")
+            };
+            Said::new(cause, ja_remedy(*standing))
+        }
+        Unheard::Changed => Said::new(
+            "同じ名前で待っているPDFとは内容が違います。",
+            "何も行っていません。このPDFを郵送する場合は、フォルダーに直接入れてください。",
+        ),
+    }
+}
+
+fn ja_remedy(standing: StandingLetter) -> &'static str {
+    match standing {
+        StandingLetter::Waits => {
+            "何も行っていません。保留の場所にある郵便そのもののファイルを移動してください。もう一度送らないでください。"
+        }
+        StandingLetter::OnItsWay | StandingLetter::Posted | StandingLetter::Shipped => {
+            "何も行っていません。もう一度送らないでください。"
+        }
+        StandingLetter::NotPosted => "何も行っていません。",
+        StandingLetter::Closed => "何も行っていません。もう一度送らず、管理者にお尋ねください。",
+    }
+}
