@@ -1,7 +1,7 @@
 //! Whatever the service says of a mail or of what went wrong.
 #![no_main]
 
-use mailchute::api::{reading, wire};
+use mailchute::outside::api::{reading, wire};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(mail) = serde_json::from_slice::<wire::Mail>(bytes) {

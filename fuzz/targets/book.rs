@@ -1,7 +1,7 @@
 //! Whatever a spreadsheet saves: receivers that the service would take, and mistakes with their rows.
 #![no_main]
 
-use mailchute::address_book::{AddressBook, Columns};
+use mailchute::domain::address_book::{AddressBook, Columns};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let name = |name: &str| name.to_owned();

@@ -1,8 +1,8 @@
 //! Whatever a file is called: shown without harm, numbered without growing too long, its ULID read or refused.
 #![no_main]
 
-use mailchute::drop::{numbered, pdf_of, showable, shown, text_name};
-use mailchute::spool::Ulid;
+use mailchute::domain::drop::{numbered, pdf_of, showable, shown, text_name};
+use mailchute::outside::spool::Ulid;
 
 libfuzzer_sys::fuzz_target!(|name: &[u8]| {
     if name.is_empty() || name.len() > 255 || name.contains(&0) || name.contains(&b'/') {

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let _ = mailchute::pdf::judge(bytes);
+    let _ = mailchute::outside::pdf::judge(bytes);
 });
