@@ -1,10 +1,10 @@
-//! **mailchute**: drop a PDF into a folder; it is printed, posted as paper mail exactly once, and
-//! followed until it ships.
+//! **mailchute**: drop a PDF into a folder; it is printed, posted as paper mail exactly once, and followed
+//! until it ships.
 //!
-//! The wings, from the ground up: each uses only those before it. `tests/it/architecture.rs` holds that, and
-//! which room may use which.
+//! The wings, from the bottom up: each uses only those before it. `tests/it/architecture.rs` enforces that,
+//! and says which room may use which.
 
-/// Tools without a subject.
+/// Tools that belong to no subject.
 pub mod base;
 
 /// What things are, and what follows from them: pure.
@@ -19,16 +19,16 @@ pub mod outside;
 /// What an administrator and a clerk write, valid by construction.
 pub mod config;
 
-/// What runs side by side; loops never name each other and meet in the store.
+/// What runs at the same time. Loops never name each other; they meet in the store.
 pub mod loops;
 
-/// The daemon put together: opened, started, stopped in order.
+/// The composed daemon: opened, started and stopped in order.
 pub mod daemon;
 
-/// The print-and-post service itself, whole, for trials and tests.
+/// The whole print-and-post service, for trials and tests.
 pub mod sandbox;
 
-/// A letter's way through the sandbox, shown step by step.
+/// The way of letters through the sandbox, shown step by step.
 pub mod demo;
 
 /// One file per command.

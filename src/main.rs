@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // A child for each few PDFs: it needs nothing of all else.
+    // A child process that counts pages needs nothing else.
     if mailchute::outside::pdf::is_child() {
         return mailchute::outside::pdf::answer().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }

@@ -1,8 +1,8 @@
-//! Waits that double from one failure to the next, up to a longest.
+//! A wait that doubles with each failure, up to a maximum.
 
 use chrono::TimeDelta;
 
-/// The first and the longest wait.
+/// The first wait and the longest one.
 #[derive(Debug, Clone, Copy)]
 pub struct Backoff {
     first: TimeDelta,
@@ -14,7 +14,7 @@ impl Backoff {
         Self { first, longest }
     }
 
-    /// How long to wait after a failure, if it had failed `before` times already.
+    /// The wait after a failure, when `before` failures in a row came before it.
     pub fn wait(self, before: u32) -> TimeDelta {
         let factor = 1_i32.checked_shl(before.min(30)).unwrap_or(i32::MAX);
         self.first.checked_mul(factor).map_or(self.longest, |wait| wait.min(self.longest))

@@ -1,19 +1,18 @@
-//! Who wakes which loop. A bell carries no news: what is due stands in the store or lies in the folders.
-//!
+//! The bells: each wakes one loop. A bell carries no data; the loop looks at the store or at the folders.
 //! ```text
 //! inotify, reload ──folders──▶ intake ──letters──▶ dispatch
 //!                                │                    │
-//!                                └─────originals──────┴──▶ shelf ──mails──▶ owed
-//!                                                            └─────kept───▶ keep
+//!                                └─────originals──────┴──▶ originals ──mails──▶ outbox
+//!                                                              └──────kept───▶ retention
 //! commands, posting times ──letters──▶ dispatch
-//! reload, time of the digest ──mails──▶ owed
+//! reload, time of the digest ──mails──▶ outbox
 //! ```
 
 use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-/// One for each loop, named by what it looks at.
+/// One bell for each loop, named after what that loop looks at.
 #[derive(Debug, Clone, Default)]
 pub struct Bells {
     pub folders: Arc<Notify>,

@@ -1,8 +1,8 @@
-//! What time it is: the system's time, a faster one, or one set by hand.
+//! The clock: the system's time, a faster one, or one that is set by hand.
 //!
-//! Everything that decides by time takes `now` as a value; only the loops at the edge hold a
-//! [`Clock`]. A clock never runs backwards through [`Clock::move_to`]; the system's own clock may,
-//! so whoever needs order keeps the latest time it has seen.
+//! Whatever decides by time takes `now` as a value. Only the loops hold a [`Clock`]. [`Clock::move_to`] never
+//! moves a clock back, but the system's time may be set back, so code that needs an order keeps the latest
+//! time it has seen.
 
 mod cron;
 
@@ -18,12 +18,12 @@ pub use cron::{CronError, CronLine};
 
 pub type Time = DateTime<Utc>;
 
-/// No clock shows more: from here every deadline can still be computed and written with four digits.
+/// The latest time that a clock shows. Every deadline computed from it still has a year of four digits.
 fn latest() -> Time {
     NaiveDate::from_ymd_opt(9990, 1, 1).map_or(Time::MAX_UTC, |day| day.and_time(NaiveTime::MIN).and_utc())
 }
 
-/// When a day begins somewhere: where the clocks skip midnight, at the first moment after it.
+/// The first moment of a day in a time zone. Where the clocks skip midnight, this is later than 00:00.
 pub fn day_begins(day: NaiveDate, zone: Tz) -> Time {
     let midnight = day.and_time(NaiveTime::MIN);
     let mut moments = (0..8).map(|half_hours| midnight + TimeDelta::minutes(30 * half_hours));
@@ -31,17 +31,17 @@ pub fn day_begins(day: NaiveDate, zone: Tz) -> Time {
     first.map_or_else(|| midnight.and_utc(), |first| first.to_utc())
 }
 
-/// How a clock runs.
+/// How fast a clock runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     Real,
-    /// So many seconds go by in one.
+    /// Runs this number of seconds in each real second.
     Times(u32),
     ByHand,
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no clock: write `real`, `manual`, or a factor such as `x60` (x1 to x1000000)")]
+#[error("`{0}` is not a clock: write `real`, `manual`, or a factor such as `x60` (x1 to x1000000)")]
 pub struct UnknownPace(String);
 
 impl FromStr for Pace {
@@ -62,7 +62,7 @@ impl FromStr for Pace {
 }
 
 impl Pace {
-    /// How much of the clock's time goes by in so much real time.
+    /// The time that passes on the clock while `real` passes.
     pub fn of(self, real: TimeDelta) -> TimeDelta {
         match self {
             Self::Real => real,
@@ -87,20 +87,20 @@ impl fmt::Display for Pace {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ClockError {
-    #[error("a clock does not go back: it is {now} already, and {wanted} was asked for")]
+    #[error("a clock does not go back: it shows {now}, and {wanted} was requested")]
     Backwards { now: Time, wanted: Time },
-    #[error("that is further than a clock goes: the year 9990")]
+    #[error("that is later than the latest time of a clock, the year 9990")]
     OutOfRange,
 }
 
-/// A shared clock; clones show the same time.
+/// A shared clock. Clones show the same time.
 #[derive(Debug, Clone)]
 pub struct Clock {
     pace: Pace,
     anchor: Arc<Mutex<Anchor>>,
 }
 
-/// The moment from which a clock counts: what it showed, and when that was.
+/// The moment from which a clock counts: the time it showed, and the real time then.
 #[derive(Debug)]
 struct Anchor {
     shown: Time,
@@ -109,7 +109,7 @@ struct Anchor {
 }
 
 impl Clock {
-    /// A clock that shows `start` now.
+    /// Returns a clock that shows `start` now.
     pub fn starting_at(start: Time, pace: Pace) -> Self {
         let anchor = Anchor { shown: start, wall: Utc::now(), steady: Instant::now() };
         Self { pace, anchor: Arc::new(Mutex::new(anchor)) }
@@ -127,8 +127,8 @@ impl Clock {
         self.shown(&self.anchor.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// How far this clock has run, by the machine's steady clock where that runs: the system's time
-    /// may be set, this can't. Only differences mean anything.
+    /// How far this clock has run, by the machine's monotonic clock where the clock follows the system.
+    /// Unlike the system's time it cannot be set. Only differences between two values have a meaning.
     pub fn steady(&self) -> TimeDelta {
         match self.pace {
             Pace::Real => {
@@ -155,7 +155,7 @@ impl Clock {
         self.change(|now| now.checked_add_signed(step).ok_or(ClockError::OutOfRange))
     }
 
-    /// Moves the clock to `wanted`, which must not lie in its past.
+    /// Moves the clock to `wanted`. Fails if that lies in the clock's past.
     pub fn move_to(&self, wanted: Time) -> Result<Time, ClockError> {
         self.change(|_| Ok(wanted))
     }
@@ -174,7 +174,7 @@ impl Clock {
         Ok(wanted)
     }
 
-    /// How long one must really wait until this clock shows `when`; `None` if only a hand moves it.
+    /// The real time until this clock shows `when`. `None` if the clock moves only by hand.
     pub fn real_wait(&self, when: Time) -> Option<Duration> {
         let ahead = (when - self.now()).to_std().unwrap_or_default();
         match self.pace {
@@ -219,7 +219,7 @@ mod tests {
     fn a_day_begins_when_the_clocks_there_say_so() {
         let day = NaiveDate::from_ymd_opt(2026, 11, 22).unwrap();
         assert_eq!(day_begins(day, Tz::Asia__Tokyo).to_rfc3339(), "2026-11-21T15:00:00+00:00");
-        // Midnight is skipped there on this day.
+        // This day has no midnight here.
         let day = NaiveDate::from_ymd_opt(2024, 4, 26).unwrap();
         assert_eq!(day_begins(day, Tz::Africa__Cairo).to_rfc3339(), "2024-04-25T22:00:00+00:00");
     }

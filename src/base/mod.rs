@@ -1,16 +1,16 @@
-//! Tools without a subject.
+//! Tools that belong to no subject.
 
-/// What time it is: the system's, a faster one, or set by hand.
+/// The time: the system's, a faster one, or one set by hand.
 pub mod clock;
 
 /// A value that cannot be printed.
 pub mod secret;
 
-/// One sync for all who ask for it at the same time.
+/// One sync that serves everybody who asks for it at the same time.
 pub mod sync;
 
-/// Waits that double.
+/// Waits that double after each failure.
 pub mod backoff;
 
-/// Who wakes which loop.
+/// Which bell wakes which loop.
 pub mod bells;

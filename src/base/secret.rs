@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Shows itself only to whoever says [`Secret::expose`].
+/// Shows its value only through [`Secret::expose`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 

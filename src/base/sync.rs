@@ -1,5 +1,5 @@
-//! One sync for all who ask for it at the same time: a directory that many write into is made to last for
-//! all of them at once.
+//! One sync that serves everybody who asks for it at the same time. Many threads write into one directory;
+//! one sync makes the work of all of them durable.
 
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,20 +13,20 @@ pub struct Syncs {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many syncs have begun, and the last one that ended well.
+    /// The number of syncs begun, and the number of the latest one that succeeded.
     begun: u64,
     done: u64,
-    /// The last one that failed: whoever waited for it is told the same. After it the disk may take what it
-    /// has lost for written.
+    /// The latest sync that failed. Everybody who waited for it gets the same error, because after a failure
+    /// the kernel may treat lost pages as written.
     failed: Option<(u64, io::ErrorKind)>,
     is_running: bool,
 }
 
 impl Syncs {
-    /// Returns when a sync has ended that began after this was called: one's own, or another's.
+    /// Returns when a sync has ended that began after this call, whoever started it.
     pub fn sync(&self, sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let mut state = self.state();
-        // One that runs already may have begun before what we did.
+        // A sync that is already running may have begun before our write.
         let wanted = state.begun + 1;
         while state.is_running {
             state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// One that runs until it is told how to end; meanwhile so many others ask.
+    /// Starts one sync that runs until it is told to end, while `others` more ask for one.
     fn asked_during_one(others: usize, first: io::Result<()>, then: io::ErrorKind) -> (u32, Vec<bool>) {
         let (syncs, count) = (Syncs::default(), AtomicU32::new(0));
         let (begun, has_begun) = mpsc::channel();
@@ -102,7 +102,8 @@ mod tests {
 
     #[test]
     fn whoever_asks_while_one_runs_waits_for_a_later_one() {
-        // However they come: what has begun before is never enough, and nobody syncs for himself alone.
+        // In any order of arrival: a sync that has already begun is never enough, and nobody syncs for itself
+        // alone.
         let (syncs, answers) = asked_during_one(8, Ok(()), io::ErrorKind::Other);
         assert!((1..=8).contains(&syncs), "{syncs}");
         assert_eq!(answers, [true; 8]);
@@ -114,7 +115,7 @@ mod tests {
     fn a_failed_sync_is_no_sync() {
         let (_, answers) = asked_during_one(8, Ok(()), io::ErrorKind::StorageFull);
         assert_eq!(answers, [false; 8]);
-        // What failed before they asked is not theirs.
+        // A failure from before they asked is not theirs.
         let (_, answers) = asked_during_one(8, Err(io::ErrorKind::StorageFull.into()), io::ErrorKind::Other);
         assert_eq!(answers, [true; 8]);
     }

@@ -7,7 +7,7 @@ use super::config::ConfigPath;
 use super::{orders, table};
 use crate::outside::store::AccountCommand;
 
-/// Show the accounts, pause one, or let it go on
+/// Show the accounts, pause one, or resume it
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub(super) struct Arguments {
 enum What {
     /// Begin nothing new for it; what may have been posted already is followed
     Pause { name: String },
-    /// End a pause, whoever made it
+    /// End a pause, whoever ordered it
     Resume { name: String },
 }
 

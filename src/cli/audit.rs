@@ -16,15 +16,15 @@ use crate::loops::originals;
 use crate::outside::api::{Client, Failure, KnownMail};
 use crate::outside::store::{Desk, Findings};
 
-/// Look whether database, ledger, spool and folders agree, and whether every letter is as it must be
+/// Check that database, ledger, spool and folders agree, and that every letter is as it must be
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ConfigPath,
-    /// Ask the service too what became of each mail it was given
+    /// Also ask the service what became of each mail it was given
     #[arg(long)]
     online: bool,
-    /// With --online: of letters that were taken in within this time
+    /// With --online: only letters that were taken in within this time
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "30d", requires = "online")]
     since: Duration,
     /// One JSON object
@@ -57,7 +57,7 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let asked =
             if arguments.online { format!(", {mails} mail(s) at the service") } else { String::new() };
         super::say(&format!(
-            "{letters} letter(s), {facts} fact(s), {documents} document(s), {originals} original(s){asked} looked at"
+            "{letters} letter(s), {facts} fact(s), {documents} document(s), {originals} original(s){asked} checked"
         ))?;
     }
     match problems.len() {
@@ -68,8 +68,8 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// Each folder against the records; gives how many originals were looked at, and which folders could not
-/// be.
+/// Compares each folder with the records. Returns how many originals were checked, and which folders could
+/// not be.
 fn look_into_folders(
     config: &Config,
     desk: &Desk,
@@ -80,7 +80,7 @@ fn look_into_folders(
     let known = desk.folders()?;
     for folder in &config.folders {
         if !reach.all_answer(folder.paths()) {
-            away.push(format!("folder {} was not looked at: it does not answer", folder.name));
+            away.push(format!("folder {} was not checked: it does not answer", folder.name));
             continue;
         }
         let looked = originals::audit(desk, folder, Clock::system().now())?;
@@ -88,7 +88,7 @@ fn look_into_folders(
         findings.problems.extend(looked.problems);
         let known = known.iter().find(|known| known.folder == folder.name);
         if let Some(error) = looked.away {
-            away.push(format!("folder {} was not looked at: {error}", folder.name));
+            away.push(format!("folder {} was not checked: {error}", folder.name));
         } else if let Some(why) = known.and_then(|known| known.trouble.as_ref()) {
             // The records may know nothing of what lies there.
             away.push(format!("folder {} is away for the daemon: {why}", folder.name));
@@ -97,7 +97,7 @@ fn look_into_folders(
     Ok((originals, away))
 }
 
-/// Reads every mail of an account's letters at the service; gives how many.
+/// Reads every mail of an account's letters at the service. Returns their number.
 async fn ask(
     account: &AccountSettings,
     config: &Config,
@@ -118,7 +118,7 @@ async fn ask(
         for mail in mails(desk, row.letter)? {
             let known = KnownMail { mail: &mail, watched: TimeDelta::zero() };
             let answer = client.read(known).await.map_err(said)?;
-            // A daemon at work may have gone on meanwhile, and then it proves nothing.
+            // A running daemon may have continued meanwhile, and then this proves nothing.
             if desk.letter(row.letter)?.is_none_or(|now| now.facts != letter.facts) {
                 break;
             }
@@ -139,9 +139,9 @@ fn mails(desk: &Desk, letter: Number) -> anyhow::Result<Vec<Mail>> {
 
 fn judge(letter: &Letter, mail: &Mail, realm: &Realm, answer: &ReadAnswer) -> Option<String> {
     match answer {
-        ReadAnswer::Found(reading) => letter.belied(mail, Some(reading)),
-        // Another account's mail is not found, and that says nothing.
+        ReadAnswer::Found(reading) => letter.contradicted_by(mail, Some(reading)),
+        // A mail of another account is never found, which proves nothing.
         ReadAnswer::NotFound(_) if mail.realm != *realm => None,
-        ReadAnswer::NotFound(_) => letter.belied(mail, None),
+        ReadAnswer::NotFound(_) => letter.contradicted_by(mail, None),
     }
 }

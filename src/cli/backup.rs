@@ -1,4 +1,4 @@
-//! `mailchute backup`: the records as they are at one moment, beside a running daemon or without one.
+//! `mailchute backup`: a copy of the records as they are at one moment, with or without a running daemon.
 
 use std::path::{Path, PathBuf};
 
@@ -8,25 +8,25 @@ use super::config::ConfigPath;
 
 /// Copy the records into a file, consistent while the daemon runs
 ///
-/// To put it back: stop the daemon, put the file in the place of mailchute.db in the state directory,
-/// remove mailchute.db-wal and mailchute.db-shm, and start once with `run --after-restore`. What happened
-/// since is read from the ledger in the spool; every letter that is not finished is held.
+/// To restore it: stop the daemon, put the file in the place of mailchute.db in the state directory, remove
+/// mailchute.db-wal and mailchute.db-shm, and start once with `run --after-restore`. What happened since is
+/// read from the ledger in the spool; every letter that is not finished is held.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ConfigPath,
-    /// It must not be there yet
+    /// It must not exist yet
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let file = &arguments.file;
-    let there = || anyhow::anyhow!("{} is there already; nothing was written", file.display());
+    let there = || anyhow::anyhow!("{} exists already; nothing was written", file.display());
     anyhow::ensure!(!file.exists(), there());
     let desk = arguments.place.desk()?;
     let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // It has its name only when it is whole; others can't read it at any time.
+    // It gets its name only when it is complete. Others cannot read it at any time.
     let part = tempfile::Builder::new()
         .prefix(".mailchute-backup-")
         .tempfile_in(dir)

@@ -1,4 +1,4 @@
-//! `mailchute check`: whether the configuration is right, before anything depends on it.
+//! `mailchute check`: whether the configuration is valid, before anything depends on it.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use crate::outside::api::Client;
 use crate::outside::hot::not_shared;
 use crate::outside::store::Desk;
 
-/// Check the configuration and every folder's rules; all mistakes of all files at once
+/// Check the configuration and every folder's rules; all mistakes of all files together
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ConfigPath,
-    /// Log in to each account and to the mail server too, and show what they allow
+    /// Also log in to each account and to the mail server, and show what they allow
     #[arg(long)]
     online: bool,
-    /// Say which letters taken in within this time, such as 30d, these rules would treat otherwise
+    /// List the letters taken in within this time, such as 30d, that these rules would treat differently
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     against_history: Option<Duration>,
 }
@@ -46,7 +46,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
                     Client::new(account.places.clone(), credentials, config.patience, Clock::system())?;
                 sound &= online(&account.name, &client).await?;
             }
-            Ok(_) => super::say(&format!("account {}: its secret is there", account.name))?,
+            Ok(_) => super::say(&format!("account {}: its secret can be read", account.name))?,
             Err(wrong) => {
                 eprint(&wrong.render(colour));
                 sound = false;
@@ -56,7 +56,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     if let Some(email) = &config.email {
         sound &= email_is_sound(email, arguments.online).await?;
     }
-    // Without records, or the right to read them, there is nothing to compare with.
+    // Without records, or the permission to read them, there is nothing to compare with.
     let desk = Desk::open(&config.state).ok();
     let reach = reach()?;
     for folder in &config.folders {
@@ -77,12 +77,12 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         eprint(&format!("warning: {forbidden}"));
     }
     let (accounts, folders) = (config.accounts.len(), config.folders.len());
-    anyhow::ensure!(sound, "the configuration reads well, but it can't be used like this");
+    anyhow::ensure!(sound, "the configuration has no mistakes, but it can't be used like this");
     super::say(&format!("{}: good; {accounts} account(s), {folders} folder(s)", config.file.display()))?;
     arguments.against_history.map_or(Ok(()), |span| past::against_history(&config, span))
 }
 
-/// What only the machine can tell of how mails are sent.
+/// Checks of the e-mail settings that only this machine can make.
 async fn email_is_sound(email: &Email, online: bool) -> anyhow::Result<bool> {
     match &email.transport {
         Transport::Directory(dir) => {
@@ -95,10 +95,10 @@ async fn email_is_sound(email: &Email, online: bool) -> anyhow::Result<bool> {
                 return Ok(false);
             }
             if let Some(ca) = ca.as_ref().filter(|ca| !ca.is_file()) {
-                eprint(&format!("email.smtp.ca: {} is not there", ca.display()));
+                eprint(&format!("email.smtp.ca: {} does not exist", ca.display()));
                 return Ok(false);
             }
-            super::say(&format!("email: by {host}:{port}; every template can be rendered"))?;
+            super::say(&format!("email: through {host}:{port}; every template can be rendered"))?;
             if online {
                 if let Err(why) = outbox::reach(smtp).await {
                     eprint(&format!("email: {host}:{port} can't be used: {why}"));
@@ -111,7 +111,7 @@ async fn email_is_sound(email: &Email, online: bool) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Says what the account may do.
+/// Shows what the account may do.
 async fn online(name: &str, client: &Client) -> anyhow::Result<bool> {
     match client.account().await {
         Ok(_realm) => {
@@ -125,12 +125,12 @@ async fn online(name: &str, client: &Client) -> anyhow::Result<bool> {
     }
 }
 
-/// What only the disk can tell of a folder.
+/// Checks of a folder that only the disk can answer.
 fn folder_is_sound(folder: &Folder) -> anyhow::Result<bool> {
     let mut sound = true;
     let path = folder.path.display();
     if !folder.path.is_dir() {
-        eprint(&format!("folder {}: {path} is not there; make it, or mount its share", folder.name));
+        eprint(&format!("folder {}: {path} does not exist; create it, or mount its share", folder.name));
         sound = false;
     }
     for (shelf, remedy) in not_shared(&folder.path, &folder.names.all()) {
@@ -170,7 +170,7 @@ fn folder_is_sound(folder: &Folder) -> anyhow::Result<bool> {
     Ok(sound)
 }
 
-/// To standard error, if anybody listens there.
+/// Writes to standard error, if anybody reads it.
 fn eprint(text: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "{text}");

@@ -15,7 +15,7 @@ pub(super) struct Completions {
 /// Write the manual pages, one for each command
 #[derive(Debug, clap::Args)]
 pub(super) struct Man {
-    /// Made if it is not there
+    /// Created if it does not exist
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! The option every command of the daemon has: where its configuration is.
+//! The option that every command of the daemon has: the path of its configuration.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,7 +28,7 @@ impl ConfigPath {
 /// How long a command waits for a share.
 const SHARES: Duration = Duration::from_secs(5);
 
-/// How commands look at folders.
+/// How commands reach folders.
 pub(super) fn reach() -> anyhow::Result<Reach> {
     Ok(Reach::of(Inspector::of_this_program()?.program()).with_patience(SHARES))
 }

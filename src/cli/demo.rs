@@ -9,7 +9,7 @@ use crate::outside::pdf::Inspector;
 /// Everything is in a temporary directory and goes to the embedded sandbox: nothing is posted.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// End when its letters have shipped, instead of serving until Ctrl-C
+    /// End when its letters have shipped, instead of running until Ctrl-C
     #[arg(long)]
     once: bool,
 }

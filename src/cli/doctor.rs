@@ -1,4 +1,4 @@
-//! `mailchute doctor`: what is wrong with an installation, each with what mends it.
+//! `mailchute doctor`: what is wrong with an installation, each with its remedy.
 
 use std::path::Path;
 
@@ -15,19 +15,19 @@ use crate::outside::disk::Mounts;
 use crate::outside::hot::{Hot, Reach, not_shared};
 use crate::outside::store::{Desk, Home, StoreError};
 
-/// Deadlines are compared with the service's own time; far apart, one plans badly.
+/// Deadlines are compared with the service's own time, so a large difference makes planning wrong.
 const SKEW: TimeDelta = TimeDelta::seconds(30);
-/// A folder, its two subfolders people move things into, and some room.
+/// Watches that one folder needs: itself and the two shelves into which people move things, with a margin.
 const WATCHES_A_FOLDER: u64 = 8;
 
-/// Look for what is wrong: folders, rights, limits, disk, clock, accounts, mail server
+/// Find what is wrong with the installation: folders, permissions, limits, disk, clock, accounts, mail server
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ConfigPath,
 }
 
-/// What was looked at, and what is to be done about what is wrong.
+/// What was checked, and the remedy for what is wrong.
 struct Report {
     wrong: u32,
 }
@@ -63,10 +63,11 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
                 service(&mut report, name, &client).await?;
             }
             Err(why) => {
-                let help = "put it there, readable by the service's user alone; run the doctor as that user";
+                let help =
+                    "provide it, readable by the service's user alone; run `mailchute doctor` as that user";
                 let why: Vec<String> = why.problems.iter().map(Problem::in_a_line).collect();
                 report
-                    .wrong(&format!("account {name}: its secret can't be had: {}", why.join("; ")), help)?;
+                    .wrong(&format!("account {name}: its secret can't be read: {}", why.join("; ")), help)?;
             }
         }
     }
@@ -100,7 +101,8 @@ fn records(report: &mut Report, config: &Config) -> anyhow::Result<()> {
     match writable(&config.state) {
         Ok(()) => good(&format!("state {dir}: can be written"))?,
         Err(why) => {
-            let help = "it must be the service's user's: run the doctor as that user, or `chown` it";
+            let help =
+                "it must belong to the service's user: run `mailchute doctor` as that user, or `chown` it";
             report.wrong(&format!("state {dir}: {why}"), help)?;
         }
     }
@@ -109,7 +111,7 @@ fn records(report: &mut Report, config: &Config) -> anyhow::Result<()> {
         report.wrong(&what, "make room, or move it to a larger disk")?;
     }
     match Desk::open(&config.state).and_then(|desk| desk.soundness()) {
-        Ok(None) | Err(StoreError::Nothing(_)) => good("records: sound, or there are none yet")?,
+        Ok(None) | Err(StoreError::Nothing(_)) => good("records: intact, or there are none yet")?,
         Ok(Some(damage)) => {
             let help = "start `mailchute run`: it puts them aside and makes them anew from the ledger";
             report.wrong(&format!("records: {damage}"), help)?;
@@ -133,10 +135,10 @@ fn look_at(report: &mut Report, reach: &Reach, folder: &Folder) -> anyhow::Resul
         return Ok(());
     }
     if !folder.path.is_dir() {
-        let what = if folder.path.exists() { "is no directory" } else { "is not there" };
+        let what = if folder.path.exists() { "is not a directory" } else { "does not exist" };
         report.wrong(
             &format!("{name}: {what}"),
-            "make it, or mount its share; `path` in its rules file names it",
+            "create it, or mount its share; `path` in its rules file names it",
         )?;
         return Ok(());
     }
@@ -157,12 +159,12 @@ fn look_at(report: &mut Report, reach: &Reach, folder: &Folder) -> anyhow::Resul
         (true, WatchMode::Events) => {
             let help = "write `mode: auto` or `mode: poll` under `watch` in its rules file";
             report.wrong(
-                &format!("{name}: on {kind}, the kernel does not tell what other machines write"),
+                &format!("{name}: on {kind}, the kernel does not report what other machines write"),
                 help,
             )?;
         }
         (true, WatchMode::Auto | WatchMode::Poll) | (false, WatchMode::Poll) => {
-            good(&format!("{name}: on {kind}, looked through now and then"))?;
+            good(&format!("{name}: on {kind}, polled at intervals"))?;
         }
         (false, WatchMode::Auto | WatchMode::Events) => good(&format!("{name}: on {kind}, watched"))?,
     }
@@ -181,14 +183,14 @@ fn look_at(report: &mut Report, reach: &Reach, folder: &Folder) -> anyhow::Resul
     Ok(())
 }
 
-/// The type of the file system at a path, as the kernel calls it.
+/// The type of the file system at a path, in the kernel's words.
 fn kind_of(path: &Path) -> String {
     let mounts = Mounts::now();
     let (path, _) = mounts.resolve(path);
     mounts.kind(&path).unwrap_or("an unknown filesystem").to_owned()
 }
 
-/// Makes, renames and removes a file, as the daemon will; hidden, so that nobody takes it in.
+/// Creates, renames and removes a file, as the daemon will. Its name is hidden, so that it is not taken in.
 fn writable(dir: &Path) -> Result<(), String> {
     let said = |what: &str, error: &std::io::Error| format!("no file can be {what}: {error}");
     let probe = tempfile::Builder::new().prefix(".mailchute-doctor-").tempfile_in(dir);
@@ -198,7 +200,7 @@ fn writable(dir: &Path) -> Result<(), String> {
     std::fs::remove_file(&other).map_err(|error| said("removed", &error))
 }
 
-/// How much the kernel lets one user watch.
+/// The kernel's limits for watches of one user.
 fn limits(report: &mut Report, config: &Config) -> anyhow::Result<()> {
     let needed = [
         ("max_user_watches", WATCHES_A_FOLDER * config.folders.len() as u64 + 64),
@@ -230,7 +232,7 @@ async fn service(report: &mut Report, name: &str, client: &Client) -> anyhow::Re
             let seconds = difference.num_seconds();
             let how = if seconds > 0 { "behind" } else { "ahead of" };
             let what = format!("this machine's clock is {} s {how} the service's", seconds.abs());
-            report.wrong(&what, "have it set by NTP: `timedatectl set-ntp true`")?;
+            report.wrong(&what, "let NTP set it: `timedatectl set-ntp true`")?;
         }
         Err(failure) => {
             let help = "look at client and secret on the account's page, at `base_url` and `auth_url`, and \

@@ -1,4 +1,4 @@
-//! `mailchute submit --folder`: an atomic drop for scripts, by the road every file takes.
+//! `mailchute submit --folder`: an atomic drop for scripts, which then goes the way of every file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ struct Written<'a> {
     honorific: &'a str,
 }
 
-/// Gives the names under which they were dropped.
+/// Returns the names under which the files were dropped.
 pub(super) fn run(
     config: &Config,
     name: &str,
@@ -68,11 +68,11 @@ fn sidecar(to: &Path) -> anyhow::Result<String> {
     Ok(serde_yaml::to_string(&Sidecar { receiver })?)
 }
 
-/// A PDF, its sidecar before it; each has its name only when it is whole.
+/// A PDF, after its sidecar. Each gets its name only when it is complete.
 fn one(folder: &Folder, file: &Path, sidecar: Option<&str>) -> anyhow::Result<PathBuf> {
     let name = name_of(file)?;
     let target = folder.path.join(&name);
-    anyhow::ensure!(!target.exists(), "{} is there already; nothing was dropped", target.display());
+    anyhow::ensure!(!target.exists(), "{} exists already; nothing was dropped", target.display());
     if let Some(text) = sidecar {
         let beside = folder.path.join(format!("{name}.yaml"));
         appear(&folder.path, &format!("{name}.yaml"), &beside, |hidden| fs::write(hidden, text))?;
@@ -81,7 +81,7 @@ fn one(folder: &Folder, file: &Path, sidecar: Option<&str>) -> anyhow::Result<Pa
     Ok(target)
 }
 
-/// One subfolder with all of them, which appears whole.
+/// One subfolder with all of them, which appears complete.
 fn together(folder: &Folder, files: &[PathBuf], sidecar: Option<&str>) -> anyhow::Result<PathBuf> {
     let first = files.first().context("no file")?;
     let stem = first.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -101,7 +101,7 @@ fn name_of(file: &Path) -> anyhow::Result<String> {
     Ok(name.with_context(|| format!("{}: its name can't be used", file.display()))?.to_owned())
 }
 
-/// Makes something under a hidden name that is never a drop, and gives it its own when it is whole.
+/// Creates something under a hidden name that is never a drop, and renames it when it is complete.
 fn appear(
     dir: &Path,
     name: &str,
@@ -121,7 +121,7 @@ fn appear(
     Ok(fs::File::open(dir)?.sync_all()?)
 }
 
-/// A hidden name has more around it, and no name is longer than 255 bytes.
+/// The hidden name is longer, and no name may have more than 255 bytes.
 fn short(name: &str) -> String {
     name.chars().take(50).collect()
 }

@@ -24,10 +24,10 @@ use crate::outside::store::Desk;
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ConfigPath,
-    /// PDFs, or subfolders of PDFs; a sidecar beside one is taken along
+    /// PDFs, or subfolders of PDFs; a sidecar beside one is used
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// The folder whose rules decide (default: the one the file lies in, or the only one)
+    /// The folder whose rules decide (default: the one in which the file lies, or the only one)
     #[arg(long, value_name = "NAME")]
     folder: Option<String>,
     /// One JSON object a line
@@ -51,7 +51,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The number a letter that is taken in next gets, as its files are named after it.
+/// The number of the next letter, after which its files are named.
 fn next_number(state: &Path) -> Number {
     let last = Desk::open(state).and_then(|desk| desk.numbers()).ok();
     last.and_then(|numbers| numbers.last().copied()).map_or(Number(1), |Number(last)| Number(last + 1))
@@ -72,7 +72,7 @@ fn folder_of<'a>(config: &'a Config, file: &Path, given: Option<&str>) -> anyhow
     }
 }
 
-/// The documents it would have, and how it is decided; or why the rules are not asked.
+/// The documents it would have and the decision on it, or why the rules are not asked.
 enum Explained {
     Decided(Vec<Found>, Explanation),
     Refused(Refusal),
@@ -189,7 +189,7 @@ fn as_json(explained: &Explained, folder: &Folder, file: &Path, number: Number) 
         Verdict::Send(order, warnings) => {
             value["sheets"] = json!(order.sheets());
             value["warnings"] = json!(warnings);
-            // As it would be sent, so as text: a program may compare it byte for byte.
+            // As text, exactly as it would be sent: a program may compare it byte for byte.
             value["body"] = json!(body(number, order)?);
         }
         Verdict::Refuse(refusal) => value["refused"] = json!(refusal),

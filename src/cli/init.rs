@@ -14,10 +14,10 @@ const FOLDER: &str = include_str!("../../config/folders/invoices.yaml");
 const BOOK: &str = include_str!("../../config/folders/customers.csv");
 const SIDECAR: &str = include_str!("../../config/sidecar.pdf.yaml");
 
-/// Write a configuration to start from: it checks clean and runs against the sandbox
+/// Write a configuration to start from: it passes `check` and runs against the sandbox
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Where to; made if it is not there. Files that are there already are not touched
+    /// The directory; created if it does not exist. Existing files are not changed
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// For the system's service instead, to be filled in: state in /var/lib/mailchute, secrets from systemd
@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let dir = &arguments.dir;
     let main = dir.join("mailchute.yaml");
-    anyhow::ensure!(!main.exists(), "{} is there already; nothing was changed", main.display());
+    anyhow::ensure!(!main.exists(), "{} exists already; nothing was changed", main.display());
     fs::create_dir_all(dir.join("folders"))?;
     for (name, text) in schemas() {
         write(&dir.join("schema").join(name), &text)?;
@@ -85,7 +85,7 @@ fn service(dir: &Path, main: &Path) -> anyhow::Result<()> {
     Config::read(main)?;
     let (main, dir) = (main.display(), dir.display());
     super::say(&format!("{main} is written, to be filled in: accounts, senders, mail server, folders."))?;
-    super::say(&format!("The client's secret belongs into {dir}/secrets/main, the mail server's into"))?;
+    super::say(&format!("The client's secret belongs in {dir}/secrets/main, the mail server's into"))?;
     super::say(&format!("{dir}/secrets/mail: root's, mode 0600. Then, once the folders are there:\n"))?;
     super::say(&format!("  mailchute check --config {main}"))?;
     super::say("  systemctl enable --now mailchute")?;
@@ -102,7 +102,7 @@ fn with(example: &str, changes: &[(&str, &str)]) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// A new file, or the one that is there.
+/// Creates a file. An existing one is left alone.
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir)?;

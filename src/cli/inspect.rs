@@ -1,4 +1,4 @@
-//! `mailchute inspect`: what the PDF child sees.
+//! `mailchute inspect`: the result of the PDF child.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,8 +23,8 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// What became of one file.
-enum Seen {
+/// The result for one file.
+enum Inspected {
     Pages {
         pages: u32,
         size: u64,
@@ -41,41 +41,41 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let mut good = true;
     for file in &arguments.files {
         let seen = look(&inspector, file).await;
-        good &= matches!(seen, Seen::Pages { .. });
+        good &= matches!(seen, Inspected::Pages { .. });
         let name = file.display().to_string();
         if arguments.json {
             table::json(&match seen {
-                Seen::Pages { pages, size, sha256 } => {
+                Inspected::Pages { pages, size, sha256 } => {
                     json!({"file": name, "pages": pages, "size": size, "sha256": sha256})
                 }
-                Seen::Held(Doubtful { doubt, pages, sha256 }) => {
+                Inspected::Held(Doubtful { doubt, pages, sha256 }) => {
                     json!({"file": name, "held": doubt, "pages_if_approved": pages, "sha256": sha256})
                 }
-                Seen::Refused(refusal) => json!({"file": name, "refused": refusal}),
-                Seen::Error(error) => json!({"file": name, "error": error}),
+                Inspected::Refused(refusal) => json!({"file": name, "refused": refusal}),
+                Inspected::Error(error) => json!({"file": name, "error": error}),
             })?;
             continue;
         }
         super::say(&match seen {
-            Seen::Pages { pages, size, sha256 } => {
+            Inspected::Pages { pages, size, sha256 } => {
                 format!("{name}: {pages} page(s), {size} bytes, sha256 {sha256}")
             }
-            Seen::Held(doubtful) => {
+            Inspected::Held(doubtful) => {
                 let said = Language::En.waiting(&Waiting::Doubt(vec![doubtful]), &Names::usual(Language::En));
                 format!("{name}: held: {} {}", said.cause, said.remedy)
             }
-            Seen::Refused(refusal) => {
+            Inspected::Refused(refusal) => {
                 let said = Language::En.refusal(&refusal);
                 format!("{name}: rejected: {} {}", said.cause, said.remedy)
             }
-            Seen::Error(error) => format!("{name}: {error}"),
+            Inspected::Error(error) => format!("{name}: {error}"),
         })?;
     }
     anyhow::ensure!(good, "not all of them would be posted");
     Ok(())
 }
 
-async fn look(inspector: &Inspector, file: &Path) -> Seen {
+async fn look(inspector: &Inspector, file: &Path) -> Inspected {
     let read = || -> std::io::Result<Result<Vec<u8>, Refusal>> {
         match fs::metadata(file)?.len() {
             0 => Ok(Err(Refusal::Empty)),
@@ -85,8 +85,8 @@ async fn look(inspector: &Inspector, file: &Path) -> Seen {
     };
     let bytes = match read() {
         Ok(Ok(bytes)) => bytes,
-        Ok(Err(refusal)) => return Seen::Refused(refusal),
-        Err(error) => return Seen::Error(error.to_string()),
+        Ok(Err(refusal)) => return Inspected::Refused(refusal),
+        Err(error) => return Inspected::Error(error.to_string()),
     };
     let bytes = Arc::new(bytes);
     let hashed = Arc::clone(&bytes);
@@ -95,11 +95,11 @@ async fn look(inspector: &Inspector, file: &Path) -> Seen {
     let (size, sha256) = (bytes.len() as u64, sha256.unwrap_or_default());
     match answer {
         Ok(Inspection::Pages(pages)) if pages > PAGES_PER_DOCUMENT => {
-            Seen::Refused(Refusal::NotPostable(vec![OrderProblem::Pages(0, pages)]))
+            Inspected::Refused(Refusal::NotPostable(vec![OrderProblem::Pages(0, pages)]))
         }
-        Ok(Inspection::Pages(pages)) => Seen::Pages { pages, size, sha256 },
-        Ok(Inspection::Doubtful { pages, doubt }) => Seen::Held(Doubtful { doubt, pages, sha256 }),
-        Ok(Inspection::Doubt(doubt)) => Seen::Refused(Refusal::Pdf(doubt)),
-        Err(error) => Seen::Error(format!("it can't be inspected: {error}")),
+        Ok(Inspection::Pages(pages)) => Inspected::Pages { pages, size, sha256 },
+        Ok(Inspection::Doubtful { pages, doubt }) => Inspected::Held(Doubtful { doubt, pages, sha256 }),
+        Ok(Inspection::Doubt(doubt)) => Inspected::Refused(Refusal::Pdf(doubt)),
+        Err(error) => Inspected::Error(format!("it can't be inspected: {error}")),
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Arguments {
     /// Only letters taken in since: `2026-11-20` or `2026-11-20T09:00:00Z`
     #[arg(long, value_name = "TIME", value_parser = read_time)]
     since: Option<Time>,
-    /// At most so many, the newest
+    /// At most this number, the newest ones
     #[arg(long, value_name = "N", default_value_t = 200)]
     limit: u64,
     /// One JSON object a line

@@ -1,4 +1,4 @@
-//! The command line. Exit status: 0 done, 1 could not, 2 wrong words.
+//! The command line. Exit status: 0 done, 1 failed, 2 wrong arguments.
 
 mod account;
 mod audit;
@@ -56,13 +56,13 @@ enum Command {
     List(list::Arguments),
     Show(show::Arguments),
     Status(status::Arguments),
-    /// Let letters wait that have not been posted yet
+    /// Hold letters that have not been posted yet
     Hold(orders::Arguments),
-    /// Let held letters go on
+    /// Release held letters
     Release(orders::Arguments),
-    /// Take the next step of letters at once
+    /// Take the next step of letters immediately
     Retry(orders::Arguments),
-    /// Withdraw letters; what is posted is called back as long as the service allows it
+    /// Withdraw letters; posted ones are called back as long as the service allows it
     Cancel(orders::Arguments),
     Pdf(pdf::Arguments),
     Account(account::Arguments),
@@ -85,7 +85,7 @@ enum Command {
 
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
-    // To the end: what is still to be written into files is.
+    // Kept to the end, so that what must still be written into files is written.
     let _log = match begin_log(&arguments.command) {
         Ok(guard) => guard,
         Err(error) => {
@@ -95,7 +95,7 @@ pub fn run() -> ExitCode {
     };
     let outcome = runtime().and_then(|runtime| {
         let outcome = runtime.block_on(obey(arguments.command));
-        // Whatever still hangs on a caller's slow connection must not hold up the end.
+        // A caller's slow connection must not delay the end.
         runtime.shutdown_background();
         outcome
     });
@@ -109,7 +109,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// The daemon tells what it does, the demo shows it on its own; commands tell only what goes wrong.
+/// The daemon logs what it does, and the demo shows it in its own way. Commands log only what goes wrong.
 fn begin_log(command: &Command) -> anyhow::Result<Option<tracing_appender::non_blocking::WorkerGuard>> {
     if let Command::Run(arguments) = command {
         return arguments.log.begin("info");
@@ -162,18 +162,18 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
-/// The whole chain of causes, once, in one line.
+/// The whole chain of causes, once, on one line.
 fn tell(error: &anyhow::Error) {
     use std::io::Write as _;
     let text = match error.downcast_ref::<ConfigError>() {
         Some(wrong) => wrong.render(is_coloured(&std::io::stderr())),
         None => format!("mailchute: {error:#}"),
     };
-    // Without a standard error there is nobody left to tell.
+    // Without a standard error nobody can be told.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// One line on standard output, out at once: someone may be waiting for it at the end of a pipe.
+/// Writes one line to standard output and flushes it, because a program may wait for it at the end of a pipe.
 fn say(line: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut out = std::io::stdout().lock();
@@ -181,7 +181,7 @@ fn say(line: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Whether colours are wanted and seen there.
+/// Whether colours are wanted and visible there.
 fn is_coloured(out: &impl std::io::IsTerminal) -> bool {
     out.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
 }

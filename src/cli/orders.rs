@@ -1,4 +1,4 @@
-//! `hold`, `release`, `retry`, `cancel`, and pausing an account: orders the daemon carries out.
+//! `hold`, `release`, `retry`, `cancel`, and pausing an account: commands that the daemon carries out.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub(super) async fn account(desk: &Desk, name: &str, command: AccountCommand) ->
     answers(desk, vec![(format!("account {name}"), order)]).await
 }
 
-/// Tells each answer as it comes; a refusal is a failure of the command.
+/// Prints each answer as it comes. A refusal makes the command fail.
 async fn answers(desk: &Desk, orders: Vec<(String, i64)>) -> anyhow::Result<()> {
     let runs = Bell::ring(desk.home());
     let mut refused = 0;
@@ -48,15 +48,19 @@ async fn answers(desk: &Desk, orders: Vec<(String, i64)>) -> anyhow::Result<()> 
         match answer {
             Some(Answered { refused: false, text }) => super::say(&format!("{subject}: {text}"))?,
             Some(Answered { refused: true, text }) => {
-                super::say(&format!("{subject}: no: {text}"))?;
+                super::say(&format!("{subject}: refused: {text}"))?;
                 refused += 1;
             }
-            None if runs => super::say(&format!("{subject}: noted; the daemon is busy and will do it"))?,
-            None => super::say(&format!("{subject}: noted; it is done when `mailchute run` is started"))?,
+            None if runs => {
+                super::say(&format!("{subject}: recorded; the daemon is busy and will carry it out"))?;
+            }
+            None => super::say(&format!(
+                "{subject}: recorded; it is carried out when `mailchute run` is started"
+            ))?,
         }
     }
     if refused > 0 {
-        bail!("{refused} order(s) could not be carried out");
+        bail!("{refused} command(s) could not be carried out");
     }
     Ok(())
 }

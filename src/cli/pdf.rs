@@ -16,7 +16,7 @@ pub(super) struct Arguments {
     place: ConfigPath,
     #[arg(value_name = "N", value_parser = super::read_number)]
     letter: Number,
-    /// Which of its documents
+    /// The number of the document
     #[arg(long, value_name = "D", default_value_t = 1)]
     document: usize,
     /// Where to write it (default: N-D.pdf here)
@@ -45,7 +45,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     client.revoke().await;
     let bytes = fetched.map_err(|failure| anyhow::anyhow!("{failure}"))?;
     let path = arguments.output.unwrap_or_else(|| format!("{}-{}.pdf", number.0, arguments.document).into());
-    let mut file = fs_err::File::create_new(&path).context("it is not written over")?;
+    let mut file = fs_err::File::create_new(&path).context("it is not overwritten")?;
     std::io::Write::write_all(&mut file, &bytes)?;
     super::say(&format!("{} bytes in {}", bytes.len(), path.display()))?;
     Ok(())

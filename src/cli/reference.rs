@@ -1,4 +1,4 @@
-//! The commands' reference, `docs/operate/commands.md`, made from the commands themselves.
+//! The reference of the commands, `docs/operate/commands.md`, made from the commands themselves.
 //!
 //! `MAILCHUTE_WRITE_REFERENCE=1 cargo test --lib reference` writes it anew.
 
@@ -15,7 +15,7 @@ Commands work beside a running daemon and without one. Exit status: 0 done, 1 fa
 configuration. This file is made from the commands themselves (`src/cli/reference.rs`).
 ";
 
-/// The text of a help entry, each paragraph as one line.
+/// The text of a help entry, each paragraph on one line.
 fn paragraphs(help: Option<&clap::builder::StyledStr>) -> String {
     let text = help.map(ToString::to_string).unwrap_or_default();
     let line = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! `mailchute move`: the records to another directory.
+//! `mailchute move`: moves the records to another directory.
 
 use std::path::{Path, PathBuf};
 
@@ -7,16 +7,16 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use super::config::ConfigPath;
 use crate::outside::store::relocate;
 
-/// Move the records (`state`) to another directory, with the daemon stopped
+/// Move the records (`state`) to another directory, while the daemon is stopped
 ///
-/// Nothing is held by it. The old records are sealed for ever, so that only one set of them posts; what is left
-/// of them may be removed. If it is interrupted, the same command goes on. A copy made by other means is
-/// refused at its start; a backup goes on with `run --after-restore`.
+/// No letter is held by it. The old records are sealed for ever, so that only one set of them posts; what is
+/// left of them may be removed. If it is interrupted, the same command continues. A copy made by other means
+/// is refused at its start; a backup continues with `run --after-restore`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ConfigPath,
-    /// It must be empty, or not there yet, and on a local disk
+    /// It must be empty or not exist yet, on a local disk
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 }

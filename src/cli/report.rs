@@ -1,4 +1,4 @@
-//! `mailchute report`: what was posted in a month, for whoever pays.
+//! `mailchute report`: what was posted in a month, for the people who pay.
 
 use chrono::{Months, NaiveDate};
 use serde_json::json;
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         rows.iter().fold((0, 0), |(letters, sheets), row| (letters + row.letters, sheets + row.sheets));
     let mut lines: Vec<Vec<String>> = rows.iter().map(line).collect();
     lines.push(vec![
-        format!("in all {month}"),
+        format!("total {month}"),
         String::new(),
         String::new(),
         letters.to_string(),

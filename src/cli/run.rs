@@ -10,12 +10,12 @@ use crate::outside::pdf::Inspector;
 
 /// Run the daemon: post what is in the spool, exactly once, and follow it until it ships
 ///
-/// SIGTERM or SIGINT end it after the requests under way, within 10 seconds; a second one at once.
+/// SIGTERM or SIGINT end it after the requests under way, within 10 seconds; a second one immediately.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ConfigPath,
-    /// The records were copied or put back from a backup: hold every unfinished letter
+    /// The records were copied or restored from a backup: hold every unfinished letter
     #[arg(long)]
     after_restore: bool,
     #[command(flatten)]

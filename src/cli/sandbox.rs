@@ -14,8 +14,8 @@ use crate::sandbox::{self, Options};
 
 /// Run the whole print-and-post service for trials and tests: nothing is printed, posted or charged
 ///
-/// The first line on standard output is one JSON object with every address, `client_id` and
-/// `client_secret`; it comes when the service listens. docs/sandbox.md has a walk-through with curl.
+/// The first line on standard output is one JSON object with every address, `client_id` and `client_secret`;
+/// it comes when the service listens. docs/sandbox.md has a walk-through with curl.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Address and port to listen on; port 0 picks a free one
@@ -36,10 +36,10 @@ pub(super) struct Arguments {
     /// What the account's credit card does: `ok`, `declining`, `none`
     #[arg(long, value_name = "CARD", value_parser = read_card)]
     card: Option<Card>,
-    /// A mail that is read shows only the fields that the specification promises
+    /// A mail that is read shows only the fields that the contract promises
     #[arg(long)]
     sparse: bool,
-    /// Listen where others than this machine can reach it
+    /// Listen where other machines can reach it
     #[arg(long)]
     i_know_this_is_not_a_real_service: bool,
 }

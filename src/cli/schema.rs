@@ -9,8 +9,7 @@ use crate::config::schemas;
 
 /// Write the JSON Schemas of the configuration files
 ///
-/// An editor that knows them completes keys and marks mistakes; the examples name them in their
-/// first line.
+/// An editor that knows them completes keys and marks mistakes; the examples name them in their first line.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// One of mailchute, folder, sidecar, address: to standard output

@@ -1,4 +1,4 @@
-//! `mailchute status`: how everything stands, on one screen.
+//! `mailchute status`: the status on one screen.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::daemon::status::{Facts, Live, ReleaseMode, ask};
 use crate::outside::store::{Bell, Desk};
 
 const WATCH_EVERY: Duration = Duration::from_secs(2);
-/// Of what waits for a person, so many are shown.
+/// The number of waiting letters and drops that are shown.
 const SHOWN: usize = 5;
 
-/// Show how things stand: letters by state, folders, accounts, what waits and why
+/// Show the status: letters by state, folders, accounts, what waits and why
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         let mut out = std::io::stdout().lock();
         if out.is_terminal() {
-            // Home, and what was there goes.
+            // Moves the cursor home and clears the rest.
             out.write_all(b"\x1b[H\x1b[J")?;
         }
         writeln!(out, "{text}")?;
@@ -50,12 +50,12 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// The daemon's own, or what the records say while none answers; and why none does.
+/// The daemon's facts, or those of the records while no daemon answers, with the reason.
 fn facts(config: &Config) -> anyhow::Result<(Facts, String)> {
     let silent = match ask(&config.state) {
         Ok(Some(facts)) => return Ok((facts, String::new())),
         Ok(None) if Bell::ring(Desk::open(&config.state)?.home()) => {
-            "the daemon runs and tells nothing".to_owned()
+            "the daemon runs but does not report its status".to_owned()
         }
         Ok(None) => "the daemon does not run: `mailchute run` starts it".to_owned(),
         Err(error) => format!("the daemon does not answer: {error}"),
@@ -81,7 +81,7 @@ fn lines(facts: &Facts, silent: String) -> Vec<String> {
     lines.extend(facts.by_state().iter().map(|(state, letters)| format!("{letters:>9} {state}")));
     let waiting = [
         (facts.drops_rejected, "drop(s) rejected"),
-        (facts.drops_held, "drop(s) held that are no letter yet"),
+        (facts.drops_held, "drop(s) held that are not letters yet"),
         (facts.submitted, "submitted, not taken in yet"),
         (facts.due, "letter(s) due now"),
         (facts.owed, "message(s) owed"),
@@ -118,7 +118,7 @@ fn running(live: &Live, facts: &Facts) -> Vec<String> {
     let ready = if live.ready { "" } else { ", not ready yet" };
     let mut lines = vec![format!("the daemon runs: {}, since {since}{ready}", live.version)];
     for (name, seconds) in &live.busy {
-        lines.push(format!("HANGS: {name} has been at one thing for {seconds} s"));
+        lines.push(format!("STALLED: the loop `{name}` has been busy with one thing for {seconds} s"));
     }
     for account in &live.accounts {
         let how = match (account.silent_since, account.rests_until, account.known) {
@@ -145,9 +145,9 @@ fn looked(facts: &Facts, folder: &str) -> String {
     else {
         return "not looked at yet, or not in the configuration any more".to_owned();
     };
-    let how = if hears { "watched" } else { "looked through now and then" };
+    let how = if hears { "watched" } else { "polled at intervals" };
     let release = match live.release {
-        ReleaseMode::Automatic => "posts at once",
+        ReleaseMode::Automatic => "posts immediately",
         ReleaseMode::Approval => "waits for approval",
         ReleaseMode::PostingTimes => "posts at its times",
     };

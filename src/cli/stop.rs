@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT ask the program to end; a second one ends it at once. SIGHUP asks it to read its
+//! SIGTERM and SIGINT ask the program to end; a second one ends it immediately. SIGHUP asks it to read its
 //! configuration again.
 
 use std::io;
@@ -20,7 +20,7 @@ impl Stop {
         Self::on(&[SIGTERM, SIGINT])
     }
 
-    /// SIGHUP is a request too, not the end.
+    /// With SIGHUP as a request of its own instead of the end.
     pub(super) fn on_signals_and_hangup() -> io::Result<Self> {
         Self::on(&[SIGTERM, SIGINT, SIGHUP])
     }
@@ -47,11 +47,11 @@ impl Stop {
     }
 
     pub(super) async fn asked(mut self) {
-        // The sender lives as long as the process, so an error can't come.
+        // The sender lives as long as the process, so there is no error.
         let _ = self.asked.wait_for(|asked| *asked).await;
     }
 
-    /// Told at each SIGHUP.
+    /// Notified at each SIGHUP.
     pub(super) fn hung_up(&self) -> Arc<Notify> {
         Arc::clone(&self.hung_up)
     }

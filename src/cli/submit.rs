@@ -1,4 +1,4 @@
-//! `mailchute submit`: straight into the spool, by the road every letter takes; with `--folder` a drop.
+//! `mailchute submit`: straight into the spool, the way of every letter; with `--folder` a drop.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,7 +47,7 @@ pub(super) struct Arguments {
     account: Option<String>,
     #[arg(long, value_enum, default_value = "normal")]
     method: MethodWord,
-    /// With the method `normal`, each once
+    /// With the method `normal`, each at most once
     #[arg(long = "option", value_enum, value_name = "OPTION")]
     options: Vec<OptionWord>,
     /// In colour instead of grey
@@ -61,7 +61,7 @@ pub(super) struct Arguments {
     /// Bind each document as a book
     #[arg(long)]
     bind: bool,
-    /// Wait until it is a letter, or until it has shipped, and say what became of it
+    /// Wait until it is a letter, or until it has shipped, and show the result
     #[arg(long, value_enum, value_name = "UNTIL", num_args = 0..=1, require_equals = true, default_missing_value = "admitted")]
     wait: Option<Until>,
 }
@@ -166,7 +166,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let home = Home::make(&config.state)?;
     let ulid = Ulid::new(Clock::system().now())?;
     let spool = Spool::open(&home.spool())?;
-    spool.put(&ulid, &order, &bytes).context("it was not taken in for certain")?;
+    spool.put(&ulid, &order, &bytes).context("it is not certain that it was taken in")?;
     if let Err(moved) = Home::make(&config.state)
         && spool.take_back(&ulid)?
     {
@@ -176,10 +176,10 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Bell::ring(&home);
         return wait::wait(&Desk::open(&config.state)?, vec![Subject::Entry(ulid)], until).await;
     }
-    // From here on it is taken in, and whatever fails must not look as if it were not.
+    // From here on it is taken in, and a failure must not look as if it were not.
     let number = if Bell::ring(&home) { number(&config.state, &ulid).await.unwrap_or(None) } else { None };
     let text = number.map_or_else(
-        || "taken in; it gets its number when `mailchute run` takes it up".to_owned(),
+        || "taken in; it gets its number when `mailchute run` admits it".to_owned(),
         |number| format!("letter {number}"),
     );
     drop(super::say(&text));
@@ -210,7 +210,7 @@ async fn read(inspector: &Inspector, path: &Path, print: Print) -> anyhow::Resul
     Ok((document, bytes))
 }
 
-/// The number the daemon gives it, if it does so soon.
+/// The number that the daemon gives it, if it does so soon.
 async fn number(state: &Path, ulid: &Ulid) -> anyhow::Result<Option<crate::domain::letter::Number>> {
     let desk = Desk::open(state)?;
     let deadline = tokio::time::Instant::now() + NUMBER_WITHIN;

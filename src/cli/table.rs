@@ -3,7 +3,7 @@
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
-/// A table without lines, as wide as the terminal; not cut to any width where there is none.
+/// A table without lines, as wide as the terminal. Without a terminal it is not cut.
 pub(super) fn print(header: &[&str], rows: Vec<Vec<String>>) -> std::io::Result<()> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header.to_vec());

@@ -1,4 +1,4 @@
-//! `mailchute templates`: the built-in texts of mails, to start from.
+//! `mailchute templates`: the built-in texts of e-mails, to start from.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,12 @@ use fs_err as fs;
 use super::config::ConfigPath;
 use crate::words::message::Templates;
 
-/// Write the built-in texts of mails, to change those one likes
+/// Write the built-in texts of e-mails, so that you can change them
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ConfigPath,
-    /// Where to; made if it is not there. Files that are there already are not touched
+    /// The directory; created if it does not exist. Existing files are not changed
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 }

@@ -1,14 +1,14 @@
-//! What the installed unit lets the service write to.
+//! The paths to which the installed unit lets the service write.
 
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
 
-/// Later ones are stronger; drop-ins of each come on top.
+/// Later ones take precedence. Drop-ins of each are added.
 const PLACES: [&str; 4] =
     ["usr/lib/systemd/system", "lib/systemd/system", "run/systemd/system", "etc/systemd/system"];
 const UNIT: &str = "mailchute.service";
-/// Where the package's configuration is; another one is not the service's.
+/// The directory of the package's configuration. Another one is not the service's.
 const SERVICE: &str = "/etc/mailchute";
 
 /// What a unit says of the disk.
@@ -17,14 +17,14 @@ struct Unit {
     /// Whether nothing else may be written.
     strict: bool,
     writable: Vec<PathBuf>,
-    /// What the service does not see at all, whatever else is allowed, and by which key.
+    /// The paths that the service cannot see at all, whatever else is allowed, and by which key.
     hidden: Vec<(&'static str, &'static str)>,
 }
 
 const HOMES: [&str; 3] = ["/home", "/root", "/run/user"];
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
-/// The unit that is installed, with its drop-ins.
+/// The installed unit, with its drop-ins.
 fn installed(root: &Path) -> Option<Unit> {
     let unit =
         PLACES.iter().rev().find_map(|place| std::fs::read_to_string(root.join(place).join(UNIT)).ok())?;
@@ -33,7 +33,7 @@ fn installed(root: &Path) -> Option<Unit> {
     for place in PLACES {
         let Ok(entries) = std::fs::read_dir(root.join(place).join(format!("{UNIT}.d"))) else { continue };
         for path in entries.flatten().map(|entry| entry.path()) {
-            // Of two with one name the stronger counts.
+            // Of two with one name, the one with precedence counts.
             drop_ins.retain(|known| known.file_name() != path.file_name());
             drop_ins.push(path);
         }
@@ -45,7 +45,7 @@ fn installed(root: &Path) -> Option<Unit> {
 }
 
 impl Unit {
-    /// The last word last.
+    /// The last assignment counts.
     fn of(texts: &[String]) -> Self {
         let mut unit = Self::default();
         let mut hide = |key: &'static str, places: &[&'static str], hides: bool| {
@@ -75,7 +75,7 @@ impl Unit {
         Self { strict, writable: paths, ..unit }
     }
 
-    /// Why the service can't work on a path, and what lets it.
+    /// Why the service cannot use a path, and what allows it.
     fn forbids(&self, path: &Path) -> Option<String> {
         if let Some((key, _)) = self.hidden.iter().find(|(_, place)| path.starts_with(place)) {
             return Some(format!(
@@ -96,7 +96,7 @@ fn is_no(value: &str) -> bool {
     ["no", "false", "off", "0", ""].contains(&value)
 }
 
-/// What of a configuration the installed unit forbids, with what lets it.
+/// The paths of a configuration that the installed unit forbids, and what allows them.
 pub(super) fn forbidden(config: &Config) -> Vec<String> {
     let file = config.file.canonicalize().unwrap_or_else(|_| config.file.clone());
     let Some(unit) = installed(Path::new("/")).filter(|_| file.starts_with(SERVICE)) else {

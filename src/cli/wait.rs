@@ -1,4 +1,4 @@
-//! `mailchute submit --wait`: what becomes of what was submitted, shown while it happens.
+//! `mailchute submit --wait`: shows what becomes of what was submitted.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::outside::spool::Ulid;
 use crate::outside::store::{Bell, Desk};
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Whether the daemon still runs.
+/// How often to check whether the daemon still runs.
 const ASK_EVERY: Duration = Duration::from_secs(5);
 
 /// How long to wait.
@@ -31,8 +31,8 @@ pub(super) enum Subject {
     Drop { folder: String, name: String, after: Ulid },
 }
 
-/// How it stands.
-struct Stand {
+/// Its present state.
+struct SubjectState {
     letter: Option<Number>,
     state: String,
     note: Option<String>,
@@ -41,14 +41,20 @@ struct Stand {
 }
 
 impl Subject {
-    fn look(&self, desk: &Desk) -> anyhow::Result<Option<Stand>> {
+    fn look(&self, desk: &Desk) -> anyhow::Result<Option<SubjectState>> {
         let number = match self {
             Self::Entry(ulid) => desk.number_of(ulid.as_str())?,
             Self::Drop { folder, name, after } => {
                 let Some(row) = desk.dropped(folder, name.as_bytes(), after)? else { return Ok(None) };
                 if row.letter.is_none() {
                     let (state, note) = (row.state, row.why);
-                    return Ok(Some(Stand { letter: None, state, note, tracking: None, trackable: false }));
+                    return Ok(Some(SubjectState {
+                        letter: None,
+                        state,
+                        note,
+                        tracking: None,
+                        trackable: false,
+                    }));
                 }
                 row.letter
             }
@@ -57,17 +63,17 @@ impl Subject {
         let (Some(row), Some(letter)) = (desk.row(number)?, desk.letter(number)?) else { return Ok(None) };
         let (state, note, tracking) = (row.state, row.note, row.tracking);
         let trackable = letter.order.shipping.is_trackable();
-        Ok(Some(Stand { letter: Some(number), state, note, tracking, trackable }))
+        Ok(Some(SubjectState { letter: Some(number), state, note, tracking, trackable }))
     }
 }
 
-impl Stand {
-    /// `Some` once there is nothing more to wait for: whether it went well.
+impl SubjectState {
+    /// `Some` once there is nothing more to wait for: whether it ended well.
     fn end(&self, until: Until) -> Option<bool> {
         match self.state.as_str() {
             "shipped" if self.trackable && self.tracking.is_none() && until == Until::Shipped => None,
             "shipped" => Some(true),
-            // It waits for a person, or for nobody.
+            // It waits for a person, or has ended.
             "rejected" | "held" | "cancelled" | "withdrawn" | "closed" => {
                 Some(until == Until::Admitted && self.letter.is_some())
             }
@@ -87,7 +93,7 @@ impl Stand {
     }
 }
 
-/// Waits for all of them; an error if one did not get as far as it should.
+/// Waits for all of them. An error if one did not get as far as it should.
 pub(super) async fn wait(desk: &Desk, subjects: Vec<Subject>, until: Until) -> anyhow::Result<()> {
     let mut failed = 0;
     for subject in subjects {
@@ -100,13 +106,13 @@ pub(super) async fn wait(desk: &Desk, subjects: Vec<Subject>, until: Until) -> a
         failed += u32::from(stand.end(until) != Some(true));
     }
     if failed > 0 {
-        bail!("{failed} of them did not get as far as it was waited for");
+        bail!("{failed} of them did not reach the state that was waited for");
     }
     Ok(())
 }
 
-async fn one(desk: &Desk, subject: &Subject, until: Until) -> anyhow::Result<Stand> {
-    // Shown on a terminal only; elsewhere the outcome is what counts.
+async fn one(desk: &Desk, subject: &Subject, until: Until) -> anyhow::Result<SubjectState> {
+    // Shown on a terminal only. Elsewhere only the outcome counts.
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     bar.set_style(ProgressStyle::with_template("{spinner} {msg} ({elapsed})")?);
     bar.set_message("waits to be taken in");
@@ -124,7 +130,7 @@ async fn one(desk: &Desk, subject: &Subject, until: Until) -> anyhow::Result<Sta
             asked = Some(Instant::now());
             if !Bell::ring(desk.home()) {
                 bar.finish_and_clear();
-                bail!("the daemon does not run: it goes on when `mailchute run` is started");
+                bail!("the daemon does not run: it continues when `mailchute run` is started");
             }
         }
         tokio::time::sleep(LOOK_EVERY).await;

@@ -1,4 +1,4 @@
-//! From what is written to what is valid: every mistake of a folder's file with its place.
+//! From what is written to what is valid. Every mistake of a folder's file has its place.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::domain::address::{Address, AddressMistake, Receiver};
 use crate::domain::letter::{Print, ReplyLetterpack, Shipping};
 use crate::domain::rules::Sidecar;
 
-/// A file that is read, and where its mistakes go.
+/// A file that is being read, and the list that its mistakes go to.
 pub(super) struct Build<'a, T> {
     pub(super) written: &'a ReadFile<T>,
     pub(super) around: &'a Around,
@@ -26,7 +26,7 @@ impl<T> Build<'_, T> {
         self.problems.push(self.written.wrong(path, what, help));
     }
 
-    /// An address at a path, with its honorific; only a receiver may have one.
+    /// An address at a path. Only a receiver may have an honorific.
     pub(super) fn address(&mut self, path: &[&str], file: &AddressFile, is_receiver: bool) -> Receiver {
         let AddressFile { postal_code, state, city, address1, name, honorific } = file.clone();
         if honorific.is_some() && !is_receiver {
@@ -95,7 +95,7 @@ impl<T> Build<'_, T> {
             Err(error) => {
                 let said = error.to_string();
                 let why = said.lines().last().unwrap_or_default().trim_start_matches("error: ");
-                self.wrong(path, format!("it is no regular expression: {why}"), "");
+                self.wrong(path, format!("it is not a regular expression: {why}"), "");
                 None
             }
         }

@@ -1,4 +1,4 @@
-//! From a folder's rules file as it is written to a folder that is valid.
+//! From a folder's rules file as it is written to a valid folder.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::domain::letter::Print;
 use crate::domain::rules::{self, ReceiverFrom, Rule, Rules, When};
 use crate::words::texts::Names;
 
-/// A scanner or a slow copy may rest in the middle of a file.
+/// A scanner or a slow copy may pause in the middle of a file.
 const INCOMPLETE: Duration = Duration::from_mins(2);
 
 impl Build<'_, yaml::Folder> {
@@ -86,7 +86,7 @@ impl Build<'_, yaml::Folder> {
 
     fn account(&mut self) -> Option<String> {
         let given = &self.written.value.account;
-        // What mailchute.yaml has is not known: that is told already.
+        // The accounts of mailchute.yaml are not known, which was reported already.
         let Some(accounts) = &self.around.accounts else { return Some(given.clone().unwrap_or_default()) };
         let known = accounts.join(", ");
         match (given, accounts.as_slice()) {
@@ -161,7 +161,7 @@ impl Build<'_, yaml::Folder> {
             let help = "use `letter: file`, or leave it out";
             self.wrong(
                 &["approval", "not_by_owner"],
-                "whose a subfolder is does not tell whose its files are",
+                "the owner of a subfolder need not be the owner of its files",
                 help,
             );
         }
@@ -231,8 +231,8 @@ impl Build<'_, yaml::Folder> {
             .history
             .is_some_and(|history| history < keep.spool.max(keep.originals.unwrap_or(Duration::MAX)))
         {
-            let help = "names are struck last: give `originals`, and no length above `history`";
-            self.wrong(&["keep", "history"], "what is kept longer still has the names", help);
+            let help = "names are removed last: give `originals` a time that is not above `history`";
+            self.wrong(&["keep", "history"], "what is kept longer still contains the names", help);
         }
         keep
     }

@@ -1,4 +1,4 @@
-//! What may be written in more than one way: a sender, a receiver, yes and no.
+//! Values that may be written in more than one way: a sender, a receiver, yes and no.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -50,7 +50,7 @@ impl<'de> Deserialize<'de> for Sender {
     }
 }
 
-/// What may stand in a receiver's mapping.
+/// The keys that a receiver's mapping may have.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReceiverMap {
@@ -76,7 +76,7 @@ impl<'de> Visitor<'de> for ReceiverVisitor {
         match word {
             "sidecar" => Ok(ReceiverKind::Sidecar),
             _other => Err(E::custom(format!(
-                "`{word}` is no receiver\nwrite `sidecar`, `{{book: '{{customer}}'}}` or an address"
+                "`{word}` is not a receiver\nwrite `sidecar`, `{{book: '{{customer}}'}}` or an address"
             ))),
         }
     }
@@ -126,7 +126,7 @@ impl Visitor<'_> for AcceptVisitor {
         match word {
             "yes" => Ok(Accept::Yes),
             "no" => Ok(Accept::No),
-            _other => Err(E::custom(format!("`{word}` says neither\nwrite `yes` or `no`"))),
+            _other => Err(E::custom(format!("`{word}` is neither\nwrite `yes` or `no`"))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How people are told: the `email` of mailchute.yaml, with the templates it leads to.
+//! How people are notified: the `email` section of mailchute.yaml, with the templates it names.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct Email {
     pub from: Mailbox,
     pub operators: Vec<Mailbox>,
     pub transport: Transport,
-    /// Letters that ship within this time are told together.
+    /// Letters that ship within this time share one e-mail.
     pub together: Duration,
     pub digest: Option<DigestTimes>,
     pub templates: Arc<Templates>,
@@ -32,7 +32,7 @@ pub struct Email {
 #[derive(Debug)]
 pub enum Transport {
     Smtp(Smtp),
-    /// A file for each mail.
+    /// One file for each e-mail.
     Directory(PathBuf),
 }
 
@@ -41,7 +41,7 @@ pub enum Transport {
 pub struct Smtp {
     pub host: String,
     pub port: u16,
-    /// `None`: in the clear, to this machine itself.
+    /// `None`: without TLS, to this machine itself.
     pub tls: Option<TlsStart>,
     pub login: Option<Login>,
     /// PEM
@@ -63,7 +63,7 @@ pub struct Login {
 }
 
 impl Login {
-    /// Fetches the password from where it is.
+    /// Reads the password from its source.
     pub fn password(&self) -> Result<Secret, ConfigError> {
         self.password.fetch("email.smtp.password")
     }
@@ -75,7 +75,7 @@ pub struct DigestTimes {
     pub to: Vec<Mailbox>,
 }
 
-/// `None` if there is none, or if it is wrong.
+/// `None` if the section is missing or wrong.
 pub(super) fn build(
     written: &ReadFile<yaml::Main>,
     beside: &Path,
@@ -96,7 +96,7 @@ pub(super) fn build(
         (Some(_), Some(_)) => {
             problems.push(wrong(
                 &["directory"],
-                "mails go to a server or into a directory, not both",
+                "e-mails go to a server or into a directory, not both",
                 "take one out",
             ));
             None
@@ -104,7 +104,7 @@ pub(super) fn build(
         (None, None) => {
             problems.push(wrong(
                 &[],
-                "it does not say how mails are sent",
+                "it does not say how e-mails are sent",
                 "give `smtp`, or for trials `directory`",
             ));
             None
@@ -150,24 +150,32 @@ fn server(
     let is_here = ["localhost", "127.0.0.1", "::1"].contains(&smtp.host.as_str());
     if smtp.tls == Tls::None && !is_here {
         let help = "take `starttls` or `implicit`; `none` is for a server on this machine";
-        problems.push(wrong(&["smtp", "tls"], "mails would cross the network in the clear", help));
+        problems.push(wrong(&["smtp", "tls"], "e-mails would cross the network unencrypted", help));
     }
     let name = |text: &str| {
         !text.is_empty()
             && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '_'))
     };
     if !name(&smtp.host) {
-        problems.push(wrong(&["smtp", "host"], "it is no host's name", "write it as `mail.example.jp`"));
+        problems.push(wrong(
+            &["smtp", "host"],
+            "it is not the name of a host",
+            "write it as `mail.example.jp`",
+        ));
     }
     if smtp.hello.as_deref().is_some_and(|hello| !name(hello)) {
-        problems.push(wrong(&["smtp", "hello"], "it is no host's name", "write it as `files.example.jp`"));
+        problems.push(wrong(
+            &["smtp", "hello"],
+            "it is not the name of a host",
+            "write it as `files.example.jp`",
+        ));
     }
     let login = match (&smtp.user, &smtp.password) {
         (Some(user), Some(password)) => {
             Some(Login { user: user.clone(), password: password.clone().beside(beside) })
         }
         (None, None) => None,
-        // What is there and wrong is told already.
+        // It is there but wrong, which was reported already.
         (Some(_), None) | (None, Some(_)) if is_whole => None,
         (Some(_), None) | (None, Some(_)) => {
             problems.push(wrong(&["smtp"], "`user` and `password` go together", "give both, or none"));
@@ -191,7 +199,7 @@ fn server(
     })
 }
 
-/// The templates of one's own, by name; none if there is no such directory.
+/// The administrator's own templates by name. Empty if the directory does not exist.
 fn own_templates(dir: &Path, problems: &mut Vec<Problem>) -> BTreeMap<String, String> {
     let mut own = BTreeMap::new();
     let Ok(entries) = fs::read_dir(dir) else { return own };

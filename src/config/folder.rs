@@ -24,7 +24,7 @@ use crate::outside::disk::Mounts;
 use crate::words::message::Mailbox;
 use crate::words::texts::{Language, Names};
 
-/// Of what is wrong in a sidecar so much is told at once.
+/// The maximum number of mistakes reported of one sidecar.
 const MOST_TOLD: usize = 5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
@@ -57,23 +57,23 @@ pub enum FirstStart {
 pub enum Accept {
     #[default]
     Yes,
-    /// It is being given up: what people say of its letters is heard, and they go on.
+    /// The folder is being retired. Orders about its letters are obeyed, and the letters continue.
     No,
 }
 
 #[derive(Debug)]
 pub struct Folder {
-    /// The name of its rules file, which is the folder's name everywhere.
+    /// The name of its rules file without the ending, which is the folder's name everywhere.
     pub name: String,
     /// Its rules file.
     pub file: PathBuf,
     pub path: PathBuf,
     pub accept: Accept,
     pub mode: WatchMode,
-    /// If not given, by the kind of its filesystem.
+    /// If missing, it depends on the kind of file system.
     pub settle: Option<Duration>,
     pub poll: Option<Duration>,
-    /// How long what may not be whole must have been still before it is judged.
+    /// How long a drop that may be incomplete must be unchanged before it is decided.
     pub incomplete: Duration,
     pub ignore: Vec<Arc<Regex>>,
     pub letter: LetterKind,
@@ -86,15 +86,15 @@ pub struct Folder {
     pub zone: Tz,
     pub notify: Notify,
     pub keep: Keep,
-    /// Where it says who is told, if it does.
+    /// The place of `notify` in the file, if there is one.
     pub(super) notify_at: Option<Problem>,
     pub(super) terms: FolderTerms,
     pub(super) addresses: Addresses,
-    /// Where its path is written, for what is wrong with that.
+    /// The place of `path` in the file, for mistakes about the path.
     pub(super) path_at: Problem,
 }
 
-/// Whom the folder tells what.
+/// Who is notified of what.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Notify {
     pub shipped: Vec<Mailbox>,
@@ -123,7 +123,7 @@ pub(super) struct FolderTerms {
     pub(super) letters_per_day: Option<u32>,
     pub(super) sheets_per_day: Option<u32>,
     pub(super) burst: Option<(u32, u64)>,
-    /// Posting times, if letters wait for them.
+    /// The posting times, if letters wait for them.
     pub(super) posting: Option<CronLine>,
 }
 
@@ -132,30 +132,30 @@ pub(super) struct FolderTerms {
 pub struct Book {
     pub file: PathBuf,
     pub columns: Columns,
-    /// How long it must have been unchanged before it counts.
+    /// How long it must be unchanged before it counts.
     pub settle: Duration,
 }
 
 impl Book {
-    /// Reads it as it stands now. `Err` if it can't be used at all.
+    /// Reads the book as it is now. `Err` if it cannot be used at all.
     pub fn read(&self) -> Result<(AddressBook, Vec<RowMistake>), String> {
         self.parse(&fs_err::read(&self.file).map_err(|error| error.to_string())?)
     }
 
-    /// The same of the bytes that were read of it.
+    /// Parses the bytes of the book. `Err` if it cannot be used at all.
     pub fn parse(&self, bytes: &[u8]) -> Result<(AddressBook, Vec<RowMistake>), String> {
         let file = self.file.display();
         AddressBook::read(bytes, &self.columns).map_err(|why| format!("{file}: {why}"))
     }
 }
 
-/// What a folder's rules file is read with.
+/// What is needed to read a folder's rules file.
 #[derive(Debug)]
 pub(super) struct Around {
-    /// `None` if mailchute.yaml can't be read.
+    /// `None` if mailchute.yaml cannot be read.
     pub(super) accounts: Option<Vec<String>>,
     pub(super) addresses: Addresses,
-    /// Named senders that are there and have mistakes of their own.
+    /// Named senders that exist but have mistakes of their own.
     pub(super) unusable: Option<Vec<String>>,
     pub(super) language: Language,
     pub(super) zone: Tz,
@@ -177,13 +177,13 @@ impl Around {
 }
 
 impl Folder {
-    /// What taking in touches on a disk: the directory, and the address book.
+    /// The paths on disks that taking in uses: the directory and the address book.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let book = self.book.as_ref().map(|book| book.file.as_path());
         [Some(self.path.as_path()), book].into_iter().flatten()
     }
 
-    /// Reads one rules file; what is wrong goes into `problems`.
+    /// Reads one rules file. Mistakes go into `problems`.
     pub(super) fn read(file: &Path, around: &Around, problems: &mut Vec<Problem>) -> Option<Self> {
         let before = problems.iter().filter(|problem| problem.is_error()).count();
         let written: ReadFile<yaml::Folder> = page::read(file, problems)?;
@@ -192,7 +192,7 @@ impl Folder {
         folder.filter(|_| after == before)
     }
 
-    /// What its letters go by, for one that is taken in now.
+    /// The terms for a letter that is taken in now.
     pub fn terms(&self, now: Time) -> Terms {
         let terms = &self.terms;
         let since = |length: Duration| now.checked_sub_signed(chrono::TimeDelta::from_std(length).ok()?);
@@ -207,17 +207,17 @@ impl Folder {
         }
     }
 
-    /// When its letters are posted, if they wait for that.
+    /// The posting times, if letters wait for them.
     pub fn posting_times(&self) -> Option<&CronLine> {
         self.terms.posting.as_ref()
     }
 
-    /// Until when a letter that is taken in now waits to be posted with others.
+    /// The posting time of a letter that is taken in now, if it has one.
     pub fn waits_until(&self, now: Time) -> Option<Time> {
         self.terms.posting.as_ref()?.next(now, self.zone)
     }
 
-    /// Reads what lies beside a drop; what is wrong with it, in one line each.
+    /// Reads the content of a sidecar. The error has one line for each mistake.
     pub fn sidecar(&self, name: &str, bytes: Vec<u8>) -> Result<Sidecar, String> {
         let mut problems = Vec::new();
         let file = Path::new(name);
@@ -247,8 +247,8 @@ impl Folder {
     }
 }
 
-/// An absolute path without `.` and `..`, as it really is if it is there. A file system that may not answer is not
-/// asked.
+/// An absolute path without `.` and `..`, with links resolved if it exists. A file system that may not answer
+/// is not asked.
 pub(super) fn real(path: &Path) -> PathBuf {
     let mut absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     match Mounts::now().resolve(&absolute) {

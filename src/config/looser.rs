@@ -1,10 +1,10 @@
-//! What a new configuration no longer asks for: rules, limits, approvals, checks. Half of a rules file that is
-//! being saved looks like such a change, so it comes into force later than others. Pure.
+//! What a new configuration no longer asks for: rules, limits, approvals, checks. A rules file that is half
+//! saved looks like such a change, so it comes into force later than others. Pure.
 
 use super::folder::{Accept, FirstStart, Folder};
 use crate::domain::rules::{Rule, When};
 
-/// What is looser in one folder than it was, in words for the journal.
+/// What is looser in one folder than before, in words for the journal.
 pub fn looser(old: &Folder, new: &Folder) -> Vec<String> {
     let mut found = Vec::new();
     let mut note = |is_looser: bool, what: &str| {
@@ -31,7 +31,7 @@ pub fn looser(old: &Folder, new: &Folder) -> Vec<String> {
     for rule in &old.rules.rules {
         let what = match new.rules.rules.iter().find(|other| other.name == rule.name) {
             None => "is gone",
-            Some(other) if asks_less(rule, other) => "has a condition less",
+            Some(other) if asks_less(rule, other) => "has one condition less",
             Some(_) => continue,
         };
         note(true, &format!("the rule \"{}\" {what}", rule.name));
@@ -46,17 +46,17 @@ fn asks_less(old: &Rule, new: &Rule) -> bool {
     conditions(&old.when).iter().zip(conditions(&new.when)).any(|(had, has)| *had && !has)
 }
 
-/// A limit that is gone or higher.
+/// Whether a limit is gone or higher.
 fn is_more(old: Option<u32>, new: Option<u32>) -> bool {
     old.is_some_and(|old| new.is_none_or(|new| new > old))
 }
 
-/// A time that is gone or shorter.
+/// Whether a time is gone or shorter.
 fn is_less<T: PartialOrd>(old: Option<T>, new: Option<T>) -> bool {
     old.is_some_and(|old| new.is_none_or(|new| new < old))
 }
 
-/// A number of letters within a number of seconds: more letters, or less time.
+/// Whether a burst limit allows more letters, or has a shorter period.
 fn is_denser(old: Option<(u32, u64)>, new: Option<(u32, u64)>) -> bool {
     old.is_some_and(|(letters, seconds)| new.is_none_or(|(more, within)| more > letters || within < seconds))
 }
@@ -131,7 +131,7 @@ accounts:
             };
             let new = folder(&changed);
             assert_ne!(looser(&old, &new), [""; 0], "{from} -> {to}");
-            // A renamed rule is gone either way.
+            // A renamed rule counts as removed either way.
             if to != "name: three" {
                 assert_eq!(looser(&new, &old), [""; 0], "{to} -> {from}");
             }

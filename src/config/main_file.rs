@@ -1,4 +1,4 @@
-//! `mailchute.yaml` and the files it leads to.
+//! `mailchute.yaml` and the files it names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -28,9 +28,9 @@ pub struct AccountSettings {
     secret: SecretSource,
 }
 
-/// Reads everything; `None` if the main file can't be read at all, though the folders' files are.
+/// Reads everything. `None` if the main file cannot be read; the folders' files are read all the same.
 pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
-    // What is relative is so to the file, wherever the program is started.
+    // Relative paths start at the file, wherever the program is started.
     let beside = file.parent().unwrap_or(Path::new(""));
     let Some(written) = page::read::<yaml::Main>(file, problems) else {
         if file.exists() {
@@ -92,7 +92,7 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
     })
 }
 
-/// The rules files that a main file leads to, whatever is wrong with it.
+/// The rules files that a main file names, whatever mistakes it has.
 pub(super) fn rules_of(file: &Path) -> Vec<PathBuf> {
     let written: Option<ReadFile<yaml::Main>> = page::read(file, &mut Vec::new());
     let pattern = written.map_or_else(|| yaml::FOLDERS.to_owned(), |main| main.value.folders);
@@ -140,12 +140,12 @@ fn accounts(
 fn network(written: &ReadFile<yaml::Main>, problems: &mut Vec<Problem>) -> (Patience, Retry) {
     let network = &written.value.network;
     if !(1..=64).contains(&network.letters_at_once) {
-        problems.push(written.wrong(&["network", "letters_at_once"], "here should be 1 to 64", ""));
+        problems.push(written.wrong(&["network", "letters_at_once"], "expected 1 to 64", ""));
     }
     let delta = |length: Duration| TimeDelta::from_std(length).unwrap_or(TimeDelta::MAX);
     let retry = Retry { quickest: delta(network.quickest_retry.0), slowest: delta(network.slowest_retry.0) };
     if retry.quickest < TimeDelta::milliseconds(10) || retry.quickest > retry.slowest {
-        let what = "here should be at least 10ms, and not more than `slowest_retry`";
+        let what = "expected at least 10ms, and not more than `slowest_retry`";
         problems.push(written.wrong(&["network", "quickest_retry"], what, ""));
     }
     let patience = Patience {
@@ -156,16 +156,16 @@ fn network(written: &ReadFile<yaml::Main>, problems: &mut Vec<Problem>) -> (Pati
     (patience, retry)
 }
 
-/// The files that a pattern means, in their order; only its last part may have a `*`.
+/// The files that match a pattern, in their order. Only its last part may contain `*`.
 fn rule_files(beside: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     let path = Path::new(pattern);
     let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
-        return Err("it is no pattern of files".to_owned());
+        return Err("it is not a file pattern".to_owned());
     };
     if dir.to_string_lossy().contains('*') {
         return Err("only the last part may have a `*`".to_owned());
     }
-    let regex = Patterns::default().glob(name).ok_or_else(|| "it is no pattern of files".to_owned())?;
+    let regex = Patterns::default().glob(name).ok_or_else(|| "it is not a file pattern".to_owned())?;
     let Ok(entries) = fs::read_dir(beside.join(dir)) else { return Ok(Vec::new()) };
     let fits = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -176,7 +176,7 @@ fn rule_files(beside: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Who is named to be told, and nothing says how.
+/// A mistake for people who are to be notified while `email` is missing.
 fn unheard(folders: &[Folder], can_tell: bool, problems: &mut Vec<Problem>) {
     for folder in folders.iter().filter(|folder| !can_tell && folder.notify != Notify::default()) {
         let what = "nobody is told: mailchute.yaml has no `email`";
@@ -184,7 +184,7 @@ fn unheard(folders: &[Folder], can_tell: bool, problems: &mut Vec<Problem>) {
     }
 }
 
-/// No two folders in one place or one inside the other, and nothing of ours in any.
+/// Mistakes for folders at the same place or inside each other, and for our own files in a folder.
 fn apart(folders: &[Folder], ours: &[(&str, &Path)], problems: &mut Vec<Problem>) {
     let books =
         folders.iter().filter_map(|folder| Some(("an address book", folder.book.as_ref()?.file.as_path())));
@@ -194,14 +194,14 @@ fn apart(folders: &[Folder], ours: &[(&str, &Path)], problems: &mut Vec<Problem>
             if folder.name == other.name {
                 let what = format!("two rules files are called `{}`", folder.name);
                 problems.push(
-                    folder.path_at.saying(what, "a folder is called as its file is; give one another name"),
+                    folder.path_at.saying(what, "a folder has the name of its file; rename one of the files"),
                 );
             }
             let (a, b) = (&folder.path, &other.path);
             if a == b || a.starts_with(b) || b.starts_with(a) {
                 let relation = if a == b { "the same as" } else { "inside or around" };
                 let what = format!("the folder of `{}` is {relation} that of `{}`", folder.name, other.name);
-                problems.push(folder.path_at.saying(what, "give each folder a place of its own"));
+                problems.push(folder.path_at.saying(what, "give each folder a directory of its own"));
             }
         }
         for (what, path) in &ours {
@@ -214,12 +214,12 @@ fn apart(folders: &[Folder], ours: &[(&str, &Path)], problems: &mut Vec<Problem>
 }
 
 impl AccountSettings {
-    /// Whether only the service manager gives the secret, and this process was not started by it.
+    /// Whether the secret comes from the service manager, and this process was not started by it.
     pub fn secret_is_elsewhere(&self) -> bool {
         self.secret.is_elsewhere()
     }
 
-    /// Fetches the secret from where it is.
+    /// Reads the secret from its source.
     pub fn credentials(&self) -> Result<Credentials, ConfigError> {
         let secret = self.secret.fetch(&format!("accounts.{}.client_secret", self.name))?;
         Ok(Credentials { client_id: self.client_id.clone(), client_secret: secret })
@@ -231,7 +231,7 @@ pub fn read_address(file: &Path) -> Result<Address, ConfigError> {
     Ok(address_file(file, false)?.address)
 }
 
-/// A receiver from a file: an address with an honorific, 様 if none is given.
+/// A receiver from a file: an address with an honorific, 様 if missing.
 pub fn read_receiver(file: &Path) -> Result<Receiver, ConfigError> {
     address_file(file, true)
 }

@@ -1,8 +1,8 @@
 //! What an administrator and a clerk write: `mailchute.yaml`, the folders' rules, addresses, sidecars.
 //!
-//! A [`Config`] is valid by construction. All mistakes of all files are told at once, each with its
-//! place and what would be right, and end a command with status 2. Secrets are never written here,
-//! only where they are.
+//! A [`Config`] is valid by construction. All mistakes of all files are reported together, each with its
+//! place and remedy, and end a command with status 2. The files name the source of a secret and never contain
+//! the secret.
 
 mod build;
 mod build_folder;
@@ -54,24 +54,24 @@ pub struct Config {
     pub state: PathBuf,
     pub accounts: Vec<AccountSettings>,
     pub folders: Vec<Folder>,
-    /// How people are told; nobody is without it.
+    /// How people are notified. `None`: nobody is.
     pub email: Option<Email>,
-    /// Where how things stand is told, besides to commands.
+    /// Where the status is served besides commands.
     pub status: Option<StatusSettings>,
     pub zone: Tz,
     pub language: Language,
-    /// Where the folders' rules files are.
+    /// The directory of the folders' rules files.
     pub rules_dir: PathBuf,
     pub letters_at_once: usize,
     pub patience: Patience,
     pub retry: Retry,
-    /// What its files looked like just before they were read.
+    /// The stamps of its files just before they were read.
     pub on_disk: FilesOnDisk,
-    /// What may be meant, and may be a mistake.
+    /// Valid settings that are probably a mistake.
     pub warnings: Vec<Problem>,
 }
 
-/// Files that can't be used, with everything that is wrong in them.
+/// Files that cannot be used, with all their mistakes.
 #[derive(Debug)]
 pub struct ConfigError {
     pub problems: Vec<Problem>,
@@ -90,7 +90,7 @@ impl ConfigError {
         Self { problems: vec![Problem::of_file(file, what)] }
     }
 
-    /// As it is shown on a terminal: every problem, and how many there are.
+    /// For a terminal: every problem, and the number of problems.
     pub fn render(&self, colour: bool) -> String {
         let mut files: Vec<&Path> = self.problems.iter().map(Problem::file).collect();
         files.sort_unstable();
@@ -103,12 +103,12 @@ impl ConfigError {
 }
 
 impl Config {
-    /// Reads the given file, or the first of the usual ones that is there, and the folders' rules.
+    /// Reads the given file, or the first of the usual ones that exists, and the folders' rules.
     pub fn find(given: Option<&Path>) -> Result<Self, ConfigError> {
         let usual = || USUAL_PLACES.iter().map(Path::new).find(|path| path.exists());
         let file = given.or_else(usual).ok_or_else(|| {
             let why =
-                "it is not there; `mailchute init DIR` writes one to start from, --config FILE takes another";
+                "it does not exist; `mailchute init DIR` writes one to start from, --config FILE names another";
             ConfigError::one(Path::new(USUAL_PLACES[0]), why)
         })?;
         Self::read(file)
@@ -126,7 +126,7 @@ impl Config {
         }
     }
 
-    /// What only a new start can change: accounts, network, records, where status is told.
+    /// The parts that only a new start can change: accounts, network, records, status address.
     pub fn fixed(&self) -> String {
         let Self { state, accounts, status, letters_at_once, patience, retry, .. } = self;
         format!("{} {accounts:?} {status:?} {letters_at_once} {patience:?} {retry:?}", state.display())

@@ -1,5 +1,5 @@
-//! What the configuration's files look like on the disk, so that a change to them is noticed without an
-//! event. Whoever decides by a configuration asks whether its files are still as they were read.
+//! The configuration's files as they are on the disk, so that a change is noticed without an event. Whoever
+//! decides by a configuration asks whether its files are unchanged since they were read.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -10,15 +10,15 @@ use std::time::Duration;
 use super::main_file;
 use crate::base::clock::Time;
 
-/// Inode, size, and the times of modification and change; `None` if there is no such file.
+/// Inode, size, and the times of modification and change. `None` if there is no such file.
 type Stamp = Option<(u64, u64, (i64, i64), (i64, i64))>;
 
-/// `mailchute.yaml` and the rules files that it leads to, at one moment.
+/// `mailchute.yaml` and the rules files it names, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FilesOnDisk {
     main: PathBuf,
     files: BTreeMap<PathBuf, Stamp>,
-    /// A number that changes with the bytes of any of them, even if no stamp does.
+    /// A hash of all contents. It changes even if no stamp does.
     contents: u64,
 }
 
@@ -33,8 +33,8 @@ impl FilesOnDisk {
         Self { main: main.to_owned(), files, contents: hasher.finish() }
     }
 
-    /// Whether one of them was written, or moved here, so short a time before. Its own time of change says so,
-    /// which nobody can set; one from the future counts as just now.
+    /// Whether a file was written, or moved here, within `age`. This uses the time of change, which nobody
+    /// can set. A time in the future counts as now.
     pub fn is_younger_than(&self, age: Duration, now: Time) -> bool {
         let mut changes = self.files.values().flatten().filter_map(|(_, _, _, (seconds, nanos))| {
             chrono::DateTime::from_timestamp(*seconds, u32::try_from(*nanos).ok()?)
@@ -42,8 +42,8 @@ impl FilesOnDisk {
         changes.any(|changed| (now - changed).to_std().map_or(true, |ago| ago < age))
     }
 
-    /// Whether the main file and this rules file still have the stamps they had. A file that the main file
-    /// did not lead to decides nothing: the main file had mistakes, and the rules before it stay in force.
+    /// Whether the main file and this rules file are unchanged. A rules file that the main file did not name
+    /// decides nothing: the main file had mistakes, and the previous rules stay in force.
     pub fn is_unchanged(&self, rules: &Path) -> bool {
         let is_same = |path: &Path| self.files.get(path).is_none_or(|known| *known == stamp(path));
         is_same(&self.main) && is_same(rules)

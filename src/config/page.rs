@@ -1,7 +1,7 @@
-//! One file that people write, from its bytes to a value with places.
+//! Reads one file that people write, from its bytes to a value with places.
 //!
-//! serde-saphyr reads the value, and it counts only if `serde_yaml` reads the same: what two readers
-//! understand differently is no configuration. Where something is wrong, the tree tells all of it.
+//! serde-saphyr reads the value. It counts only if `serde_yaml` reads the same value. If something is wrong,
+//! the tree reports all mistakes.
 
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -17,10 +17,10 @@ use super::{strike, text, tree};
 use crate::outside::disk::Mounts;
 
 const LARGEST_FILE: u64 = 1 << 20;
-/// Lines of these are never shown: a secret may stand anywhere in them by mistake.
+/// Lines that contain these words are never shown, because a secret may be written there by mistake.
 const SECRETIVE: [&str; 2] = ["accounts", "password"];
 
-/// A value, and where each part of it stands.
+/// A value, and the place of each part of it.
 #[derive(Debug)]
 pub(super) struct ReadFile<T> {
     pub(super) value: T,
@@ -29,7 +29,7 @@ pub(super) struct ReadFile<T> {
 }
 
 impl<T> ReadFile<T> {
-    /// A mistake in what stands at a path; at the nearest part above it, if nothing does.
+    /// A mistake at a path, or at the nearest part above it that exists.
     pub(super) fn wrong(&self, path: &[&str], what: impl Into<String>, help: &str) -> Problem {
         self.problem(Weight::Error, path, what, help)
     }
@@ -48,7 +48,7 @@ impl<T> ReadFile<T> {
         Problem::new(&self.page, weight, Mistake { place, what: what.into(), help })
     }
 
-    /// The keys that stand there, whether or not what follows them is right.
+    /// The keys at a path, whether their values are right or wrong.
     pub(super) fn keys(&self, path: &[&str]) -> Vec<String> {
         match self.root.at(path).map(|node| &node.value) {
             Some(Value::Map { entries, .. }) => entries.iter().map(|(key, _)| key.text.clone()).collect(),
@@ -56,7 +56,7 @@ impl<T> ReadFile<T> {
         }
     }
 
-    /// Whether a list stands there that has something in it, right or wrong.
+    /// Whether there is a list with items, right or wrong.
     pub(super) fn has_items(&self, path: &[&str]) -> bool {
         matches!(self.root.at(path).map(|node| &node.value), Some(Value::List(items)) if !items.is_empty())
     }
@@ -65,7 +65,7 @@ impl<T> ReadFile<T> {
         self.root.at(path).is_some()
     }
 
-    /// The line on which something stands.
+    /// The line of a path.
     pub(super) fn line(&self, path: &[&str]) -> usize {
         self.wrong(path, "", "").line_and_column().map_or(0, |(line, _)| line)
     }
@@ -77,7 +77,7 @@ fn first_line(node: &Node, text: &str) -> tree::Spot {
     place.start..end
 }
 
-/// Reads a file; what is wrong goes into `problems`, and what is right is read all the same.
+/// Reads a file. Mistakes go into `problems`; the parts without mistakes are read all the same.
 pub(super) fn read<T: DeserializeOwned + PartialEq>(
     file: &Path,
     problems: &mut Vec<Problem>,
@@ -94,7 +94,8 @@ pub(super) fn read<T: DeserializeOwned + PartialEq>(
     }
 }
 
-/// What decides where letters go is not for everybody to write. A file system that may not answer is not asked.
+/// A mistake if everybody may write what decides where letters go. A file system that may not answer is not
+/// asked.
 pub(super) fn guarded(path: &Path, problems: &mut Vec<Problem>) {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     if Mounts::now().resolve(&absolute).1 {
@@ -124,13 +125,13 @@ pub(super) fn read_bytes<T: DeserializeOwned + PartialEq>(
     if mistakes.is_empty() {
         root = tree::read(&text, &mut mistakes);
         if root.is_none() && mistakes.is_empty() {
-            mistakes.push(Mistake { place: None, what: "there is nothing in it".to_owned(), help: None });
+            mistakes.push(Mistake { place: None, what: "it is empty".to_owned(), help: None });
         }
     }
     let mut hidden = Vec::new();
     match &root {
         Some(root) => SECRETIVE.iter().for_each(|key| root.values_of(key, &mut hidden)),
-        // What is no YAML may have a secret anywhere.
+        // A file that is not YAML may have a secret anywhere.
         None if SECRETIVE.iter().any(|key| text.contains(key)) => hidden.push(0..text.len()),
         None => {}
     }
@@ -149,7 +150,7 @@ pub(super) fn read_bytes<T: DeserializeOwned + PartialEq>(
     Some(ReadFile { value, page, root })
 }
 
-/// What two other readers of YAML make of it must be the same.
+/// Whether a second reader of YAML reads the same value.
 fn second_opinion<T: DeserializeOwned + PartialEq>(text: &str, ours: Option<&T>) -> Option<Mistake> {
     let options = serde_saphyr::options! {
         duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::Error,
@@ -161,7 +162,7 @@ fn second_opinion<T: DeserializeOwned + PartialEq>(text: &str, ours: Option<&T>)
     let saphyr = serde_saphyr::from_str_with_options::<T>(text, options).ok();
     let yaml = serde_yaml::from_str::<T>(text).ok();
     let agreed = saphyr.as_ref() == ours && yaml.as_ref() == ours && ours.is_some();
-    let what = "two readers of YAML do not understand this file in the same way".to_owned();
+    let what = "two YAML readers understand this file differently".to_owned();
     let help = Some("put texts and numbers that look like something else into quotes".to_owned());
     (!agreed).then_some(Mistake { place: None, what, help })
 }

@@ -1,4 +1,4 @@
-//! Expressions by their texts: a thousand folders with the same rules have each of them once.
+//! Compiled expressions by their texts: a thousand folders with the same rules share each of them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ impl Patterns {
         Ok(regex)
     }
 
-    /// A pattern in which `*` is anything and `?` one character.
+    /// A pattern in which `*` matches anything and `?` one character.
     pub(super) fn glob(&self, pattern: &str) -> Option<Arc<Regex>> {
         let escaped = regex::escape(pattern).replace(r"\*", ".*").replace(r"\?", ".");
         self.regex(&format!("^(?s:{escaped})$")).ok()

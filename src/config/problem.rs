@@ -1,5 +1,5 @@
-//! What is wrong in a file that people write, shown like a compiler's message: file, line, column, the
-//! line itself with a mark, and the remedy.
+//! A mistake in a file that people write, shown like a compiler's message: file, line, column, the line
+//! itself with a mark, and the remedy.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 
 use crate::domain::drop::showable;
 
-/// A mistake in a text, before it is known which file that is.
+/// A mistake in a text, before its file is known.
 #[derive(Debug, Clone)]
 pub(super) struct Mistake {
     pub(super) place: Option<Range<usize>>,
@@ -35,7 +35,7 @@ pub(super) struct Page {
     pub(super) hidden: Vec<Range<usize>>,
 }
 
-/// A secret may stand in the text by mistake.
+/// A secret may be in the text by mistake.
 impl fmt::Debug for Page {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Page").field("file", &self.file).finish_non_exhaustive()
@@ -44,9 +44,9 @@ impl fmt::Debug for Page {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// It can't be used like this.
+    /// The file cannot be used like this.
     Error,
-    /// It may be meant.
+    /// It may be meant, so the file is used.
     Warning,
 }
 
@@ -100,7 +100,7 @@ impl Problem {
         Self::new(&Arc::new(page), Weight::Error, mistake)
     }
 
-    /// Something else about the same place.
+    /// Another message about the same place.
     pub(super) fn saying(&self, what: String, help: &str) -> Self {
         Self { what, help: Some(help.to_owned()), ..self.clone() }
     }
@@ -128,15 +128,15 @@ impl Problem {
         }
     }
 
-    /// In one line, without what stands in the file: for the journal.
+    /// On one line, without the content of the file: for the journal.
     pub fn in_a_line(&self) -> String {
         let help = self.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
-        // Keys and names of the file may be quoted, whatever they hold.
+        // Keys and names from the file may be quoted, whatever they contain.
         let what = showable(&self.what.replace(char::is_whitespace, " "));
         format!("{}: {}{help}", self.position(), clipped(&what))
     }
 
-    /// As it is shown on a terminal.
+    /// For a terminal.
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let level = match self.weight {
@@ -162,7 +162,7 @@ impl Problem {
         renderer.render(&[group]).clone()
     }
 
-    /// The line with the mistake, and where in it; nothing of what is hidden.
+    /// The line with the mistake, and the mistake's range in it. Hidden parts are left out.
     fn shown(&self) -> Option<(usize, &str, Range<usize>)> {
         let place = self.place.clone()?;
         let text = &self.page.text;
@@ -184,7 +184,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// As much of a line as anybody reads.
+/// A line, shortened to what anybody reads.
 fn clipped(line: &str) -> String {
     const MOST: usize = 300;
     if line.chars().nth(MOST).is_none() {
@@ -193,7 +193,7 @@ fn clipped(line: &str) -> String {
     line.chars().take(MOST).chain(['…']).collect()
 }
 
-/// The beginning of the character at a byte.
+/// The beginning of the character that contains a byte.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

@@ -1,5 +1,5 @@
-//! A tree as serde reads it: a text stays the text that was written, and what YAML would take for
-//! something else must be in quotes.
+//! A tree as serde reads it. A text is exactly what was written, and what YAML would take for something else
+//! must be in quotes.
 
 use serde::de::{
     self, DeserializeSeed, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, Unexpected, VariantAccess,
@@ -22,15 +22,15 @@ impl<'a> Reader<'a> {
         text.parse().map_err(|_| wrong(&"a whole number, such as 20"))
     }
 
-    /// A text that YAML itself would take for something else must be in quotes.
+    /// The text. A text that YAML itself would take for something else must be in quotes.
     fn text(&self) -> Result<&'a str, Error> {
         match &self.0.value {
             Value::Scalar { text, plain: true } if is_ambiguous(text) => {
-                // The value itself is not repeated: it may be a part of somebody's address.
+                // The value itself is not repeated, because it may be part of an address.
                 let what = if text.is_empty() {
-                    "here should be a text"
+                    "expected a text"
                 } else {
-                    "without quotes this is no text to YAML"
+                    "without quotes, YAML does not read this as a text"
                 };
                 Err(de::Error::custom(format!("{what}\nwrite it in quotes, such as \"0600001\"")))
             }
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether some reader of YAML takes it for a number, a truth, a date or nothing.
+/// Whether some reader of YAML takes it for a number, a boolean, a date or null.
 fn is_ambiguous(text: &str) -> bool {
     let words =
         ["", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", ".nan", ".inf", "-.inf"];
@@ -49,7 +49,7 @@ fn is_ambiguous(text: &str) -> bool {
     let digits = plain.trim_start_matches(['+', '-']);
     let based = ["0x", "0o", "0b"].iter().find_map(|base| digits.strip_prefix(base));
     let number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') && plain.parse::<f64>().is_ok();
-    // 12:30 is a number to old readers, and 2026-11-20 a date; 1-2-3 is a text to all.
+    // Old readers take 12:30 for a number and 2026-11-20 for a date. To all of them 1-2-3 is a text.
     let all = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
     let time = digits.contains(':') && digits.split(':').all(all)
         || lower.len() == 10 && lower.split('-').map(str::len).eq([4, 2, 2]) && lower.split('-').all(all);
@@ -221,14 +221,14 @@ impl<'de> VariantAccess<'de> for Word<'de> {
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Error> {
-        Err(de::Error::custom("more should stand here"))
+        Err(de::Error::custom("more values are needed here"))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Error> {
-        Err(de::Error::custom("more should stand here"))
+        Err(de::Error::custom("more values are needed here"))
     }
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Error> {
-        Err(de::Error::custom("more should stand here"))
+        Err(de::Error::custom("more values are needed here"))
     }
 }

@@ -1,5 +1,5 @@
-//! Which keys a mapping can't do without: as the schemas say, which are made of the very types that are
-//! read. Serde alone would name the first one that is missing.
+//! The keys that a mapping must have, taken from the schemas, which are made from the types that are read.
+//! Serde alone would name only the first missing key.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::schema::schemas;
 
-/// Keys that a mapping may have, and those it must have.
+/// The keys that a mapping may have, and those that it must have.
 type Keys = (BTreeSet<String>, Vec<String>);
 
 static MAPPINGS: LazyLock<Vec<Keys>> = LazyLock::new(|| {
@@ -32,8 +32,8 @@ fn collect(schema: &Value, found: &mut Vec<Keys>) {
     }
 }
 
-/// What a mapping with these keys lacks besides the one that was missed: what every mapping lacks that
-/// it can be.
+/// The other keys that a mapping with these keys lacks: those missing in every kind of mapping that it can
+/// be.
 pub(super) fn lacking(present: &[&str], missed: &str) -> Vec<&'static str> {
     let can_be = |(may, must): &&Keys| {
         present.iter().all(|&key| may.contains(key)) && must.iter().any(|key| key == missed)

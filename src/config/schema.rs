@@ -1,11 +1,11 @@
-//! The JSON Schemas of what people write, made from the very types that read it.
+//! The JSON Schemas of the configuration, made from the types that read it.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 use super::{yaml, yaml_folder};
 
-/// Name and text of each schema, as they lie in `config/schema/`.
+/// Name and text of each schema, as in `config/schema/`.
 pub fn schemas() -> Vec<(&'static str, String)> {
     vec![
         ("mailchute.json", text::<yaml::Main>()),
@@ -17,7 +17,7 @@ pub fn schemas() -> Vec<(&'static str, String)> {
 
 fn text<T: JsonSchema>() -> String {
     let schema: Schema = SchemaSettings::draft07().into_generator().into_root_schema_for::<T>();
-    // A schema is made of texts and numbers; that it can be written is what the test of it shows.
+    // A schema has only texts and numbers, so writing it cannot fail. A test shows that.
     let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
     text.push('\n');
     text

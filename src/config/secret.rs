@@ -1,4 +1,4 @@
-//! Where a secret is; whatever else stands in its place is never repeated.
+//! The source of a secret. Anything else at its place is never repeated.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 use super::ConfigError;
 use crate::base::secret::Secret;
 
-/// Where a secret is; never the secret itself. Whatever else stands there is not repeated.
+/// The source of a secret, never the secret itself. Anything else at its place is not repeated.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum SecretSource {
     Credential(String),
@@ -20,7 +20,7 @@ pub(super) enum SecretSource {
 }
 
 impl SecretSource {
-    /// A file that is named relative to the configuration.
+    /// The source with its path made relative to the configuration's directory.
     pub(super) fn beside(self, dir: &Path) -> Self {
         match self {
             Self::File(path) => Self::File(dir.join(path)),
@@ -28,12 +28,12 @@ impl SecretSource {
         }
     }
 
-    /// Whether only the service manager gives it, and this process was not started by it.
+    /// Whether only the service manager provides it, and this process was not started by it.
     pub(super) fn is_elsewhere(&self) -> bool {
         matches!(self, Self::Credential(_)) && std::env::var_os("CREDENTIALS_DIRECTORY").is_none()
     }
 
-    /// Fetches it from where it is; `key` is where that is written.
+    /// Reads the secret from its source. `key` names the setting in messages.
     pub(super) fn fetch(&self, key: &str) -> Result<Secret, ConfigError> {
         let wrong = |why: String| ConfigError::one(Path::new(key), why);
         let secret = match self {
@@ -68,7 +68,7 @@ fn secret_file(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(unreadable)
 }
 
-const WHERE: &str = "the secret itself never stands here, only where it is\nwrite {credential: NAME}, {file: PATH} or \
+const WHERE: &str = "the secret itself must not be here, only its source\nwrite {credential: NAME}, {file: PATH} or \
                      {env: NAME}";
 
 impl<'de> Deserialize<'de> for SecretSource {

@@ -1,4 +1,4 @@
-//! Where how things stand is told.
+//! Where the status is served over HTTP.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use super::page::ReadFile;
 use super::problem::Problem;
 use super::yaml;
 
-/// Where how things stand is told, besides to commands.
+/// Where the status is served besides commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusSettings {
     pub listen: Listen,
@@ -34,12 +34,12 @@ pub(super) fn build(written: &ReadFile<yaml::Main>, problems: &mut Vec<Problem>)
             Some(StatusSettings { listen: Listen::Address(address), show_names: section.show_names })
         }
         Ok(_) => {
-            let help = "listen on 127.0.0.1, and let a proxy with a log-in tell others";
+            let help = "listen on 127.0.0.1, and let a proxy with a log-in serve others";
             wrong("other machines could read it, and there is no log-in", help);
             None
         }
         Err(_) => {
-            let what = "here should be an address and a port, or the path of a socket";
+            let what = "expected an address and a port, or the path of a socket";
             wrong(what, "write it as `127.0.0.1:8461` or `/run/mailchute-page/socket`");
             None
         }

@@ -1,5 +1,4 @@
-//! Reads a tree into a type, and finds every mistake on the way: what is wrong is struck out, and the
-//! rest is read again.
+//! Reads a tree into a type and finds every mistake: a wrong part is removed, and the rest is read again.
 
 use std::fmt;
 
@@ -9,11 +8,11 @@ use super::problem::Mistake;
 use super::reader::Reader;
 use super::tree::{Node, Spot, Value};
 
-/// Nobody mends more in one go.
+/// The maximum number of mistakes reported. Nobody mends more in one go.
 const MOST_MISTAKES: usize = 50;
 
-/// What is left of the value when all that is wrong in it is struck out, if that is still one. A missing
-/// key is not told where that key itself was struck out.
+/// The value that remains when all wrong parts are removed, if one remains. A key that was removed is not
+/// reported as missing.
 pub(super) fn read<T: DeserializeOwned>(root: &Node, mistakes: &mut Vec<Mistake>) -> Option<T> {
     let mut root = root.clone();
     let before = mistakes.len();
@@ -34,7 +33,7 @@ pub(super) fn read<T: DeserializeOwned>(root: &Node, mistakes: &mut Vec<Mistake>
     None
 }
 
-/// Takes out what stands at a place; `whole` takes out the mapping that lacks something.
+/// Removes what is at a place. `whole` removes the mapping that lacks something.
 fn strike(node: &mut Node, place: &Spot, whole: bool, meant: Option<&str>) -> bool {
     match &mut node.value {
         Value::Scalar { .. } => false,
@@ -64,9 +63,9 @@ pub(super) struct Error {
     pub(super) help: Option<String>,
     /// The first key that is missing.
     pub(super) missing: Option<&'static str>,
-    /// It is missing only because it was struck out.
+    /// It is missing only because it was removed.
     pub(super) follows: bool,
-    /// The key that was probably meant by an unknown one; it is not missing then.
+    /// The key that an unknown one was probably meant to be. It does not count as missing then.
     pub(super) meant: Option<String>,
 }
 
@@ -84,7 +83,7 @@ impl Error {
         self
     }
 
-    /// A mapping lacks these keys too. What was struck out of it is not told again.
+    /// Adds more keys that a mapping lacks. What was removed from it is not reported again.
     pub(super) fn lacking(self, others: Vec<&str>, struck: &[String]) -> Self {
         let mut keys: Vec<&str> = self.missing.into_iter().collect();
         keys.extend(others.into_iter().filter(|key| Some(*key) != self.missing));
@@ -100,7 +99,7 @@ impl Error {
 
 impl de::Error for Error {
     fn custom<T: fmt::Display>(said: T) -> Self {
-        // What would be right follows a line break.
+        // The remedy follows a line break.
         let said = said.to_string();
         let (what, help) = match said.split_once('\n') {
             Some((what, help)) => (what.to_owned(), Some(help.to_owned())),
@@ -110,11 +109,11 @@ impl de::Error for Error {
     }
 
     fn invalid_type(_: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::custom(format!("here should be {expected}"))
+        Self::custom(format!("expected {expected}"))
     }
 
     fn invalid_value(_: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::custom(format!("here should be {expected}"))
+        Self::custom(format!("expected {expected}"))
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
@@ -133,7 +132,7 @@ impl de::Error for Error {
     }
 }
 
-/// What was probably meant, or what there is.
+/// What was probably meant, or the list of what exists.
 fn instead(word: &str, known: &[&str]) -> String {
     match nearest(word, known) {
         Some(known) => format!("did you mean `{known}`?"),
@@ -146,7 +145,7 @@ fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     (distance <= 2.max(nearest.len() / 3)).then_some(nearest)
 }
 
-/// How many letters must be changed, added or left out.
+/// The number of letters that must be changed, added or removed.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

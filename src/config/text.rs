@@ -1,4 +1,4 @@
-//! A file's text before anything reads it as YAML: what editors and Japanese keyboards put into it.
+//! A file's text before it is read as YAML: what editors and Japanese keyboards put into it.
 
 use std::sync::LazyLock;
 
@@ -6,11 +6,11 @@ use regex::Regex;
 
 use super::problem::Mistake;
 
-/// A key that is followed by the colon of a Japanese keyboard.
+/// A key followed by the full-width colon of a Japanese keyboard.
 static WIDE_COLON: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?m)^[ \t\u{3000}]*(?:- +)?[A-Za-z_][A-Za-z0-9_]*[ ]*(：)").ok());
 
-/// The text of some bytes, and what of it would mislead whoever reads it as YAML.
+/// The text of the bytes, and the mistakes in it that would mislead a reader of YAML.
 pub(super) fn check(bytes: Vec<u8>, is_json: bool) -> (String, Vec<Mistake>) {
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -33,7 +33,7 @@ pub(super) fn check(bytes: Vec<u8>, is_json: bool) -> (String, Vec<Mistake>) {
     mistakes.extend(lines(&text).find_map(|(start, line)| indented(start, line, is_json)));
     let control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     if let Some((at, c)) = text.char_indices().find(|(_, c)| control(*c)) {
-        let what = format!("an invisible character (U+{:04X}) stands here", u32::from(c));
+        let what = format!("there is an invisible character (U+{:04X}) here", u32::from(c));
         mistakes.push(Mistake::at(at..at + c.len_utf8(), what).help("delete it"));
     }
     (text, mistakes)
@@ -47,7 +47,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// A line that is indented with something else than spaces.
+/// A line that is indented with something other than spaces.
 fn indented(start: usize, line: &str, is_json: bool) -> Option<Mistake> {
     let white = line.len() - line.trim_start_matches([' ', '\t', '\u{3000}']).len();
     let (indent, rest) = line.split_at(white);
@@ -58,10 +58,10 @@ fn indented(start: usize, line: &str, is_json: bool) -> Option<Mistake> {
     let place = start + at..start + at + c.len_utf8();
     match c {
         '\t' if is_json => None,
-        '\t' => Some(Mistake::at(place, "the line is indented with a tab").help("YAML wants spaces")),
+        '\t' => Some(Mistake::at(place, "the line is indented with a tab").help("YAML requires spaces")),
         _wide => Some(
             Mistake::at(place, "the line is indented with a full-width space")
-                .help("write spaces of half width"),
+                .help("write half-width spaces"),
         ),
     }
 }

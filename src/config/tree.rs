@@ -1,7 +1,7 @@
 //! YAML as it stands on the page: every node with its place, so that a mistake can be shown there.
 //!
-//! Nothing is expanded: anchors, aliases, tags and merge keys are mistakes of their own, so a file
-//! can't be larger than it looks. All such mistakes of a file are told, not only the first.
+//! Nothing is expanded: anchors, aliases, tags and merge keys are mistakes, so a file cannot be larger than
+//! it looks. All such mistakes are reported, not only the first.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use granit_parser::{Event, Parser, ScalarStyle};
 
 use super::problem::Mistake;
 
-/// Deeper than any configuration goes.
+/// The maximum depth. No configuration needs more.
 const DEEPEST: usize = 32;
 
 pub(super) type Spot = Range<usize>;
@@ -29,7 +29,7 @@ pub(super) enum Value {
     List(Vec<Node>),
     Map {
         entries: Vec<(KeySpot, Node)>,
-        /// Keys that were struck out because of a mistake in them.
+        /// Keys that were removed because of a mistake in them.
         struck: Vec<String>,
     },
 }
@@ -41,7 +41,7 @@ pub(super) struct KeySpot {
 }
 
 impl Node {
-    /// What stands at a path such as `rules.2.when`.
+    /// The node at a path such as `rules.2.when`.
     pub(super) fn at(&self, path: &[&str]) -> Option<&Node> {
         let Some((first, rest)) = path.split_first() else { return Some(self) };
         let inner = match &self.value {
@@ -54,7 +54,7 @@ impl Node {
         inner?.at(rest)
     }
 
-    /// Every mapping key with the place of its value, for what must not be shown.
+    /// The place of the value of every key `name`, for values that must not be shown.
     pub(super) fn values_of<'a>(&'a self, name: &'a str, found: &mut Vec<Spot>) {
         match &self.value {
             Value::Scalar { .. } => {}
@@ -71,7 +71,7 @@ impl Node {
     }
 }
 
-/// The one document of a text; `None` if it can't be read as YAML at all, or is empty.
+/// The only document of a text. `None` if it is empty or is not YAML at all.
 pub(super) fn read(text: &str, mistakes: &mut Vec<Mistake>) -> Option<Node> {
     let mut reader = Reader { events: Parser::new_from_str(text), text, mistakes, depth: 0 };
     match reader.document() {
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
 
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "the events of the parser grow; what is no node is none"
+        reason = "the events of the parser grow; an event without a node is not one"
     )]
     fn node(&mut self, event: Event<'a>, place: Spot) -> Result<Node, Mistake> {
         match event {
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
                 .push(Mistake::at(place.clone(), "an anchor (`&name`): write the value where it is needed"));
         }
         if tag {
-            self.mistakes.push(Mistake::at(place.clone(), "a tag (`!name`): leave it away"));
+            self.mistakes.push(Mistake::at(place.clone(), "a tag (`!name`): remove it"));
         }
     }
 
@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
             let node = self.node(event, place)?;
             let Some(key) = key else { continue };
             if entries.iter().any(|(known, _)| known.text == key.text) {
-                let what = format!("`{}` stands here for the second time", key.text);
+                let what = format!("`{}` is here for the second time", key.text);
                 self.mistakes.push(Mistake::at(key.place, what).help("keep one of the two"));
             } else {
                 entries.push((key, node));
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A key is a plain word; of any other there is a mistake and nothing to read.
+    /// A key must be a plain word. For any other key there is a mistake and nothing to read.
     fn key(&mut self, event: Event<'a>, place: Spot) -> Result<Option<KeySpot>, Mistake> {
         let node = self.node(event, place.clone())?;
         let Value::Scalar { text, .. } = node.value else {

@@ -20,14 +20,14 @@ const DAYS: [(&str, Weekday); 7] = [
     ("sun", Weekday::Sun),
 ];
 
-/// A word that is one text in YAML; an unquoted number is that text too.
+/// A word that is one text in YAML. An unquoted number counts as its text.
 macro_rules! word {
     ($type:ident, $name:literal, $pattern:literal, $example:literal) => {
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let text = from.deserialize_any(Text)?;
                 text.parse().map_err(|()| {
-                    D::Error::custom(format!("`{text}` is no {}\nwrite {}", $name, $example))
+                    D::Error::custom(format!("`{text}` is not a valid {}\nwrite {}", $name, $example))
                 })
             }
         }
@@ -68,7 +68,7 @@ impl Visitor<'_> for Text {
     }
 }
 
-/// From and to, both included, either open.
+/// From and to, both included. Either may be open.
 fn span<T: PartialOrd>(text: &str, read: impl Fn(&str) -> Option<T>) -> Result<(Option<T>, Option<T>), ()> {
     let Some((from, to)) = text.split_once("..") else {
         return Ok((Some(read(text).ok_or(())?), Some(read(text).ok_or(())?)));
@@ -151,7 +151,7 @@ word!(
     "`08:00..17:30`, or over midnight `22:00..06:00`"
 );
 
-/// How many in how long: `50 in 10m`.
+/// A number of letters within a time: `50 in 10m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Burst(pub u32, pub Duration);
 
@@ -168,7 +168,7 @@ impl FromStr for Burst {
 
 word!(Burst, "burst", r"^\d+ in .+$", "`50 in 10m`");
 
-/// A length of time: `2s`, `15m`, `1h 30m`, `30d`.
+/// A duration: `2s`, `15m`, `1h 30m`, `30d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Length(pub Duration);
 
@@ -209,7 +209,7 @@ impl<'de> Visitor<'de> for DayList {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Days, E> {
         text.parse().map_err(|()| {
-            E::custom(format!("`{text}` is no day of the week\nwrite `mon..fri`, `sat` or `[mon, wed]`"))
+            E::custom(format!("`{text}` is not a day of the week\nwrite `mon..fri`, `sat` or `[mon, wed]`"))
         })
     }
 

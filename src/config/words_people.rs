@@ -1,5 +1,4 @@
-//! The small languages of what concerns people: e-mail addresses, times that come again, how letters are
-//! released.
+//! The small languages of values about people: e-mail addresses, recurring times, how letters are released.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -31,7 +30,7 @@ word!(
     "`accounting@example.jp`, or `Accounting <accounting@example.jp>`"
 );
 
-/// Times that come again: `0 18 * * mon-fri`.
+/// Recurring times: `0 18 * * mon-fri`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Cron(pub CronLine);
 
@@ -45,20 +44,20 @@ impl FromStr for Cron {
 
 word!(
     Cron,
-    "time that comes again",
+    "recurring time",
     r"^\s*\S+(\s+\S+){4}\s*$",
     "five fields: minute, hour, day, month, weekday: `0 18 * * mon-fri`"
 );
 
-/// When letters of a folder go.
+/// When a folder's letters are posted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) enum Release {
-    /// At once.
+    /// Immediately.
     #[default]
     Automatic,
     /// Each letter waits until a person approves it.
     Approval,
-    /// They wait for the next of these times, and go together.
+    /// They wait for the next of these times and are posted together.
     At(Box<CronLine>),
 }
 

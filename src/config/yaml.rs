@@ -1,5 +1,5 @@
-//! `mailchute.yaml` and addresses as they are written: private mirrors, turned into what the rest works
-//! with in `mod.rs`. Their comments are the descriptions in the JSON Schemas.
+//! `mailchute.yaml` and addresses as they are written: private mirrors, which `mod.rs` turns into what the
+//! rest uses. Their comments are the descriptions in the JSON Schemas.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::words::texts::Language;
 pub(super) struct Main {
     /// Records and spool: a directory of mailchute's own on a local disk. Relative to this file.
     pub state: PathBuf,
-    /// Who pays. Names are yours to choose.
+    /// The accounts that pay. You choose their names.
     pub accounts: BTreeMap<String, AccountSettings>,
     /// The rules files of the folders. Relative to this file.
     #[serde(default = "folders")]
@@ -27,27 +27,27 @@ pub(super) struct Main {
     /// Senders that folders and sidecars may name.
     #[serde(default)]
     pub addresses: BTreeMap<String, AddressFile>,
-    /// Where days and hours of arrival count, and in which times are told.
+    /// The time zone for days and hours of arrival, and for all times that people read.
     #[serde(default = "time_zone")]
     pub time_zone: String,
-    /// What office people read in the folders.
+    /// The language of the texts in the folders.
     #[serde(default)]
     pub language: Language,
     #[serde(default)]
     pub network: Network,
-    /// Without it nobody is told anything by mail.
+    /// How people are notified by e-mail. Without it nobody is.
     pub email: Option<EmailSection>,
-    /// A page, probes and metrics over HTTP; without it only `mailchute status` can ask.
+    /// A page, probes and metrics over HTTP. Without it only `mailchute status` can ask.
     pub status: Option<StatusSection>,
 }
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StatusSection {
-    /// An address of this machine and a port: `127.0.0.1:8461`; or the path of a socket for a proxy that has
-    /// a log-in: `/run/mailchute-page/socket`. There is none here.
+    /// An address of this machine and a port: `127.0.0.1:8461`. Or the path of a socket for a proxy that has
+    /// a log-in, since mailchute has none: `/run/mailchute-page/socket`.
     pub listen: String,
-    /// Letters are found by their receiver's name too, and the page shows it.
+    /// Letters can be found by their receiver's name too, and the page shows it.
     #[serde(default)]
     pub show_names: bool,
 }
@@ -70,7 +70,7 @@ pub(super) struct AccountSettings {
     /// Base address of the authorization server.
     pub auth_url: String,
     pub client_id: String,
-    /// Never the secret itself, but where it is.
+    /// Where the secret is, never the secret itself.
     pub client_secret: SecretSource,
 }
 
@@ -84,9 +84,9 @@ pub(super) struct Network {
     pub call_timeout: Length,
     /// A whole upload or download
     pub transfer_timeout: Length,
-    /// The first wait before the same is tried again; others follow from it
+    /// The first wait before a step is tried again; the others follow from it
     pub quickest_retry: Length,
-    /// The longest wait before something free of charge is tried again
+    /// The longest wait before a step that costs nothing is tried again
     pub slowest_retry: Length,
 }
 
@@ -106,20 +106,21 @@ impl Default for Network {
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EmailSection {
-    /// Whom the mails come from.
+    /// The sender of the e-mails.
     pub from: Email,
-    /// Who hears of what is no folder's: a paused account, a share that is away, a disk that is full.
+    /// Operators: they are told of what concerns no folder, such as a paused account, a share that is away, a
+    /// full disk.
     #[serde(default)]
     pub operators: Vec<Email>,
     /// The mail server.
     pub smtp: Option<Smtp>,
-    /// Instead of a mail server: each mail becomes a file here, for trials. Relative to this file.
+    /// Instead of a mail server: each e-mail becomes a file here, for trials. Relative to this file.
     pub directory: Option<PathBuf>,
-    /// Letters of a folder that ship within this time are told in one mail; 0s for one each.
+    /// Letters of a folder that ship within this time share one e-mail. 0s for one each.
     #[serde(default = "quarter_hour")]
     pub together: Length,
     pub digest: Option<DigestTimes>,
-    /// Templates of your own, named as `mailchute templates DIR` writes them. Relative to this file.
+    /// Your own templates, named as `mailchute templates DIR` writes them. Relative to this file.
     #[serde(default = "templates")]
     pub templates: PathBuf,
 }
@@ -141,35 +142,35 @@ pub(super) struct Smtp {
     #[serde(default)]
     pub tls: Tls,
     pub user: Option<String>,
-    /// Never the password itself, but where it is.
+    /// Where the password is, never the password itself.
     pub password: Option<SecretSource>,
     /// A PEM file with the authority that signed the server's certificate, instead of the system's.
     pub ca: Option<PathBuf>,
-    /// What this machine calls itself there; its own name if not given.
+    /// The name by which this machine introduces itself there. Its own name if missing.
     pub hello: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Tls {
-    /// The connection becomes TLS before anything is said, or nothing is sent.
+    /// The connection becomes TLS before anything else is sent. If it cannot, nothing is sent.
     #[default]
     Starttls,
     /// TLS from the first byte.
     Implicit,
-    /// Only to this machine itself.
+    /// No TLS. Only to this machine itself.
     None,
 }
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DigestTimes {
-    /// When, as a cron line in the time zone: `0 18 * * mon-fri`.
+    /// The time, as a cron line in the time zone: `0 18 * * mon-fri`.
     pub at: Cron,
     pub to: Vec<Email>,
 }
 
-/// An address; a receiver's also has an honorific.
+/// An address. A receiver's also has an honorific.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AddressFile {
@@ -182,6 +183,6 @@ pub(super) struct AddressFile {
     pub city: String,
     pub address1: String,
     pub name: String,
-    /// What follows a receiver's name; 様 if not given
+    /// The word after a receiver's name; 様 if missing
     pub honorific: Option<String>,
 }

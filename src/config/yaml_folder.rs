@@ -1,5 +1,5 @@
-//! A folder's rules file and a sidecar as they are written: private mirrors, turned into what the rest
-//! works with in `folder.rs`. Their comments are the descriptions in the JSON Schemas.
+//! A folder's rules file and a sidecar as they are written: private mirrors, which `folder.rs` turns into
+//! what the rest uses. Their comments are the descriptions in the JSON Schemas.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,14 +20,15 @@ use crate::domain::letter::{Color, Duplex, Print, Shipping, Staple};
 pub(super) struct Folder {
     /// The hot folder. Relative to this file.
     pub path: PathBuf,
-    /// `no`: nothing is taken in any more; what was goes on, and can be approved and cancelled.
+    /// `no` retires the folder: nothing more is taken in; its letters continue and can be approved and
+    /// cancelled.
     #[serde(default)]
     pub accept: Accept,
-    /// The account that pays; the only one if not given.
+    /// The account that pays. May be left out if there is only one.
     pub account: Option<String>,
     #[serde(default)]
     pub watch: Watch,
-    /// What a letter is: a PDF of its own, or a subfolder of 1 to 10 PDFs.
+    /// What becomes one letter: a PDF, or a subfolder of 1 to 10 PDFs.
     #[serde(default)]
     pub letter: LetterKind,
     /// A name from mailchute.yaml, or an address written out.
@@ -37,7 +38,7 @@ pub(super) struct Folder {
     pub release: Release,
     #[serde(default)]
     pub approval: Approval,
-    /// What lies in the folder when it is watched for the first time, or when a share comes back.
+    /// What happens to files that are there when the folder is first watched, or when a share comes back.
     #[serde(default)]
     pub first_start: FirstStart,
     /// How long a PDF waits for the sidecar that it needs before it is held.
@@ -52,7 +53,7 @@ pub(super) struct Folder {
     pub notify: Notify,
     #[serde(default)]
     pub keep: Keep,
-    /// What its letters are put down to in `mailchute report`.
+    /// The cost centre that its letters have in `mailchute report`.
     pub cost_centre: Option<String>,
     /// The names of the subfolders that people see.
     #[serde(default)]
@@ -69,36 +70,36 @@ fn ten_minutes() -> Length {
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Watch {
-    /// auto asks the filesystem; on a network share only polling sees what others write.
+    /// auto asks the file system. On a network share only polling sees what others write.
     pub mode: WatchMode,
-    /// How long a drop must have been still: 5s, on a network share 15s.
+    /// How long a drop must be unchanged: 5s, on a network share 15s.
     pub settle: Option<Length>,
-    /// How long what may not be whole is waited for before it is judged: 2m.
+    /// How long a drop that may be incomplete must be unchanged before it is decided: 2m.
     pub incomplete: Option<Length>,
-    /// How often it is looked at without a hint: 1m, where hints can't be had 5s.
+    /// How often the folder is looked at without an event: 1m, where events are not available 5s.
     pub poll: Option<Length>,
-    /// Names to be left alone, besides the usual litter: `*.bak`.
+    /// Names to ignore, besides temporary files of known programs: `*.bak`.
     pub ignore: Vec<String>,
 }
 
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Approval {
-    /// Whoever dropped a file can't approve it: the approver copies it into `Approve`, and the copy
-    /// must belong to another user. Needs a share where each person's files are that person's.
+    /// The person who dropped a file cannot approve it. The approver copies it into `Approve`, and the copy
+    /// must belong to another user. Requires a share with per-user file ownership.
     pub not_by_owner: bool,
 }
 
-/// Who is told what; `email` in mailchute.yaml says how.
+/// Who is notified of what. `email` in mailchute.yaml says how.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Notify {
-    /// With the tracking number, as soon as it is there.
+    /// With the tracking number, as soon as there is one.
     pub shipped: Vec<Email>,
     pub rejected: Vec<Email>,
-    /// What waits for a person, and what to do.
+    /// Letters and drops that wait for a person, with what to do.
     pub held: Vec<Email>,
-    /// How a cancelling ended.
+    /// How a cancellation ended.
     pub cancelled: Vec<Email>,
     pub card_declined: Vec<Email>,
 }
@@ -107,14 +108,14 @@ pub(super) struct Notify {
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Keep {
-    /// Fetches each PDF as it is printed and lays it beside the original: NAME.sealed.pdf.
+    /// Fetches each PDF as it is printed and places it beside the original: NAME.sealed.pdf.
     pub sealed_pdf: bool,
     /// mailchute's own copies, after the letter has ended.
     pub spool: Length,
-    /// What of a letter lies in Sent and Cancelled, after it has ended; for ever if not given.
+    /// The files in Sent and Cancelled, after the letter has ended. For ever if missing.
     pub originals: Option<Length>,
-    /// Receivers and names of files in mailchute's records, after the letter has ended; for ever if not
-    /// given. Not before the originals are removed.
+    /// Receivers and file names in mailchute's records, after the letter has ended. For ever if missing. Not
+    /// removed before the originals.
     pub history: Option<Length>,
 }
 
@@ -128,10 +129,10 @@ impl Default for Keep {
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Limits {
-    /// What is more on a day waits for a person.
+    /// Beyond this number on a day, letters wait for a person.
     pub letters_per_day: Option<u32>,
     pub sheets_per_day: Option<u32>,
-    /// `50 in 10m`: what comes faster waits for a person.
+    /// `50 in 10m`: letters that come faster wait for a person.
     pub burst: Option<Burst>,
 }
 
@@ -140,7 +141,7 @@ pub(super) struct Limits {
 pub(super) struct Duplicates {
     /// What happens to a letter with the same documents to the same receiver.
     pub action: DuplicateAction,
-    /// How long ago the earlier one may have been.
+    /// How long ago the earlier letter may be.
     pub within: Length,
 }
 
@@ -160,14 +161,14 @@ pub(super) enum DuplicateAction {
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AddressBook {
-    /// CSV with a line of headings, UTF-8 or as Excel writes it (CP932). Relative to this file.
+    /// CSV with a heading line, in UTF-8 or as Excel writes it (CP932). Relative to this file.
     pub file: PathBuf,
-    /// The heading of the column that rules look in.
+    /// The heading of the column that rules search.
     pub key: String,
-    /// How long it must have been unchanged before it is used; a minute while its last line has no end.
+    /// How long it must be unchanged before it is used. One minute while its last line has no line end.
     #[serde(default = "book_settle")]
     pub settle: Length,
-    /// The headings of the other columns, where they are not named as here.
+    /// The headings of the other columns, where they differ from the names here.
     #[serde(default)]
     pub columns: Columns,
 }
@@ -209,9 +210,9 @@ pub(super) struct Shelf {
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
-    /// What people call it.
+    /// The rule's name for people.
     pub name: String,
-    /// All of these must hold; none means always.
+    /// All of these must hold. Without conditions the rule always matches.
     #[serde(default)]
     pub when: When,
     pub receiver: ReceiverKind,
@@ -221,17 +222,17 @@ pub(super) struct Rule {
     /// How every document is printed.
     #[serde(default)]
     pub print: Print,
-    /// How documents with certain names are printed instead; the first that fits.
+    /// How documents with certain names are printed instead. The first match counts.
     #[serde(default)]
     pub print_files: Vec<PrintFile>,
-    /// A letter pack for the answer is enclosed; `{}`, or with the address it returns to.
+    /// Encloses a letter pack for the reply: `{}`, or with its return address.
     pub reply_letterpack: Option<ReplyLetterpack>,
 }
 
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct When {
-    /// A regular expression; a group `(?<customer>…)` can be used as `{customer}`.
+    /// A regular expression. A group `(?<customer>…)` can be used as `{customer}`.
     pub file_name: Option<String>,
     /// Of all documents together.
     pub pages: Option<PageRange>,
@@ -273,6 +274,6 @@ pub(super) struct Sidecar {
     pub shipping: Option<Shipping>,
     pub print: Option<Print>,
     pub reply_letterpack: Option<ReplyLetterpack>,
-    /// How many pages there must be in all.
+    /// The total number of pages that is required.
     pub pages: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! What only the running daemon knows of how things stand.
+//! What only the running daemon knows about its state.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::domain::limits::Terms;
 use crate::loops::dispatch::Account;
 use crate::loops::folders::{Registered, Registry};
 
-/// What takes longer is worth telling.
+/// A wait longer than this is reported.
 const LONG: Duration = Duration::from_secs(30);
 
-pub(super) struct Knowing {
+pub(super) struct LiveSources {
     since: Time,
     pub(super) clock: Clock,
     manager: Arc<Manager>,
@@ -24,7 +24,7 @@ pub(super) struct Knowing {
     pulses: Vec<Pulse>,
 }
 
-impl Knowing {
+impl LiveSources {
     pub(super) fn new(
         clock: Clock,
         manager: &Arc<Manager>,

@@ -1,4 +1,4 @@
-//! The five loops, each a task of its own: what hangs in one holds up no other.
+//! The five loops, each a task of its own, so one that hangs holds up no other.
 
 use std::io;
 use std::time::Duration;
@@ -18,16 +18,16 @@ use crate::loops::intake::Intake;
 use crate::loops::originals::Shelves;
 use crate::loops::retention::Retention;
 
-/// Folders have threads of their own: a share that hangs must not hold up what is being posted.
+/// Folders have threads of their own, because a share that hangs must not hold up what is being posted.
 const FOLDER_THREADS: usize = 8;
 /// What becomes due in a burst within this time is done together.
 const TOGETHER: Duration = Duration::from_millis(25);
-/// What is kept is looked at this often, even if nobody rings.
+/// Retention looks this often, even if its bell does not ring.
 const KEEPS: Duration = Duration::from_mins(10);
-/// Commands that find no bell are noticed this soon.
+/// Without a bell, commands are noticed within this time.
 const LOOKS_WITHOUT_BELL: Duration = Duration::from_secs(2);
-/// A call that is under way when the daemon is asked to end has this long for its answer. What has no
-/// answer by then is asked about at the next start.
+/// How long a running call may take when the daemon is asked to end. A call without an answer by then is
+/// asked about at the next start.
 const LAST_REQUESTS: Duration = Duration::from_secs(8);
 
 /// What the loops work on.
@@ -45,11 +45,11 @@ pub(super) struct Loops {
     beside: JoinSet<anyhow::Result<()>>,
     threads: Runtime,
     stopping: watch::Sender<bool>,
-    /// Changed by each look at the letters; true once every account has answered or is known not to.
+    /// Changed by each look at the letters. True once every account has answered or is known not to.
     pub(super) heard: watch::Receiver<bool>,
     /// True once every folder has been looked at.
     pub(super) watching: watch::Receiver<bool>,
-    /// The first is that of the letters.
+    /// The first is that of the dispatch loop.
     pub(super) pulses: Vec<Pulse>,
 }
 
@@ -91,7 +91,7 @@ impl Loops {
         Ok(Self { letters, beside, threads, stopping, heard, watching, pulses })
     }
 
-    /// Resolves when one of them ends, and says why.
+    /// Resolves when one of them ends, with the reason.
     pub(super) async fn ended(&mut self) -> anyhow::Result<()> {
         tokio::select! {
             ended = &mut self.letters => ended?,
@@ -99,8 +99,8 @@ impl Loops {
         }
     }
 
-    /// Nothing more is begun. If all is well, letters come to the end of the step they are in. What the
-    /// other loops are in the middle of is found again at the next start.
+    /// Begins nothing more. If `is_well`, letters reach the end of their present step. What the other loops
+    /// were doing is resumed at the next start.
     pub(super) async fn end(mut self, is_well: bool) -> anyhow::Result<()> {
         self.stopping.send_replace(true);
         let mut ended = Ok(());

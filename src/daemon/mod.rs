@@ -1,4 +1,4 @@
-//! The daemon put together: opened, started, stopped in order.
+//! The composed daemon: opened, started and stopped in order.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -27,15 +27,15 @@ use crate::outside::journal;
 use crate::outside::pdf::Inspector;
 use crate::outside::spool::Spool;
 use crate::outside::store::{Bell, Desk, Home, Store};
-use live::Knowing;
+use live::LiveSources;
 use loops::{Loops, Tickers};
 use pulse::keep_alive;
 
 /// Wakes the loops at configured times.
 pub mod schedule;
-/// How everything stands, told over HTTP.
+/// The status over HTTP.
 pub mod status;
-/// What the service manager is told.
+/// Messages to the service manager.
 pub mod systemd;
 
 mod live;
@@ -46,21 +46,21 @@ mod tell;
 mod ticker;
 
 const LAST_REVOCATION: Duration = Duration::from_secs(1);
-/// At least this often everything is looked at, whether anybody knocked or not.
+/// The longest time between two looks, whether a bell rang or not.
 const LOOKS: Duration = Duration::from_secs(30);
 
-/// What a daemon is run with besides its configuration.
+/// How a daemon is run, besides its configuration.
 #[derive(Debug)]
 pub struct Run {
     pub clock: Clock,
-    /// The records were put back from a backup.
+    /// The records were restored from a backup.
     pub after_restore: bool,
-    /// The configuration may have been saved only half when it was read: its files must have been unchanged for a
+    /// The configuration may have been half saved when it was read. Its files must have been unchanged for a
     /// while before drops are decided by it.
     pub may_be_half_saved: bool,
     /// The program whose child counts pages.
     pub inspector: Inspector,
-    /// Told when the configuration is to be read again.
+    /// Notified when the configuration must be read again.
     pub reload: Arc<Notify>,
     pub manager: Manager,
 }
@@ -96,12 +96,12 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
         clock.clone(),
         &bells,
     );
-    // What this run began with is right, whatever an earlier one was given.
+    // The configuration of this start is valid, whatever an earlier run had.
     outbox.configuration(None).await?;
     let shelves = Shelves::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), bells.clone());
     let tickers = Tickers { dispatch, intake, shelves, outbox: Arc::clone(&outbox), keeper };
     let mut loops = Loops::start(tickers, &bells, &clock, bell.is_some())?;
-    let knowing = Knowing::new(clock, &manager, &accounts, &registry, &loops);
+    let knowing = LiveSources::new(clock, &manager, &accounts, &registry, &loops);
     let (heard, watching, letters) = (loops.heard.clone(), loops.watching.clone(), loops.pulses[0].clone());
     let (tells, reloads, rings) = (tell(knowing, &config, meter), Arc::clone(&manager), bells.clone());
     let beside = [
@@ -113,7 +113,7 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
         tokio::spawn(pass_on(bell, rings)),
     ];
     let ended = supervise(&mut loops, &store, stop).await;
-    // Whatever ended it: nothing more is begun, what is durable stays, the database is closed properly.
+    // Whatever ended it: nothing more is begun, what is durable stays, and the database is closed properly.
     if ended.is_ok() {
         journal::stopping();
     }
@@ -127,7 +127,7 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     ended
 }
 
-/// What commands ring is heard by the loop of the letters.
+/// Passes the bell that commands ring on to the dispatch loop.
 async fn pass_on(bell: Option<Bell>, bells: Bells) {
     let Some(bell) = bell else { return };
     loop {
@@ -154,14 +154,14 @@ async fn supervise(loops: &mut Loops, store: &Store, stop: impl Future<Output = 
     ended
 }
 
-/// Lets go of the accounts' tokens.
+/// Revokes the accounts' tokens.
 async fn revoke(accounts: &[Arc<Account>]) {
     for account in accounts {
         account.client.revoke().await;
     }
 }
 
-/// Looks through a database that was too large for that at the start; ends only if it is damaged.
+/// Checks a database that was too large for a check at the start. Returns only if it is damaged.
 async fn found_damaged(home: Home) {
     let look = move || match home.is_large() {
         Ok(true) => !matches!(Desk::open(home.dir()).and_then(|desk| desk.soundness()), Ok(None)),
@@ -172,7 +172,7 @@ async fn found_damaged(home: Home) {
     }
 }
 
-/// The records, made one; and what they say of this configuration.
+/// Opens the records, and compares them with this configuration.
 async fn open(
     config: &Config,
     reach: &Arc<Reach>,
@@ -192,7 +192,7 @@ async fn open(
     Ok(Arc::new(store))
 }
 
-/// The folders in force; drops wait if the files may not be finished.
+/// The folders in force. Drops wait if the files may be unfinished.
 fn registry(config: &mut Config, may_be_half_saved: bool) -> Arc<Registry> {
     let registry = Registry::new(std::mem::take(&mut config.folders));
     let on_disk = std::mem::take(&mut config.on_disk);
@@ -204,8 +204,8 @@ fn registry(config: &mut Config, may_be_half_saved: bool) -> Arc<Registry> {
     Arc::new(registry)
 }
 
-/// Tells how things stand to whoever asks.
-fn tell(knowing: Knowing, config: &Config, meter: Meter) -> impl Future<Output = ()> + use<> {
+/// Serves the status.
+fn tell(knowing: LiveSources, config: &Config, meter: Meter) -> impl Future<Output = ()> + use<> {
     let status = config.status.clone();
     let source = Source {
         state: config.state.clone(),
@@ -232,7 +232,7 @@ fn accounts(config: &Config, clock: &Clock, meter: &Meter) -> anyhow::Result<Vec
     Ok(accounts)
 }
 
-/// Clients of their own for those who fetch sealed PDFs: whatever hangs there holds up no letter.
+/// Separate clients for sealed PDFs, so that a download that hangs holds up no letter.
 fn clients(config: &Config, clock: &Clock, meter: &Meter) -> anyhow::Result<BTreeMap<String, Client>> {
     Ok(accounts(config, clock, meter)?.into_iter().map(|account| (account.name, account.client)).collect())
 }

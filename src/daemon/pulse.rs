@@ -1,7 +1,7 @@
-//! Whether each loop still gets anywhere: since when it has been at what it does.
+//! Whether each loop still makes progress: since when it has been busy with its present work.
 //!
-//! The service manager hears that we live as long as the loops do that depend on nothing but this
-//! machine. What touches a share or a mail server may have to wait for it, and no restart would help.
+//! The watchdog is notified while the loops progress that depend only on this machine. Loops that use a share
+//! or a mail server may have to wait for it, and a restart would not help.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::outside::store::Store;
 pub(super) struct Pulse {
     pub(super) name: &'static str,
     epoch: Instant,
-    /// When it began what it is at, in milliseconds since then, from 1; 0 while it rests.
+    /// When its present work began, in milliseconds since the start, from 1. 0 while it is idle.
     since: Arc<AtomicU64>,
 }
 
@@ -35,7 +35,7 @@ impl Pulse {
         self.since.store(0, Ordering::Relaxed);
     }
 
-    /// For how long it has been at one thing.
+    /// How long it has been busy with its present work.
     pub(super) fn at_it_for(&self) -> Duration {
         match self.since.load(Ordering::Relaxed) {
             0 => Duration::ZERO,
@@ -44,23 +44,24 @@ impl Pulse {
     }
 }
 
-/// Feeds the watchdog as long as all of these get somewhere, and the store takes what is written.
+/// Notifies the watchdog while all of these make progress and the store can write.
 pub(super) async fn keep_alive(manager: Arc<Manager>, store: Arc<Store>, pulses: Vec<Pulse>) {
     let Some(patience) = manager.patience() else { return };
     let beat = patience / 4;
     let mut told = false;
     loop {
-        let stuck = pulses.iter().find(|pulse| pulse.at_it_for() > patience / 2).map(|pulse| pulse.name);
+        let stuck = pulses.iter().find(|pulse| pulse.at_it_for() > patience / 2);
+        let stuck = stuck.map(|pulse| (format!("the loop `{}`", pulse.name), pulse.at_it_for()));
         let stuck = match timeout(beat, store.takes_writes()).await {
             Ok(()) => stuck,
-            Err(_elapsed) => Some("store"),
+            Err(_elapsed) => Some(("the database".to_owned(), beat)),
         };
-        match stuck {
+        match &stuck {
             None => {
                 told = false;
                 manager.alive();
             }
-            Some(name) if !std::mem::replace(&mut told, true) => journal::stuck(name),
+            Some((what, long)) if !std::mem::replace(&mut told, true) => journal::stuck(what, *long),
             Some(_) => {}
         }
         sleep(if stuck.is_some() { beat / 4 } else { beat }).await;

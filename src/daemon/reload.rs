@@ -1,4 +1,4 @@
-//! The configuration read again: when asked to, or when one of its files was saved. All or nothing.
+//! Reads the configuration again, when asked to or when one of its files was saved. All or nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::outside::hot::Reach;
 use crate::outside::journal;
 use crate::outside::store::Store;
 
-/// A saved file is put in force when it has been unchanged for this long: half of it may be there before.
+/// How long a saved file must be unchanged before it is put in force. Before that it may be half saved.
 pub(super) const UNCHANGED: Duration = Duration::from_secs(3);
-/// The same when a person asks for it.
+/// How long if a person asks for a reload.
 const ASKED: Duration = Duration::from_millis(300);
-/// What asks for less than before comes into force when it has been unchanged for this long.
+/// How long if it asks for less than before.
 const LOOSER: Duration = Duration::from_secs(30);
-/// Operators hear of files that keep changing after this.
+/// Operators are told of files that keep changing after this time.
 const ALARM_AFTER: Duration = Duration::from_secs(15);
 
 #[derive(Debug)]
@@ -34,10 +34,10 @@ pub(super) struct Reloading {
     store: Arc<Store>,
     reach: Arc<Reach>,
     asked: Arc<Notify>,
-    /// Hints that a file was saved end with it.
+    /// Hints that a file was saved, for as long as this exists.
     _watcher: Option<RecommendedWatcher>,
     saved: Arc<Notify>,
-    /// What only a new start can change, as it is in force.
+    /// The parts in force that only a new start can change.
     fixed: String,
 }
 
@@ -54,7 +54,7 @@ impl Reloading {
             let beside =
                 config.file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
             for dir in [beside.to_owned(), config.rules_dir.clone()] {
-                // Where nothing can be watched, SIGHUP is left.
+                // Where nothing can be watched, SIGHUP remains.
                 drop(watcher.watch(&dir, RecursiveMode::NonRecursive));
             }
             watcher
@@ -77,19 +77,20 @@ impl Reloading {
             let quiet = tokio::select! {
                 () = self.asked.notified() => ASKED,
                 () = self.saved.notified() => {
-                    // Something beside the files may be written all the time.
+                    // Another file in the directory may be written all the time.
                     sleep(ASKED).await;
                     UNCHANGED
                 }
-                // A drop met files that no event told of.
+                // A drop met files that no event reported.
                 () = registry.changed() => UNCHANGED,
             };
             if quiet == UNCHANGED && registry.is_decided_by(&FilesOnDisk::look(&self.file)) {
-                // Our own reading, or a state file beside them.
+                // Our own reading, or a state file in the same directory.
                 continue;
             }
             let (on_disk, read, is_asked) = self.read_settled(quiet, &registry, &outbox).await;
-            // What belongs to the start is no reload: the service manager would take its end for the start's.
+            // The first reading belongs to the start and is not a reload: the service manager would take its
+            // end for the end of the start.
             let is_reload = is_asked || !registry.is_unfinished();
             if is_reload {
                 manager.reloading();
@@ -103,7 +104,7 @@ impl Reloading {
             };
             registry.set_has_mistakes(wrong.is_some());
             registry.decided_by(on_disk);
-            // What the store can't take now is said at the next change.
+            // What the store cannot record now is reported at the next change.
             drop(outbox.configuration(wrong).await);
             if is_reload {
                 manager.reloaded();
@@ -113,9 +114,9 @@ impl Reloading {
         }
     }
 
-    /// Reads the configuration when its files have been unchanged for `quiet`, and takes only what they said
-    /// both before and after that. What asks for less than before must be unchanged for longer, unless a person
-    /// asks for it. Gives too whether one did.
+    /// Reads the configuration once its files have been unchanged for `quiet`, and uses it only if they were
+    /// the same before and after. A configuration that asks for less must be unchanged for longer, unless a
+    /// person asks for the reload. The boolean says whether one did.
     async fn read_settled(
         &self,
         mut quiet: Duration,
@@ -144,7 +145,7 @@ impl Reloading {
                 if now == before {
                     journal::looser(&less, LOOSER);
                     quiet = LOOSER.saturating_sub(UNCHANGED);
-                    // It is unchanged, and only waits.
+                    // It is unchanged and only waits.
                     alarm_at = Instant::now() + LOOSER + ALARM_AFTER;
                     continue;
                 }
@@ -158,7 +159,7 @@ impl Reloading {
         }
     }
 
-    /// Gives the times that come again, or all mistakes.
+    /// Returns the recurring times, or all mistakes.
     async fn put_in_force(
         &self,
         read: Result<Config, ConfigError>,
@@ -206,7 +207,7 @@ impl Reloading {
     }
 }
 
-/// In which of its folders a configuration asks for less than the one in force.
+/// Where a configuration asks for less than the one in force, folder by folder.
 fn asks_less(registry: &Registry, new: &Config) -> Vec<String> {
     let present = registry.all();
     let before = |folder: &Folder| {
@@ -217,7 +218,7 @@ fn asks_less(registry: &Registry, new: &Config) -> Vec<String> {
     new.folders.iter().filter_map(less).flatten().collect()
 }
 
-/// The times that come again: when the digest is due, and when letters wait to be posted together.
+/// The recurring times: the digest, and posting times.
 pub(super) fn times(config: &Config, bells: &Bells) -> Vec<Waking> {
     let digest = config.email.as_ref().and_then(|email| email.digest.as_ref());
     let digest = digest.map(|digest| (digest.at.clone(), config.zone, Arc::clone(&bells.mails)));
@@ -227,7 +228,7 @@ pub(super) fn times(config: &Config, bells: &Bells) -> Vec<Waking> {
     digest.into_iter().chain(posting).collect()
 }
 
-/// Without it the loops still look every half minute.
+/// Without the schedule the loops still look every 30 s.
 async fn keep_time(schedule: &mut Schedule, waking: Vec<Waking>) {
     if let Err(error) = schedule.replace(waking).await {
         journal::no_schedule(&error);

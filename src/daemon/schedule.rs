@@ -1,6 +1,7 @@
-//! Wakes the loops at times that are configured as cron lines; what is due stands in the store.
+//! Wakes the loops at times that are configured as cron lines. What is due is in the store.
 //!
-//! Only where such a line is configured: the scheduler looks twice a second, and an idle daemon is idle.
+//! It runs only if such a line is configured: the scheduler looks twice a second, and an idle daemon should
+//! be idle.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
 
 use crate::base::clock::CronLine;
 
-/// A time that comes again, and who is woken then.
+/// A recurring time, and whom it wakes.
 pub type Waking = (CronLine, Tz, Arc<Notify>);
 
 /// Ends with [`Schedule::stop`].
@@ -24,7 +25,7 @@ impl std::fmt::Debug for Schedule {
 }
 
 impl Schedule {
-    /// Wakes at these times from now on, instead of those before.
+    /// Replaces the times.
     pub async fn replace(&mut self, times: Vec<Waking>) -> Result<(), JobSchedulerError> {
         self.stop().await;
         if times.is_empty() {

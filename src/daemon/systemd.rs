@@ -1,6 +1,6 @@
-//! What the service manager is told: ready, reloading, stopping, how things stand, and that we live.
+//! Messages to the service manager: ready, reloading, stopping, the status, and the watchdog.
 //!
-//! Without one (`NOTIFY_SOCKET` is not set) nothing is told. What it does not take is no reason to stop.
+//! Without `NOTIFY_SOCKET` nothing is sent. A failure to send is no reason to stop.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,16 +11,16 @@ use sd_notify::NotifyState;
 #[derive(Debug, Default)]
 pub struct Manager {
     listens: bool,
-    /// Whether it knows that we are ready.
+    /// Whether it was told that we are ready.
     ready: AtomicBool,
-    /// It restarts us if it hears nothing for so long.
+    /// It restarts us if it hears nothing for this long.
     patience: Option<Duration>,
-    /// What it was last told of how things stand.
+    /// The last status that was sent.
     said: Mutex<String>,
 }
 
 impl Manager {
-    /// The one that started this process, if any.
+    /// The service manager that started this process, if any.
     pub fn of_this_process() -> Self {
         let listens = std::env::var_os("NOTIFY_SOCKET").is_some();
         Self {
@@ -35,7 +35,7 @@ impl Manager {
         self.patience
     }
 
-    /// Whether anybody listens.
+    /// Whether there is one.
     pub fn is_there(&self) -> bool {
         self.listens
     }
@@ -50,7 +50,7 @@ impl Manager {
         self.ready.load(Ordering::Relaxed)
     }
 
-    /// To be followed by [`Self::reloaded`], whatever came of it.
+    /// Must be followed by [`Self::reloaded`], whatever the result.
     pub fn reloading(&self) {
         if self.ready.load(Ordering::Relaxed) {
             match NotifyState::monotonic_usec_now() {
@@ -74,7 +74,7 @@ impl Manager {
         tell(&[NotifyState::Watchdog]);
     }
 
-    /// In a line, for `systemctl status`.
+    /// One line for `systemctl status`.
     pub fn stands(&self, line: String) {
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         if *said != line {

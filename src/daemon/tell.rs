@@ -1,4 +1,4 @@
-//! What the service manager hears while the loops run: that we are ready, and how things stand.
+//! What the service manager is told while the loops run: readiness and status.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use crate::daemon::systemd::Manager;
 use crate::outside::journal;
 use crate::outside::store::{Store, StoreError};
 
-/// Ready or not by then: a share that hangs is not waited for longer.
+/// Readiness is reported at the latest after this time: a share that hangs is not waited for longer.
 const READY_AT_LATEST: Duration = Duration::from_mins(1);
-/// How things stand is told at most this often.
+/// The status is sent at most this often.
 const TELLS: Duration = Duration::from_secs(5);
 
-/// Ready is who has heard of each account, and has looked at every folder.
+/// The daemon is ready once it has heard of each account and looked at every folder.
 pub(super) async fn tell_ready(
     manager: Arc<Manager>,
     mut heard: watch::Receiver<bool>,
@@ -32,14 +32,14 @@ pub(super) async fn tell_ready(
     }
 }
 
-/// Tells how things stand whenever letters were looked at.
+/// Sends the status whenever letters were looked at.
 pub(super) async fn tell_standing(
     manager: Arc<Manager>,
     store: Arc<Store>,
     mut looked: watch::Receiver<bool>,
 ) {
     while manager.is_there() && looked.changed().await.is_ok() {
-        // Whoever can't read the records ends the daemon, and says why.
+        // A loop that cannot read the records ends the daemon and reports why.
         if let Ok(standing) = standing(&store) {
             manager.stands(standing);
         }
@@ -47,7 +47,7 @@ pub(super) async fn tell_standing(
     }
 }
 
-/// In a line.
+/// The status in one line.
 fn standing(store: &Store) -> Result<String, StoreError> {
     let (mut posted, mut followed, mut waits) = (0, 0, store.drops_held()?);
     for (state, count) in store.under_way()? {

@@ -1,4 +1,4 @@
-//! How every loop runs: a look when something is due, when its bell rings, and now and then anyway.
+//! How every loop runs: it looks when something is due, when its bell rings, and at intervals.
 
 use std::future::{Future, pending};
 use std::sync::Arc;
@@ -15,40 +15,40 @@ use crate::loops::originals::Shelves;
 use crate::loops::outbox::Outbox;
 use crate::loops::retention::Retention;
 
-/// Between two looks, however much is due.
+/// The minimum time between two looks, however much is due.
 const BREATH: Duration = Duration::from_millis(5);
 
-/// A loop's work. Whatever is cut off is done again at the next start.
+/// The work of a loop. Whatever is cut off is done again at the next start.
 pub(super) trait Ticker: Send {
-    /// One look at everything that is due; gives when there will be more.
+    /// Looks at everything that is due. Returns when there will be more.
     fn tick(&mut self) -> impl Future<Output = anyhow::Result<Option<Time>>> + Send;
 
-    /// Resolves when something that a look began has ended, so that another look is worth it.
+    /// Resolves when something that a look began has ended, so that another look is useful.
     fn joined(&mut self) -> impl Future<Output = anyhow::Result<()>> + Send {
         pending()
     }
 
-    /// Whether it has looked at everything it must know before the daemon is ready.
+    /// Whether it has looked at everything that must be known before the daemon is ready.
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// The daemon ends: brings what is under way to its next durable state.
+    /// The daemon ends: brings running work to its next durable state.
     fn finish(&mut self) -> impl Future<Output = anyhow::Result<()>> + Send {
         async { Ok(()) }
     }
 }
 
-/// When a loop looks, and what it is watched by.
+/// When a loop looks, and how it is supervised.
 pub(super) struct Rhythm {
     pub(super) clock: Clock,
     pub(super) bell: Arc<Notify>,
-    /// In a burst more than one rings: what follows within this time is done in the same look.
+    /// In a burst the bell rings often. What follows within this time is done in the same look.
     pub(super) gather: Duration,
-    /// Looks at least this often, even if nobody rings.
+    /// The longest time between two looks.
     pub(super) longest: Duration,
     pub(super) pulse: Pulse,
-    /// Sent after each look: whether it is ready.
+    /// Sent after each look: whether the loop is ready.
     pub(super) looked: watch::Sender<bool>,
     pub(super) stopped: watch::Receiver<bool>,
 }

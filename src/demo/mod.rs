@@ -1,8 +1,8 @@
-//! The main job on an embedded default: what `mailchute demo` shows.
+//! The demo: the main job on an embedded default.
 //!
-//! In a temporary directory: a sandbox, the daemon with a configuration of its own, sample PDFs dropped
-//! into its folder. All of it is what a user would have; only the clock runs fast, and jumps over the
-//! days until letters ship.
+//! In a temporary directory: a sandbox, the daemon with a configuration of its own, and sample PDFs dropped
+//! into its folder. Everything is what a user would have. Only the clock runs fast, and jumps over the days
+//! until letters ship.
 
 mod samples;
 mod show;
@@ -34,20 +34,20 @@ const FAST: Pace = Pace::Times(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Longer than any part of it takes on a slow machine.
 const LONGEST: Duration = Duration::from_mins(2);
-/// How long what is posted is left alone before the clock jumps to the day it ships.
+/// How long after posting the clock jumps to the day on which letters ship.
 const QUIET: Duration = Duration::from_secs(8);
 
-/// How the demo is to be run.
+/// How the demo is run.
 #[derive(Debug)]
 pub struct Demo {
-    /// It ends when its letters are done, instead of going on until it is stopped.
+    /// Ends when its letters are done, instead of running until it is stopped.
     pub once: bool,
     /// The output is a terminal.
     pub live: bool,
     pub inspector: Inspector,
 }
 
-/// Runs the demo; an error if a letter did not end as it should.
+/// Runs the demo. An error if a letter did not end as it should.
 pub async fn run(
     demo: Demo,
     stop: impl Future<Output = ()>,
@@ -56,7 +56,7 @@ pub async fn run(
     let dir = tempfile::Builder::new().prefix("mailchute-demo-").tempdir()?;
     let (ending, ended) = watch::channel(false);
     let end = |mut ended: watch::Receiver<bool>| async move {
-        // Whoever holds the other end is gone: the same.
+        // A dropped sender means the same.
         let _ = ended.wait_for(|ended| *ended).await;
     };
     let options = Options { pace: FAST, ..Options::default() };
@@ -133,7 +133,7 @@ impl Stage<'_> {
         self.go_on(&desk, &mut show).await
     }
 
-    /// The daemon makes its records at its start.
+    /// The daemon creates its records at its start.
     async fn desk(&self) -> anyhow::Result<Desk> {
         let begun = Instant::now();
         loop {
@@ -154,11 +154,11 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// What the folder says about a drop.
+    /// Shows the text in the folder about a drop.
     fn tell_note(&self, show: &Show<'_>, place: &str, name: &str) -> anyhow::Result<()> {
         let mut dir = self.place.letters.join(place);
         if !dir.join(name).exists() {
-            // A shelf by months.
+            // A shelf with a directory for each month.
             let month = fs::read_dir(&dir)?.next().context("nothing was sent")??;
             dir = month.path();
         }
@@ -171,7 +171,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// The mail with the tracking number, as its reader gets it.
+    /// Shows the e-mail with the tracking number, as its reader gets it.
     async fn tell_mail(&self, show: &mut Show<'_>) -> anyhow::Result<()> {
         let begun = Instant::now();
         let mail = loop {
@@ -187,7 +187,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// The mail whose subject has these words.
+    /// The e-mail whose subject contains these words.
     fn mail_about(&self, words: &str) -> anyhow::Result<Option<String>> {
         let Ok(entries) = fs::read_dir(&self.place.mails) else { return Ok(None) };
         for path in entries.flatten().map(|entry| entry.path()) {
@@ -209,7 +209,7 @@ impl Stage<'_> {
         let url = format!("{}/clock", self.sandbox.welcome.places.control_url);
         let body = json!({"advance": "4days"});
         reqwest::Client::new().post(url).json(&body).send().await?.error_for_status()?;
-        // The daemon's clock is the same; it looks at once.
+        // The daemon uses the same clock, and looks immediately.
         self.knock();
         Ok(())
     }
@@ -237,7 +237,7 @@ impl Stage<'_> {
         show.say("Ctrl-C ends it, and removes all of it.\n")
     }
 
-    /// Shows what the user drops; what is posted ships after a while.
+    /// Shows what the user drops. What is posted ships after a while.
     async fn go_on(&self, desk: &Desk, show: &mut Show<'_>) -> anyhow::Result<()> {
         let mut since: Option<Instant> = None;
         loop {

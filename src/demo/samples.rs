@@ -15,7 +15,7 @@ const BOOK: &str = "customer,name,honorific,postal_code,state,city,address1
 000456,株式会社見本,御中,530-0001,大阪府,大阪市北区,梅田1-1-1
 ";
 
-const FOLDER: &str = r"# The demo's folder. Edit it while the demo runs: what is saved is in force at once.
+const FOLDER: &str = r"# The demo's folder. Edit it while the demo runs: what is saved is in force after 3 s.
 path: ../letters
 sender: {postal_code: '1000001', state: 東京都, city: 千代田区, address1: 千代田1-1, name: 株式会社サンプル}
 first_start: take
@@ -32,11 +32,11 @@ rules:
     shipping: {method: normal, options: [trackable]}
 ";
 
-/// Where the demo's things are.
+/// The paths of the demo.
 pub(super) struct DemoPlace {
     pub(super) config: PathBuf,
     pub(super) letters: PathBuf,
-    /// Where its mails are.
+    /// The directory of its e-mails.
     pub(super) mails: PathBuf,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn configure(dir: &Path, welcome: &Welcome) -> io::Result<DemoPlace> 
     Ok(DemoPlace { config, letters, mails: dir.join("mails") })
 }
 
-/// So many A4 pages with a few lines of text.
+/// A PDF with this number of A4 pages and a few lines of text.
 pub(super) fn letter(title: &str, pages: usize) -> anyhow::Result<Vec<u8>> {
     let mut pdf = Document::with_version("1.5");
     let tree = pdf.new_object_id();

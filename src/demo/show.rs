@@ -1,5 +1,5 @@
-//! What the demo shows while it runs: one line for each drop that changes in place on a terminal, and a
-//! line for each change where there is none.
+//! The demo's output while it runs: on a terminal one line for each drop, updated in place; elsewhere a line
+//! for each change.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,18 +12,18 @@ use crate::outside::store::DropRow;
 pub(super) struct Show<'a> {
     say: &'a dyn Fn(&str) -> io::Result<()>,
     lines: Option<MultiProgress>,
-    /// The last word of each drop, and its line.
+    /// The last state of each drop, and its line.
     shown: BTreeMap<String, (String, ProgressBar)>,
 }
 
 impl<'a> Show<'a> {
-    /// `live`: the output is a terminal.
+    /// `live` says that the output is a terminal.
     pub(super) fn new(live: bool, say: &'a dyn Fn(&str) -> io::Result<()>) -> Self {
         let lines = live.then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stdout()));
         Self { say, lines, shown: BTreeMap::new() }
     }
 
-    /// Text between the lines.
+    /// Prints text between the lines.
     pub(super) fn say(&self, text: &str) -> io::Result<()> {
         match &self.lines {
             Some(lines) => lines.println(text),
@@ -31,7 +31,7 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// How the drops stand now.
+    /// Shows the present state of the drops.
     pub(super) fn update(&mut self, drops: &[DropRow]) -> io::Result<()> {
         for row in drops {
             let word = word(row);

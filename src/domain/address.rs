@@ -1,7 +1,7 @@
-//! Who a letter goes to and who sends it.
+//! The receiver and the sender of a letter.
 //!
-//! [`Address::problems`] refuses what the service would refuse. Addresses are personal data, so
-//! `Debug` shows nothing of them.
+//! [`Address::problems`] rejects what the service would reject. Addresses are personal data, so `Debug` shows
+//! nothing of them.
 
 mod mistake;
 mod postal;
@@ -14,7 +14,7 @@ pub use mistake::{AddressMistake, Field, Wrong};
 
 const POSTAL_CODE_DIGITS: usize = 7;
 const STATE_CHARACTERS: usize = 4;
-/// The service's limit is not shown; every counter and column in use takes this much.
+/// The service does not document its limit. This is our own, and it fits every system in use.
 const TEXT_CHARACTERS: usize = 255;
 
 const PREFECTURES: [&str; 47] = [
@@ -77,7 +77,7 @@ pub struct Address {
     pub name: String,
 }
 
-/// An address with the word that follows a receiver's name, such as 様 or 御中.
+/// An address, with the honorific that follows a receiver's name, such as 様 or 御中.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Receiver {
     pub address: Address,
@@ -97,7 +97,7 @@ impl fmt::Debug for Receiver {
 }
 
 impl Address {
-    /// What the service would refuse; the values themselves are not repeated.
+    /// The mistakes for which the service would reject the address. The values themselves are not repeated.
     pub fn problems(&self) -> Vec<AddressMistake> {
         let mut problems = Vec::new();
         let mut say = |field, wrong| problems.push(AddressMistake { field, wrong });
@@ -118,7 +118,7 @@ impl Address {
         problems
     }
 
-    /// What the service takes and may be wrong all the same.
+    /// What the service accepts although it may be wrong.
     pub fn doubts(&self) -> Vec<AddressMistake> {
         if !PREFECTURES.contains(&self.state.as_str()) {
             return vec![AddressMistake { field: Field::State, wrong: Wrong::NoPrefecture }];
@@ -127,7 +127,7 @@ impl Address {
         elsewhere.map(|wrong| AddressMistake { field: Field::PostalCode, wrong }).into_iter().collect()
     }
 
-    /// The prefectures that its postal code belongs to, if its own is none of them.
+    /// The prefectures of the postal code, if the address's own prefecture is not one of them.
     pub fn elsewhere(&self) -> Option<String> {
         let ours = PREFECTURES.iter().position(|name| *name == self.state)?;
         let theirs: Vec<usize> =
@@ -183,12 +183,12 @@ mod tests {
             ("1000001", "東京都"),
             ("5300001", "大阪府"),
             ("9000001", "沖縄県"),
-            // Along borders: Shimamoto, Tsushima, Kisosaki, Aomori's side of Towada.
+            // Places near borders: Shimamoto, Tsushima, Kisosaki, and Aomori's part of Towada.
             ("6180001", "大阪府"),
             ("8170001", "長崎県"),
             ("4980801", "三重県"),
             ("0185501", "青森県"),
-            // Two prefectures have it.
+            // Two prefectures share this code.
             ("4980000", "愛知県"),
             ("4980000", "三重県"),
         ] {
@@ -196,7 +196,7 @@ mod tests {
         }
         assert_eq!(elsewhere("1000001", "大阪府").as_deref(), Some("東京都"));
         assert_eq!(elsewhere("4980000", "東京都").as_deref(), Some("愛知県・三重県"));
-        // What nobody can say is no doubt.
+        // An unknown code or prefecture is not a doubt.
         for (code, state) in [("9999999", "東京都"), ("1000001", "東京"), ("x", "東京都")] {
             assert_eq!(elsewhere(code, state), None, "{code} {state}");
         }

@@ -1,7 +1,7 @@
-//! CSV with a line of headings to receivers by a key: UTF-8, or CP932 as Excel in Japan writes it.
+//! Reads an address book: CSV with a heading line, in UTF-8 or in CP932 as Excel in Japan writes it.
 //!
-//! Keys and postal codes are compared and kept in their usual width. Every mistake is told with its
-//! row and column; a row with a mistake is no receiver, the others are.
+//! Keys and postal codes are stored and compared in their usual width. Each mistake is reported with row and
+//! column. A row with a mistake gives no receiver; the other rows are used.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::domain::address::{Address, AddressMistake, Receiver};
 
-/// Which heading stands over what.
+/// The heading of each column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Columns {
     pub key: String,
@@ -18,7 +18,7 @@ pub struct Columns {
     pub city: String,
     pub address1: String,
     pub name: String,
-    /// Need not be there.
+    /// Optional.
     pub honorific: String,
 }
 
@@ -28,7 +28,7 @@ pub struct AddressBook {
     receivers: BTreeMap<String, Receiver>,
 }
 
-/// A mistake in a row; rows are counted from 1, the headings being the first.
+/// A mistake in a row. Rows are counted from 1, and the headings are row 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowMistake {
     pub row: u64,
@@ -37,13 +37,14 @@ pub struct RowMistake {
 }
 
 impl AddressBook {
-    /// Reads a whole book. `Err` if it has not the columns it should; the mistakes are of single rows.
+    /// Reads a whole book. Returns `Err` if required columns are missing. The mistakes returned are those of
+    /// single rows.
     pub fn read(bytes: &[u8], columns: &Columns) -> Result<(Self, Vec<RowMistake>), String> {
         let text = decode(bytes)?;
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         let headings: Vec<String> = reader
             .headers()
-            .map_err(|error| format!("it is no CSV: {error}"))?
+            .map_err(|error| format!("it is not CSV: {error}"))?
             .iter()
             .map(|heading| heading.trim().to_owned())
             .collect();
@@ -68,7 +69,7 @@ impl AddressBook {
         let mut mistakes = Vec::new();
         // As a spreadsheet counts: the headings are row 1.
         for (record, row) in reader.records().zip(2..) {
-            let record = record.map_err(|error| format!("it is no CSV: {error}"))?;
+            let record = record.map_err(|error| format!("it is not CSV: {error}"))?;
             book.take(&record, row, &places, columns, &mut mistakes);
         }
         Ok((book, mistakes))
@@ -78,7 +79,7 @@ impl AddressBook {
         self.receivers.get(&usual(key))
     }
 
-    /// Whether its last line has an end; without one it may still be written.
+    /// Whether the last line ends with a line end. Without one, the file may still be growing.
     pub fn ends_with_a_line(&self) -> bool {
         self.ends_with_a_line
     }
@@ -128,9 +129,9 @@ impl AddressBook {
             return;
         }
         if self.receivers.contains_key(&key) {
-            // Which of the two is meant can't be known.
+            // Nobody can know which of the two rows is meant.
             self.receivers.remove(&key);
-            return wrong(&columns.key, "the key stands in an earlier row too; neither is used");
+            return wrong(&columns.key, "the key is in an earlier row too; neither row is used");
         }
         self.receivers.insert(key, receiver);
     }
@@ -159,12 +160,12 @@ impl Columns {
     }
 }
 
-/// In the width that is usual, without blanks around it.
+/// The text in its usual width, without blanks around it.
 fn usual(text: &str) -> String {
     text.trim().nfkc().collect()
 }
 
-/// A postal code as the service takes it: `〒０６０−０００１` is 0600001.
+/// A postal code as the service takes it: `〒０６０−０００１` becomes 0600001.
 fn digits(text: &str) -> String {
     let text = usual(text);
     let is_dash = |c: char| matches!(c, '-' | '‐' | '‑' | '–' | '—' | '−' | 'ー' | '〒' | ' ');

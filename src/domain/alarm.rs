@@ -1,6 +1,6 @@
-//! What is wrong around the letters: one word to the operators for each cause, and one when it is over.
+//! Alarms: each cause is reported to operators once, and once more when it is over.
 //!
-//! What comes and goes is one alarm: it is over only when it has been fine for a while.
+//! A trouble that comes and goes is one alarm. It is over only after it has stayed away for a while.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,62 +9,63 @@ use chrono::TimeDelta;
 
 use crate::base::clock::Time;
 
-/// A cause of trouble, which is told once however much it disturbs.
+/// A cause of trouble. It is reported once, however often it occurs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Alarm {
-    /// The service has not answered an account for a quarter of an hour.
+    /// The service has not answered for an account for 15 minutes.
     Silent(String),
-    /// A folder can't be worked on.
+    /// A folder cannot be used.
     Away(String),
-    /// The address book of a folder keeps changing or is missing, so drops wait for it.
+    /// A folder's address book keeps changing or is missing, so drops wait for it.
     Book(String),
-    /// Drops in a folder can't be moved for want of a right.
+    /// Drops in a folder cannot be moved because a permission is missing.
     Stuck(String),
-    /// A folder is a copy of another, so what lies in it is held.
+    /// A folder is a copy of another one, so everything in it is held.
     Copied(String),
     /// A folder with unfinished letters was not in the configuration at a start.
     LeftOut(String),
-    /// A configuration that was saved can't be used.
+    /// A saved configuration cannot be used.
     Configuration,
-    /// The state's disk is nearly full.
+    /// The disk of the state directory is nearly full.
     Disk,
 }
 
-/// An alarm that was raised, and how far it was told.
+/// An alarm that was raised, and how far it was reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raised {
     pub alarm: Alarm,
     pub detail: String,
     pub since: Time,
     pub told: bool,
-    /// Since when it is fine again.
+    /// The time since when the trouble is away.
     pub fine_since: Option<Time>,
 }
 
-/// What is to be done about an alarm.
+/// What must be done about an alarm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum AlarmStep {
     Tell,
     TellOver,
-    /// It was over before anybody was told.
+    /// It was over before anybody was told of it.
     Forget,
     Wait(Option<Time>),
 }
 
 impl Alarm {
-    /// How long it must last before it is told: a share that is mounted anew is away for a moment.
+    /// How long the trouble must last before it is reported. A share that is mounted again is away for a
+    /// moment only.
     fn patience(&self) -> TimeDelta {
         match self {
             Self::Away(_) | Self::Stuck(_) => TimeDelta::minutes(1),
             Self::Book(_) => TimeDelta::minutes(5),
-            // Who raises it has waited.
+            // Whoever raises these has already waited.
             Self::Silent(_) | Self::Copied(_) | Self::LeftOut(_) | Self::Configuration | Self::Disk => {
                 TimeDelta::zero()
             }
         }
     }
 
-    /// How long it must be fine before that is told.
+    /// How long the trouble must stay away before that is reported.
     fn calm(&self) -> TimeDelta {
         match self {
             Self::Away(_) | Self::Silent(_) | Self::Disk => TimeDelta::minutes(5),
@@ -76,18 +77,20 @@ impl Alarm {
 }
 
 impl Raised {
-    pub fn turn(&self, now: Time) -> Turn {
-        let then = |time: Time, turn: Turn| if now >= time { turn } else { Turn::Wait(Some(time)) };
+    pub fn next_step(&self, now: Time) -> AlarmStep {
+        let then = |time: Time, next_step: AlarmStep| {
+            if now >= time { next_step } else { AlarmStep::Wait(Some(time)) }
+        };
         match (self.told, self.fine_since) {
-            (false, None) => then(self.since + self.alarm.patience(), Turn::Tell),
-            (false, Some(_)) => Turn::Forget,
-            (true, None) => Turn::Wait(None),
-            (true, Some(fine)) => then(fine + self.alarm.calm(), Turn::TellOver),
+            (false, None) => then(self.since + self.alarm.patience(), AlarmStep::Tell),
+            (false, Some(_)) => AlarmStep::Forget,
+            (true, None) => AlarmStep::Wait(None),
+            (true, Some(fine)) => then(fine + self.alarm.calm(), AlarmStep::TellOver),
         }
     }
 }
 
-/// As it is kept: `folder letters`.
+/// The form in which it is stored: `folder letters`.
 impl fmt::Display for Alarm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -122,8 +125,8 @@ impl FromStr for Alarm {
     }
 }
 
-/// Whether so little room is left on a disk that somebody should hear of it: less than a twentieth, but
-/// nobody is alarmed by 2 GB and everybody by 256 MB.
+/// Whether a disk is nearly full: less than one twentieth is free. With 2 GB or more free it never is; with
+/// less than 256 MB it always is.
 pub fn is_nearly_full(free: u64, size: u64) -> bool {
     const MB: u64 = 1 << 20;
     free < (size / 20).clamp(256 * MB, 2048 * MB)
@@ -147,16 +150,16 @@ mod tests {
             told: false,
             fine_since: None,
         };
-        assert_eq!(away.turn(noon()), Turn::Wait(Some(minutes(1))));
-        assert_eq!(away.turn(minutes(1)), Turn::Tell);
-        assert_eq!(Raised { fine_since: Some(noon()), ..away.clone() }.turn(noon()), Turn::Forget);
+        assert_eq!(away.next_step(noon()), AlarmStep::Wait(Some(minutes(1))));
+        assert_eq!(away.next_step(minutes(1)), AlarmStep::Tell);
+        assert_eq!(Raised { fine_since: Some(noon()), ..away.clone() }.next_step(noon()), AlarmStep::Forget);
         let told = Raised { told: true, ..away };
-        assert_eq!(told.turn(minutes(900)), Turn::Wait(None));
+        assert_eq!(told.next_step(minutes(900)), AlarmStep::Wait(None));
         let fine = Raised { fine_since: Some(minutes(30)), ..told };
-        assert_eq!(fine.turn(minutes(31)), Turn::Wait(Some(minutes(35))));
-        assert_eq!(fine.turn(minutes(35)), Turn::TellOver);
+        assert_eq!(fine.next_step(minutes(31)), AlarmStep::Wait(Some(minutes(35))));
+        assert_eq!(fine.next_step(minutes(35)), AlarmStep::TellOver);
         let bad = Raised { alarm: Alarm::Configuration, told: false, fine_since: None, ..fine };
-        assert_eq!(bad.turn(noon()), Turn::Tell);
+        assert_eq!(bad.next_step(noon()), AlarmStep::Tell);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! May a letter go at once, or does a person look at it first?
+//! Whether a letter may go immediately, or a person must look at it first.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use crate::base::clock::Time;
 use crate::domain::letter::{Limit, Number, Reason};
 
-/// What a folder lets go without being asked; decided when a drop is taken in.
+/// What a folder posts without approval. Decided when a drop is taken in.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Terms {
-    /// Each letter waits for a person.
+    /// Every letter waits for a person.
     #[serde(default)]
     pub approval: bool,
-    /// Others than its owner could have written the file, and who dropped it counts for the approval.
+    /// Approval depends on who dropped it, and others than the file's owner could have written it.
     #[serde(default)]
     pub owner_not_proved: bool,
     /// A letter with the same documents and receiver since then makes it wait.
@@ -23,23 +23,23 @@ pub struct Terms {
     pub letters_per_day: Option<u32>,
     #[serde(default)]
     pub sheets_per_day: Option<u32>,
-    /// So many letters in so many seconds.
+    /// The maximum number of letters in a number of seconds.
     #[serde(default)]
     pub burst: Option<(u32, u64)>,
-    /// When its day began, where the folder is.
+    /// The start of its day in the folder's time zone.
     #[serde(default)]
     pub day_began: Time,
 }
 
-/// What there was before it.
+/// What came before the letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     pub duplicate_of: Option<Number>,
     pub letters_today: u32,
     pub sheets_today: u32,
-    /// Within the time of the burst.
+    /// Within the period of the burst limit.
     pub letters_lately: u32,
-    /// How many there usually are in a day, and how many came in the last one.
+    /// The usual number in a day, and the number in the last day.
     pub usually: Option<(u32, u32)>,
 }
 
@@ -47,12 +47,12 @@ pub struct Counts {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Weighed {
     pub sheets: u32,
-    /// To which other prefecture the receiver's postal code belongs.
+    /// The other prefecture to which the receiver's postal code belongs.
     pub elsewhere: Option<String>,
 }
 
 impl Terms {
-    /// Since when letters count for the burst.
+    /// The start of the period in which letters count for the burst limit.
     pub fn lately(&self, now: Time) -> Option<Time> {
         let (_, seconds) = self.burst?;
         now.checked_sub_signed(chrono::TimeDelta::from_std(Duration::from_secs(seconds)).ok()?)

@@ -1,7 +1,7 @@
-//! May something that costs money be begun now? Pure: fed with what is known of the account.
+//! Whether something that costs money may be begun now. Pure: the caller passes what is known of the account.
 //!
-//! A pause stops new mails and new intents of an account, never an open intent. What paused it is
-//! tried again from time to time by one letter, or by asking for the account, until it works.
+//! A pause stops new mails and new intents of an account, never an open intent. What caused the pause is
+//! tried again from time to time, by one letter or by a read of the account, until it works.
 
 use std::fmt;
 
@@ -13,6 +13,8 @@ use crate::base::clock::Time;
 use crate::domain::letter::{AccountNews, AccountProblem};
 
 const FIRST_PROBE: TimeDelta = TimeDelta::minutes(10);
+/// The wait after a probe that had no definite answer.
+const INCONCLUSIVE: TimeDelta = TimeDelta::minutes(1);
 const PROBES: Backoff = Backoff::new(FIRST_PROBE, TimeDelta::hours(2));
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,17 +38,17 @@ impl fmt::Display for Cause {
 pub struct Pause {
     pub cause: Cause,
     pub since: Time,
-    /// When it is tried next; never for a person's pause.
+    /// When it is probed next. `None` for a pause that a person ordered.
     pub probe_at: Option<Time>,
     pub probes: u32,
 }
 
-/// How a pause is tried.
+/// How a pause is probed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probe {
-    /// One letter may go.
+    /// By letting one letter go.
     ByLetter,
-    /// By asking for the account.
+    /// By reading the account.
     ByAccount,
 }
 
@@ -82,7 +84,7 @@ impl Pause {
         }
     }
 
-    /// Nothing at all is answered as long as it lasts.
+    /// Whether the service answers nothing at all while it lasts.
     pub fn is_about_access(&self) -> bool {
         match &self.cause {
             Cause::Problem(AccountProblem::AccountNotFound | AccountProblem::NotAllowed(_)) => true,
@@ -95,15 +97,23 @@ impl Pause {
         }
     }
 
-    /// A probe has begun: the next one comes later.
+    /// The pause after a probe has begun: the next probe is later.
     #[must_use]
     pub fn probing(&self, now: Time) -> Self {
         let probe_at = self.probe_at.map(|_| now + PROBES.wait(self.probes));
         Self { probe_at, probes: self.probes + 1, ..self.clone() }
     }
+
+    /// The pause after a probe without a definite answer, which counts as not made: the next probe is soon, and the
+    /// waits after it do not grow.
+    #[must_use]
+    pub fn inconclusive(&self, now: Time) -> Self {
+        let probe_at = self.probe_at.map(|_| now + INCONCLUSIVE);
+        Self { probe_at, probes: self.probes.saturating_sub(1), ..self.clone() }
+    }
 }
 
-/// What a letter's news mean for its account.
+/// What news from a letter mean for its account.
 pub fn after(pause: Option<&Pause>, news: &AccountNews, now: Time) -> PauseChange {
     match (pause, news) {
         (None, AccountNews::Trouble(problem)) => PauseChange::Pause(Pause::new(problem.clone(), now)),
@@ -144,7 +154,7 @@ pub fn after(pause: Option<&Pause>, news: &AccountNews, now: Time) -> PauseChang
     }
 }
 
-/// Lets a service that does not answer alone for a while: nothing new is begun, nothing is followed.
+/// Leaves a service alone for a while when it does not answer: nothing new is begun, nothing is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Breaker {
     failures: u32,
@@ -170,13 +180,13 @@ impl Breaker {
         Self { failures, until }
     }
 
-    /// It can't even be said whose answers we get, so there is nothing else to be tried meanwhile.
+    /// It is not even known whose answers we get, so nothing else can be tried meanwhile.
     #[must_use]
     pub fn after_silence(self, now: Time) -> Self {
         Self { failures: self.failures.max(FAILURES_IN_A_ROW - 1), ..self }.after(false, now)
     }
 
-    /// Until when to rest, if at all.
+    /// The end of the rest, if there is one.
     pub fn rests(&self, now: Time) -> Option<Time> {
         self.until.filter(|until| now < *until)
     }
@@ -234,6 +244,8 @@ mod tests {
             now = next;
         }
         assert_eq!(waits, [10, 20, 40, 80, 120, 120]);
+        let silent = pause.probing(now).inconclusive(now);
+        assert_eq!((silent.probes, silent.probe_at), (pause.probes, Some(now + TimeDelta::minutes(1))));
         assert_eq!(paused(AccountProblem::AccountNotFound).probe(now), Some(Probe::ByAccount));
         assert_eq!(Pause::by_person(noon()).probe(now), None);
     }
@@ -249,7 +261,7 @@ mod tests {
         let mut rests = Vec::new();
         for _failure in 0..7 {
             breaker = breaker.after(false, now);
-            // What was under way fails too, and counts for nothing more.
+            // Requests that were under way fail too, and change nothing.
             assert_eq!(breaker.after(false, now).rests(now), breaker.rests(now));
             let until = breaker.rests(now).unwrap();
             rests.push((until - now).num_seconds());

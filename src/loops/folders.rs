@@ -1,4 +1,4 @@
-//! The folders of the configuration in force, with the handle of each that can be worked on.
+//! The folders of the configuration in force, with the handle of each open folder.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,39 +19,39 @@ pub struct Registered {
     pub looks: Looks,
 }
 
-/// How a folder was looked at in this run.
+/// The looks at a folder in this run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Looks {
     pub count: u64,
     pub last: Option<Time>,
     /// How long the last one took.
     pub took: TimeDelta,
-    /// Whether the kernel tells of what arrives.
+    /// Whether the kernel reports what arrives.
     pub hears: bool,
 }
 
-/// The configuration's files as they were when it was decided what is in force.
+/// The configuration's files when it was decided what is in force.
 #[derive(Debug, Default)]
 enum DecidedBy {
-    /// Nobody said.
+    /// Not recorded.
     #[default]
     Unknown,
-    /// They may be half of what they will be, so nothing is decided by them yet.
+    /// They may be unfinished, so nothing is decided by them yet.
     Unfinished,
     Files(FilesOnDisk),
 }
 
-/// Shared by whoever works in folders; a reload replaces what is in it.
+/// Shared by everything that uses folders. A reload replaces its content.
 #[derive(Debug, Default)]
 pub struct Registry {
     folders: Mutex<BTreeMap<String, Registered>>,
     decided_by: Mutex<DecidedBy>,
-    /// How often that was decided.
+    /// The number of such decisions.
     decisions: AtomicU64,
-    /// A saved change has mistakes, and is not in force.
+    /// A saved change has mistakes and is not in force.
     has_mistakes: AtomicBool,
     changed: Notify,
-    /// The names that folders had, and those they have now.
+    /// Former names of folders, and their present names.
     renamed: Mutex<BTreeMap<String, String>>,
 }
 
@@ -66,7 +66,7 @@ impl Registry {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new configuration is in force. What stays where it was keeps its handle.
+    /// Puts a new configuration in force. A folder that stayed at its place keeps its handle.
     pub fn replace(&self, folders: Vec<Folder>) {
         let mut known = self.lock();
         let mut old = std::mem::take(&mut *known);
@@ -77,18 +77,19 @@ impl Registry {
         }
     }
 
-    /// What is in force was decided by these files, or in spite of them if they have mistakes.
+    /// Records the files that decided what is in force, or in spite of which it stays in force.
     pub fn decided_by(&self, on_disk: FilesOnDisk) {
         *self.decided_by.lock().unwrap_or_else(PoisonError::into_inner) = DecidedBy::Files(on_disk);
         self.decisions.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often it was decided what is in force: another number means that files had settled in between.
+    /// The number of decisions on what is in force. A different number means that the files had settled in
+    /// between.
     pub fn decisions(&self) -> u64 {
         self.decisions.load(Ordering::Relaxed)
     }
 
-    /// What is in force was read from files that may not be finished: drops wait until they are read again.
+    /// What is in force was read from files that may be unfinished. Drops wait until they are read again.
     pub fn decided_by_unfinished(&self) {
         *self.decided_by.lock().unwrap_or_else(PoisonError::into_inner) = DecidedBy::Unfinished;
         self.changed.notify_one();
@@ -100,7 +101,7 @@ impl Registry {
         matches!(&*decided_by, DecidedBy::Unfinished)
     }
 
-    /// Whether a saved change of the configuration has mistakes, so that the one of before is in force.
+    /// Whether a saved change of the configuration has mistakes, so that the previous one is in force.
     pub fn has_mistakes(&self) -> bool {
         self.has_mistakes.load(Ordering::Relaxed)
     }
@@ -115,8 +116,8 @@ impl Registry {
         matches!(&*decided_by, DecidedBy::Files(files) if files == on_disk)
     }
 
-    /// Whether drops may be decided by this folder's rules: they are in force, and their files are as they
-    /// were read. If they are not, whoever waits for [`Self::changed`] is woken.
+    /// Whether drops may be decided by this folder's rules: they are in force, and their files are unchanged.
+    /// If not, this wakes whoever waits for [`Self::changed`].
     pub fn is_in_force(&self, folder: &Arc<Folder>) -> bool {
         let is_present = self.get(&folder.name).is_some_and(|known| Arc::ptr_eq(&known.folder, folder));
         let decided_by = self.decided_by.lock().unwrap_or_else(PoisonError::into_inner);

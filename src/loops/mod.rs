@@ -1,5 +1,5 @@
-//! What runs side by side. A loop looks at what is due and does it; loops never name each other. They meet
-//! in the store, in the folders in force, and by bells.
+//! What runs at the same time. A loop looks at what is due and does it. Loops never name each other; they
+//! meet in the store, in the folders in force, and by bells.
 
 /// The folders in force.
 pub mod folders;
@@ -10,11 +10,11 @@ pub mod intake;
 /// Letters through their steps.
 pub mod dispatch;
 
-/// Originals where their letters say, each with its text.
+/// Originals to where their letters say, each with its text.
 pub mod originals;
 
-/// What somebody must still be told.
+/// News for people, as e-mails.
 pub mod outbox;
 
-/// Sealed PDFs, and what was kept long enough.
+/// Sealed PDFs, and the removal of what was kept long enough.
 pub mod retention;

@@ -1,5 +1,5 @@
-//! Which file systems are not local: other machines, or another program, can write there without the kernel's
-//! hearing of it, and locks and syncs may not hold. One list, for hot folders and for the state directory.
+//! Which file systems are not local. On these, other machines or another program can write without the
+//! kernel's notice, and locks and syncs may have no effect. One list for hot folders and the state directory.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 /// A kind of file system that is not local.
 struct NotLocal {
-    /// As `linux/magic.h` and the file systems' own headers have it.
+    /// From `linux/magic.h` and the file systems' own headers.
     magic: u64,
     name: &'static str,
-    /// What the kernel calls it in a list of mounts; a name that ends with a dot begins those of several kinds.
+    /// The kernel's names for it in a list of mounts. A name that ends with a dot is the beginning of several
+    /// names.
     types: &'static [&'static str],
 }
 
@@ -29,13 +30,13 @@ const NOT_LOCAL: [NotLocal; 13] = [
     NotLocal { magic: 0x0bd0_0bd0, name: "Lustre", types: &["lustre"] },
     NotLocal { magic: 0x7461_636f, name: "OCFS2", types: &["ocfs2"] },
     NotLocal { magic: 0x0116_1970, name: "GFS2", types: &["gfs2"] },
-    // Looking at it may mount any of the others.
+    // Accessing it may mount any of the others.
     NotLocal { magic: 0x0187, name: "autofs", types: &["autofs"] },
 ];
 
-/// The name of a kind of file system, by its magic number, if it is not local.
+/// The name of a kind of file system by its magic number, if that kind is not local.
 pub fn not_local(kind: u64) -> Option<&'static str> {
-    // The sign of a magic number differs by machine.
+    // The sign of a magic number differs between machines.
     let kind = kind & 0xffff_ffff;
     NOT_LOCAL.iter().find(|one| one.magic == kind).map(|one| one.name)
 }
@@ -44,11 +45,11 @@ pub fn not_local(kind: u64) -> Option<&'static str> {
 #[derive(Debug, Default)]
 pub struct Mounts(Vec<(PathBuf, String)>);
 
-/// More symbolic links than these lead nowhere, as for the kernel.
+/// The maximum number of symbolic links followed, as in the kernel.
 const MOST_LINKS: u32 = 40;
 
 impl Mounts {
-    /// The mounts at this moment. No file system is asked, so this never hangs.
+    /// The current mounts. No file system is asked, so this never hangs.
     pub fn now() -> Self {
         Self::read(&std::fs::read("/proc/self/mounts").unwrap_or_default())
     }
@@ -64,7 +65,7 @@ impl Mounts {
 
     fn around(&self, path: &Path) -> Option<&(PathBuf, String)> {
         let around = self.0.iter().filter(|(point, _)| path.starts_with(point));
-        // Of two at one point, the later one lies on top.
+        // Of two mounts at one point, the later one is on top.
         around.max_by_key(|(point, _)| point.as_os_str().len())
     }
 
@@ -73,7 +74,7 @@ impl Mounts {
         self.around(path).map(|(_, kind)| kind.as_str())
     }
 
-    /// Where it is mounted.
+    /// The mount point of a path.
     pub fn point(&self, path: &Path) -> Option<&Path> {
         self.around(path).map(|(point, _)| point.as_path())
     }
@@ -85,8 +86,8 @@ impl Mounts {
             .is_none_or(|kind| !NOT_LOCAL.iter().flat_map(|one| one.types).any(|known| is_of(kind, known)))
     }
 
-    /// Where an absolute path leads, as far as that can be found out without asking a file system that is not
-    /// local, which may never answer; and whether it leads into one of those.
+    /// The target of an absolute path, as far as it can be found without asking a file system that is not
+    /// local and may never answer. The boolean says whether it leads to such a file system.
     pub fn resolve(&self, path: &Path) -> (PathBuf, bool) {
         let mut to_go: Vec<OsString> = path.iter().rev().map(OsStr::to_owned).collect();
         let (mut real, mut links) = (PathBuf::new(), 0);
@@ -112,7 +113,7 @@ impl Mounts {
     }
 }
 
-/// A field of the list of mounts: the kernel writes blanks and the like as `\040`.
+/// A field of the list of mounts, in which the kernel writes blanks and similar characters as `\040`.
 fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = field;
@@ -125,11 +126,11 @@ fn unescaped(field: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Those whose id is made of their UUID, so that it outlives reboots: ext2, ext3 and ext4, and btrfs.
+/// File systems whose id is derived from their UUID, so it stays the same over reboots: ext2, ext3, ext4 and
+/// btrfs.
 const OF_THEIR_UUID: [u64; 2] = [0xef53, 0x9123_683e];
 
-/// The id of the file system on which a file lies, where it stays the same for as long as there is this file
-/// system.
+/// The id of the file system on which a file lies, if it stays the same for the life of that file system.
 pub fn lasting_id(file: &Path) -> io::Result<Option<u64>> {
     #[expect(clippy::cast_sign_loss, reason = "a magic number; its sign differs by machine")]
     let kind = rustix::fs::statfs(file)?.f_type as u64 & 0xffff_ffff;
@@ -148,7 +149,7 @@ mod tests {
         {
             assert_eq!(not_local(magic), Some(name));
         }
-        // As a machine gives it on which the number is signed.
+        // A machine on which the number is signed gives this.
         assert_eq!(not_local(0xffff_ffff_ff53_4d42), Some("CIFS"));
         // ext4, XFS, btrfs, tmpfs, overlayfs, ZFS.
         for local in [0xef53_u64, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1] {
@@ -196,7 +197,7 @@ mod tests {
             ("real/x", here.join("real/x"), false),
             ("in/./x", here.join("real/x"), false),
             ("nothing/../in", here.join("real"), false),
-            // What lies behind it is not looked at.
+            // What lies beyond the mount is not looked at.
             ("out/y", PathBuf::from("/mnt/c/../c/x/y"), true),
             ("back", PathBuf::from("/mnt/c/../c/x"), true),
             ("round/x", here.join("round/x"), false),

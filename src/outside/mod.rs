@@ -1,4 +1,4 @@
-//! What is outside the process. Each thing has one owner, who alone knows its format.
+//! What is outside the process. Each thing has one owner, and only the owner knows its format.
 
 /// Which file systems are not local.
 pub mod disk;
@@ -6,13 +6,13 @@ pub mod disk;
 /// Our private copy of what will be posted, and the ledger of facts.
 pub mod spool;
 
-/// What is known about letters, durable: SQLite, made one with the ledger at every start.
+/// What is known about letters, durable: SQLite, made to agree with the ledger at every start.
 pub mod store;
 
-/// The print-and-post service as a client sees it.
+/// The client of the print-and-post service.
 pub mod api;
 
-/// How many pages a PDF has.
+/// The page count of a PDF.
 pub mod pdf;
 
 /// A hot folder as a place on a disk.

@@ -1,4 +1,4 @@
-//! Writes a [`Reply`] as HTTP: the statuses, media types and headers, each in one place.
+//! Writes a [`Reply`] as HTTP: statuses, media types and headers, each in one place.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -53,7 +53,7 @@ pub(super) fn reply(places: &Places, reply: Reply) -> Response {
             let body = json!({"client_id": id, "client_secret": secret.expose()});
             no_store((StatusCode::CREATED, Json(body)))
         }
-        // A document is bytes elsewhere; its route fetches them.
+        // The bytes of a document are elsewhere, and its route fetches them.
         Reply::Document(_) => StatusCode::NOT_FOUND.into_response(),
     }
 }

@@ -22,7 +22,7 @@ const LARGEST_FORM: usize = 64 << 10;
 
 type Form = BTreeMap<String, String>;
 
-/// The token of an `Authorization: Bearer` header; nothing if there is none, or more than one.
+/// The token of an `Authorization: Bearer` header. `None` if there is no such header, or more than one.
 #[derive(Debug)]
 pub(super) struct Bearer(pub(super) Option<Secret>);
 
@@ -64,12 +64,12 @@ pub(super) async fn discovery(State(service): State<Arc<Service>>) -> Json<Value
     }))
 }
 
-/// Tokens here are opaque and nothing is signed, so there are no keys.
+/// Tokens are opaque and nothing is signed, so there are no keys.
 pub(super) async fn jwks() -> Json<Value> {
     Json(json!({"keys": []}))
 }
 
-/// Standard libraries want this endpoint named. The flow behind it is not in the document.
+/// Standard libraries expect this endpoint to be named. The contract has no flow behind it.
 pub(super) async fn authorize() -> Response {
     let body = json!({
         "error": "unsupported_response_type",
@@ -103,7 +103,7 @@ pub(super) async fn revocation(State(service): State<Arc<Service>>, request: Req
     }
 }
 
-/// Credentials in the body are another method than the one supported, and two methods are an error.
+/// Credentials in the body are another method than the supported one, and two methods are an error.
 fn agreeing(form: Form, credentials: &[Credentials]) -> Result<Form, OAuthError> {
     if form.contains_key("client_secret") {
         return Err(if credentials.is_empty() {
@@ -119,7 +119,7 @@ fn agreeing(form: Form, credentials: &[Credentials]) -> Result<Form, OAuthError>
     Ok(form)
 }
 
-/// Both readings of Basic credentials: as they stand, and form-decoded as RFC 6749 2.3.1 wants.
+/// Both readings of Basic credentials: as they are, and form-decoded as RFC 6749 2.3.1 requires.
 fn readings(headers: &HeaderMap) -> Vec<Credentials> {
     let decoded = authorization(headers, "basic")
         .and_then(|text| BASE64.decode(text).ok())

@@ -1,7 +1,7 @@
-//! The bytes of uploaded PDFs: in memory, or as files that are durable before `put` returns.
+//! The bytes of uploaded PDFs: in memory, or as files that are durable when `put` returns.
 //!
-//! A blob has a name of its own and is never written twice, so what is sealed can't change; whoever
-//! reads compares with the hash the world kept.
+//! Each blob has a name of its own and is never written twice, so what is sealed cannot change. A reader
+//! compares it with the hash in the world.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
@@ -20,7 +20,7 @@ pub(super) enum Blobs {
     Files(PathBuf),
 }
 
-/// Every blob's name begins so.
+/// The beginning of every blob's name.
 pub(super) const PREFIX: &str = "b";
 const UNFINISHED: &str = "part";
 
@@ -29,8 +29,8 @@ impl Blobs {
         Self::Memory(Mutex::default())
     }
 
-    /// Opens the directory; what a crash left undone is done: uploads nobody knows are removed, sealed
-    /// ones made read-only. Files that are not of this making are left alone.
+    /// Opens the directory and finishes what a crash interrupted: unknown uploads are removed, sealed ones
+    /// made read-only. Files with other names are left alone.
     pub(super) fn in_directory(dir: PathBuf, world: &World) -> io::Result<Self> {
         if !dir.exists() {
             std::fs::DirBuilder::new().mode(0o700).create(&dir)?;
@@ -105,7 +105,7 @@ fn file_name(blob: &BlobId) -> String {
     format!("{blob}.pdf")
 }
 
-/// A name that this module gives: of a blob, whole or unfinished.
+/// Whether this module gave the name: of a blob, complete or unfinished.
 fn is_ours(name: &str) -> bool {
     let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
     let digits = stem.strip_prefix(PREFIX).unwrap_or_default();
@@ -127,7 +127,7 @@ fn write_durably(dir: &Path, blob: &BlobId, bytes: &[u8]) -> io::Result<()> {
     let unfinished = dir.join(format!("{blob}.{UNFINISHED}"));
     let written = write_and_name(&unfinished, &dir.join(file_name(blob)), dir, bytes);
     if written.is_err() {
-        // Best effort: the next start removes it too.
+        // If this fails, the next start removes it.
         let _ = fs::remove_file(&unfinished);
     }
     written

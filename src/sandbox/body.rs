@@ -1,7 +1,7 @@
-//! Reads the body of `POST /v1/mails`: what is wrong is told all at once, each with its path.
+//! Reads the body of `POST /v1/mails`. All mistakes are reported together, each with its path.
 //!
-//! Stricter than the document where it leaves room (see the table in `sandbox/mod.rs`), and deaf to
-//! JSON's own traps: a key given twice is refused, `3.0` is no integer, `"3"` neither.
+//! Stricter than the contract where that leaves room (docs/design/sandbox.md), and safe against JSON's own
+//! traps: a repeated key is refused, and neither `3.0` nor `"3"` is an integer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -165,7 +165,7 @@ fn read_file(keys: &mut Keys<'_>) -> Option<File> {
     })
 }
 
-/// The keys of one object, taken one by one; those left over at [`Keys::finish`] are unknown.
+/// The keys of one object, taken one by one. Those left at [`Keys::finish`] are unknown.
 struct Keys<'a> {
     path: String,
     left: BTreeMap<String, Json>,
@@ -223,7 +223,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A word that may be missing; what is wrong with it is among the faults.
+    /// A word that may be missing. A mistake in it is added to the others.
     fn optional_word<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {
         let json = self.take(key)?;
         self.word_in(key, json, words)

@@ -1,4 +1,4 @@
-//! `/_sandbox/`: moves the clock, orders faults, sets cards, and tells what happened. JSON in and out.
+//! `/_sandbox/`: moves the clock, orders faults, sets cards, and lists what happened. JSON in and out.
 
 use std::sync::{Arc, PoisonError};
 
@@ -24,10 +24,10 @@ use crate::outside::api::wire::format_time;
 
 const LARGEST_BODY: usize = 64 << 10;
 
-type Here = State<Arc<Service>>;
+type ServiceState = State<Arc<Service>>;
 type Named = Result<Path<String>, PathRejection>;
 
-/// A control that was not understood: its answer says what would be.
+/// A control that was not understood. Its answer says what is expected.
 pub(super) struct Refused(StatusCode, String);
 
 impl IntoResponse for Refused {
@@ -52,7 +52,7 @@ async fn read<T: DeserializeOwned>(service: &Service, body: Body) -> Result<T, R
     serde_json::from_slice(&bytes).map_err(bad)
 }
 
-pub(super) async fn clock(State(service): Here) -> Response {
+pub(super) async fn clock(State(service): ServiceState) -> Response {
     let body = json!({"now": format_time(service.clock.now()), "clock": service.clock.pace().to_string()});
     Json(body).into_response()
 }
@@ -60,12 +60,12 @@ pub(super) async fn clock(State(service): Here) -> Response {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 enum Move {
-    /// Such as `90s`, `30m`, `2days 3h`.
+    /// For example `90s`, `30m`, `2days 3h`.
     Advance(String),
     Set(Time),
 }
 
-pub(super) async fn move_clock(State(service): Here, body: Body) -> Result<Response, Refused> {
+pub(super) async fn move_clock(State(service): ServiceState, body: Body) -> Result<Response, Refused> {
     let moved = match read(&service, body).await? {
         Move::Advance(text) => {
             let step = humantime::parse_duration(&text).map_err(|error| bad(format!("`{text}`: {error}")))?;
@@ -82,17 +82,17 @@ pub(super) async fn move_clock(State(service): Here, body: Body) -> Result<Respo
     }
 }
 
-pub(super) async fn order_fault(State(service): Here, body: Body) -> Result<Response, Refused> {
+pub(super) async fn order_fault(State(service): ServiceState, body: Body) -> Result<Response, Refused> {
     let order: Order = read(&service, body).await?;
     service.faults.lock().unwrap_or_else(PoisonError::into_inner).add(order).map_err(bad)?;
     Ok((StatusCode::CREATED, waiting(&service)).into_response())
 }
 
-pub(super) async fn faults(State(service): Here) -> Json<serde_json::Value> {
+pub(super) async fn faults(State(service): ServiceState) -> Json<serde_json::Value> {
     waiting(&service)
 }
 
-pub(super) async fn clear_faults(State(service): Here) -> StatusCode {
+pub(super) async fn clear_faults(State(service): ServiceState) -> StatusCode {
     service.faults.lock().unwrap_or_else(PoisonError::into_inner).clear();
     StatusCode::NO_CONTENT
 }
@@ -110,7 +110,7 @@ struct SetCard {
     card: Card,
 }
 
-pub(super) async fn set_card(State(service): Here, body: Body) -> Result<Response, Refused> {
+pub(super) async fn set_card(State(service): ServiceState, body: Body) -> Result<Response, Refused> {
     let SetCard { account, card } = read(&service, body).await?;
     let account = or_first(&service, account)?;
     carry_out(&service, Request::SetCard { account, card }).await
@@ -133,12 +133,12 @@ fn working() -> Card {
     Card::Ok
 }
 
-pub(super) async fn open_account(State(service): Here, body: Body) -> Result<Response, Refused> {
+pub(super) async fn open_account(State(service): ServiceState, body: Body) -> Result<Response, Refused> {
     let OpenAccount { name, card } = read(&service, body).await?;
     carry_out(&service, Request::OpenAccount { name, card }).await
 }
 
-pub(super) async fn accounts(State(service): Here) -> Response {
+pub(super) async fn accounts(State(service): ServiceState) -> Response {
     let shown = service.show(|world, _| {
         let accounts: Vec<_> = world
             .accounts()
@@ -158,7 +158,7 @@ pub(super) async fn accounts(State(service): Here) -> Response {
         .map_or_else(|halted| answer(&service.places, Err(halted)), |shown| Json(shown).into_response())
 }
 
-pub(super) async fn close_account(State(service): Here, account: Named) -> Result<Response, Refused> {
+pub(super) async fn close_account(State(service): ServiceState, account: Named) -> Result<Response, Refused> {
     carry_out(&service, Request::CloseAccount { account: AccountId::new(account.map_err(bad)?.0) }).await
 }
 
@@ -173,7 +173,7 @@ struct IssueClient {
     client_secret: Option<String>,
 }
 
-pub(super) async fn issue_client(State(service): Here, body: Body) -> Result<Response, Refused> {
+pub(super) async fn issue_client(State(service): ServiceState, body: Body) -> Result<Response, Refused> {
     let asked: IssueClient = read(&service, body).await?;
     let chosen = match (asked.client_id, asked.client_secret) {
         (None, None) => None,
@@ -187,7 +187,7 @@ pub(super) async fn issue_client(State(service): Here, body: Body) -> Result<Res
     carry_out(&service, Request::IssueClient { account, name, terms_agreed, chosen }).await
 }
 
-pub(super) async fn reissue_secret(State(service): Here, client: Named) -> Result<Response, Refused> {
+pub(super) async fn reissue_secret(State(service): ServiceState, client: Named) -> Result<Response, Refused> {
     carry_out(
         &service,
         Request::ReissueSecret { client: ClientId::new(client.map_err(bad)?.0), chosen: None },
@@ -201,7 +201,7 @@ struct BeginPacking {
     mail: MailId,
 }
 
-pub(super) async fn begin_packing(State(service): Here, body: Body) -> Result<Response, Refused> {
+pub(super) async fn begin_packing(State(service): ServiceState, body: Body) -> Result<Response, Refused> {
     let BeginPacking { mail } = read(&service, body).await?;
     carry_out(&service, Request::BeginPacking { mail }).await
 }
@@ -226,7 +226,7 @@ async fn carry_out(service: &Arc<Service>, request: Request) -> Result<Response,
     }
 }
 
-/// The account named, or the one this sandbox began with.
+/// The named account, or the one this sandbox began with.
 fn or_first(service: &Service, named: Option<AccountId>) -> Result<AccountId, Refused> {
     let first = || service.look(|world, _| world.first_account().map(|account| account.id.clone()));
     named
@@ -259,14 +259,14 @@ struct Numbered {
     entry: Entry,
 }
 
-/// Proof of what happened, so a name that nothing can have is refused rather than never found.
+/// The list is used as proof of what happened, so an impossible name is refused instead of never found.
 pub(super) async fn ledger(
-    State(service): Here,
+    State(service): ServiceState,
     wanted: Result<Query<Wanted>, QueryRejection>,
 ) -> Result<Response, Refused> {
     let Query(wanted) = wanted.map_err(bad)?;
     if let Some(event) = wanted.event.as_deref().filter(|event| !Event::NAMES.contains(event)) {
-        return Err(bad(format!("`{event}` is no event; there are: {}", Event::NAMES.join(", "))));
+        return Err(bad(format!("`{event}` is not an event; there are: {}", Event::NAMES.join(", "))));
     }
     let found = service.show(|_, ledger| {
         let all = ledger.entries.iter().enumerate().skip(wanted.after);

@@ -1,7 +1,7 @@
 //! `--data DIR`: the world's records and the ledger in SQLite, durable before an answer leaves.
 //!
-//! One writer thread commits whatever has gathered while the last commit ran, in one transaction.
-//! A failed write ends the sandbox: what it answered from then on could not be kept.
+//! One writer thread commits in one transaction whatever has gathered during the last commit. A failed write
+//! ends the sandbox, because nothing it answers afterwards could be kept.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -58,7 +58,7 @@ pub(super) struct Batch {
 
 #[derive(Debug)]
 pub(super) struct Data {
-    /// Nothing once closed.
+    /// `None` once closed.
     writing: Mutex<Option<Writing>>,
     durable: watch::Receiver<Progress>,
     lock: File,
@@ -70,29 +70,29 @@ struct Writing {
     writer: JoinHandle<()>,
 }
 
-/// What a data directory held.
+/// The content of a data directory.
 pub(super) struct Held {
     pub(super) world: World,
     pub(super) entries: Vec<Entry>,
-    /// What the clock would show by now. The world itself is where it was, so that what fell due in
-    /// between happens in its order and at its time.
+    /// The time the clock would show by now. The world itself is at its old time, so that what became due
+    /// meanwhile happens in its order and at its time.
     pub(super) now: Time,
 }
 
-/// The writer is gone; why is in the journal.
+/// The writer has ended. The reason is in the journal.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the sandbox can't write to its data directory any more, so it stops; see the message above")]
 pub struct Halted;
 
 impl Data {
-    /// Opens or makes the directory; gives what it held.
+    /// Opens or creates the directory. Returns its content.
     pub(super) fn open(dir: &Path, fresh: impl FnOnce() -> World) -> Result<(Self, Held), DataError> {
         if !dir.exists() {
             std::fs::DirBuilder::new().mode(0o700).recursive(true).create(dir)?;
         }
         let lock = lock(dir)?;
         let path = dir.join("sandbox.db");
-        // Addresses are personal data: made before SQLite would make it readable for everyone.
+        // Addresses are personal data: the file is created before SQLite would make it readable for everyone.
         let mut options = fs::OpenOptions::new();
         options.options_mut().mode(0o600);
         options.write(true).create(true).truncate(false).open(&path)?;
@@ -114,11 +114,11 @@ impl Data {
 
     pub(super) fn submit(&self, batch: Batch) {
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        // A writer that has ended is noticed by whoever waits for the batch.
+        // Whoever waits for the batch notices that the writer has ended.
         let _ = writing.as_ref().map(|writing| writing.batches.send(batch));
     }
 
-    /// Writes what is left and lets go of the directory; another sandbox may have it then.
+    /// Writes what is left and closes the directory, so that another sandbox can use it.
     pub(super) fn close(&self) {
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Writing { batches, writer }) = writing {
@@ -146,7 +146,7 @@ impl Data {
 
     pub(super) async fn halted(&self) {
         let failed = |progress: &Progress| matches!(progress, Progress::Failed);
-        // An error means that the writer is gone, which is the same.
+        // An error means that the writer has ended, which is the same.
         drop(self.durable.clone().wait_for(failed).await);
     }
 }
@@ -208,7 +208,7 @@ fn load(db: &Connection) -> Result<Held, DataError> {
     Ok(Held { world, entries, now })
 }
 
-/// What the clock would show if it had gone on at its pace: nobody was ever told a later time.
+/// The time the clock would show if it had continued at its pace. Nobody was ever told a later time.
 fn continued(saved: Time, wall: i64, pace: &str) -> Option<Time> {
     let away = (Utc::now() - Time::from_timestamp_millis(wall)?).max(TimeDelta::zero());
     saved.checked_add_signed(pace.parse::<Pace>().ok()?.of(away))
@@ -224,7 +224,7 @@ fn write_all(db: Connection, incoming: &mpsc::Receiver<Batch>, progress: &watch:
         }
         progress.send_replace(Progress::Durable(batches.last().map_or(0, |batch| batch.number)));
     }
-    // The last handle is gone; a clean end leaves no write-ahead log behind.
+    // The last handle is dropped. A clean end leaves no write-ahead log behind.
     drop(db.close());
 }
 

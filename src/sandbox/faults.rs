@@ -1,4 +1,4 @@
-//! Faults on order: what the next calls to an endpoint will suffer; `trouble.rs` inflicts them.
+//! Faults on order: what the next calls to an endpoint will suffer. `trouble.rs` applies them.
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
@@ -33,26 +33,26 @@ pub enum Kind {
     TruncateReply,
     /// Close the connection before any work.
     Cut,
-    /// Only be slow (`delay_ms`).
+    /// Only delay the answer (`delay_ms`).
     Delay,
     /// Confirm: 409 `payment_in_progress`.
     PaymentInProgress,
     /// Confirm: the card is declined this time.
     Decline,
-    /// Read: the mail as it was before its last change.
+    /// Read: shows the mail as it was before its last change.
     Stale,
 }
 
-/// One order for faults, as the control API takes it.
+/// One order for faults, in the form of the control API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
     pub endpoint: Endpoint,
     pub fault: Kind,
-    /// How many calls it hits.
+    /// The number of calls that it affects.
     #[serde(default = "once")]
     pub times: u32,
-    /// How many calls pass unharmed before.
+    /// The number of calls that pass before.
     #[serde(default)]
     pub skip: u32,
     #[serde(default)]
@@ -120,7 +120,7 @@ impl Order {
     }
 }
 
-/// The orders that are not used up, in the order in which they came.
+/// The orders that are not used up, in the order of their arrival.
 #[derive(Debug, Default)]
 pub struct Script {
     waiting: BTreeMap<Endpoint, VecDeque<Order>>,

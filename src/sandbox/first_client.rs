@@ -1,7 +1,7 @@
-//! The account and client a sandbox begins with, so that one can start at once.
+//! The account and client with which a sandbox begins.
 //!
-//! The world keeps only the secret's hash. With `--data` the credentials are also laid beside the
-//! data, readable by the owner alone, so that a later start can tell them again.
+//! The world keeps only the secret's hash. With `--data` the credentials are also stored beside the data,
+//! readable by the owner only, so that a later start can show them again.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use super::start::{Options, StartError};
 use super::world::{AccountId, Card, Chosen, ClientId, Reply, Request, World};
 use crate::base::secret::Secret;
 
-type Known = (ClientId, Option<Secret>);
+type FirstClient = (ClientId, Option<Secret>);
 
-/// Makes sure there is a first client; its secret too, unless only its hash is left.
-pub(super) async fn ready(service: &Arc<Service>, options: &Options) -> Result<Known, StartError> {
+/// Makes sure that there is a first client, with its secret unless only its hash is left.
+pub(super) async fn ready(service: &Arc<Service>, options: &Options) -> Result<FirstClient, StartError> {
     let account = first_account(service).await?;
     if let Some(card) = options.card {
         service.call(Request::SetCard { account: account.clone(), card }).await?;
@@ -27,12 +27,12 @@ pub(super) async fn ready(service: &Arc<Service>, options: &Options) -> Result<K
     let remembered = file.as_deref().map(recall).unwrap_or_default();
     let (chosen, call) =
         match service.look(|world, _| decide(world, &account, options.client.as_ref(), remembered)) {
-            Decision::Known(known) => return Ok(known),
+            Decision::FirstClient(known) => return Ok(known),
             Decision::Call(chosen, call) => (chosen, *call),
         };
     if let Some(file) = &file {
-        // Before the world has only its hash, so that a crash in between does not lose the secret; and
-        // beside the old credentials, so that a refusal does not lose those.
+        // Written before the world has only the hash, so that a crash in between does not lose the secret;
+        // and beside the old credentials, so that a refusal does not lose those.
         write(&unsettled(file), &chosen).map_err(|error| StartError::Secret(file.clone(), error))?;
     }
     let reply = service.call(call).await?;
@@ -62,8 +62,8 @@ async fn first_account(service: &Arc<Service>) -> Result<AccountId, StartError> 
 }
 
 enum Decision {
-    Known(Known),
-    /// These credentials are to be made valid by this call.
+    FirstClient(FirstClient),
+    /// This call will make these credentials valid.
     Call(Chosen, Box<Request>),
 }
 
@@ -77,7 +77,7 @@ fn decide(
     if let Some((id, secret)) = asked {
         let chosen = Chosen { id: ClientId::new(id.as_str()), secret: secret.clone() };
         return if valid(id, secret.expose()) {
-            Decision::Known((chosen.id, Some(chosen.secret)))
+            Decision::FirstClient((chosen.id, Some(chosen.secret)))
         } else if world.client(id).is_some() {
             let (client, secret) = (chosen.id.clone(), Some(chosen.secret.clone()));
             Decision::Call(chosen, Box::new(Request::ReissueSecret { client, chosen: secret }))
@@ -87,10 +87,13 @@ fn decide(
     }
     let mut remembered = remembered.into_iter();
     if let Some(known) = remembered.find(|known| valid(&known.client_id, &known.client_secret)) {
-        return Decision::Known((ClientId::new(known.client_id), Some(Secret::new(known.client_secret))));
+        return Decision::FirstClient((
+            ClientId::new(known.client_id),
+            Some(Secret::new(known.client_secret)),
+        ));
     }
     match world.clients_of(account).min_by_key(|client| client.issued_at) {
-        Some(client) => Decision::Known((client.id.clone(), None)),
+        Some(client) => Decision::FirstClient((client.id.clone(), None)),
         None => issue(account, Chosen::drawn(throw())),
     }
 }
@@ -107,12 +110,12 @@ struct Remembered {
     client_secret: String,
 }
 
-/// Credentials written before it is known whether they will be valid.
+/// The path of credentials written before it is known whether they will be valid.
 fn unsettled(file: &Path) -> PathBuf {
     file.with_extension("next.json")
 }
 
-/// What may be valid, the likelier first.
+/// Credentials that may be valid, the likelier ones first.
 fn recall(file: &Path) -> Vec<Remembered> {
     let read = |path: &Path| serde_json::from_slice(&fs::read(path).ok()?).ok();
     [read(file), read(&unsettled(file))].into_iter().flatten().collect()

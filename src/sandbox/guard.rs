@@ -1,8 +1,8 @@
-//! Keeps other web sites out of the pages and controls: they have no log-in, and a browser on this
-//! machine would carry a stranger's request here.
+//! Protects the pages and controls from other web sites. They have no log-in, and a browser on this machine
+//! could carry a stranger's request here.
 //!
-//! Two rules: a form or script must come from this very origin, and on loopback the service answers
-//! only to an IP address or `localhost`, so that no stranger's name can be pointed at it.
+//! A form or script must come from this very origin. On loopback the service answers only to an IP address or
+//! `localhost`, so that no stranger's name can be pointed at it.
 
 use std::net::IpAddr;
 
@@ -12,13 +12,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 #[derive(Debug, Clone)]
-pub(super) struct Here {
+pub(super) struct OwnAddress {
     loopback: bool,
-    /// Host and port in the addresses it gives out.
+    /// Host and port in the addresses that it gives out.
     authority: String,
 }
 
-impl Here {
+impl OwnAddress {
     pub(super) fn new(listening: IpAddr, origin: &str) -> Self {
         let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority);
         Self { loopback: listening.is_loopback(), authority: authority.to_owned() }
@@ -54,7 +54,7 @@ fn is_localhost(host: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
 
-pub(super) async fn only_from_here(State(here): State<Here>, request: Request, next: Next) -> Response {
+pub(super) async fn only_from_here(State(here): State<OwnAddress>, request: Request, next: Next) -> Response {
     if here.accepts(request.headers()) {
         return next.run(request).await;
     }
@@ -70,7 +70,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
         origin.map(|origin| headers.insert(header::ORIGIN, origin.parse().unwrap()));
-        Here::new([127, 0, 0, 1].into(), "https://sandbox.example").accepts(&headers)
+        OwnAddress::new([127, 0, 0, 1].into(), "https://sandbox.example").accepts(&headers)
     }
 
     #[test]
@@ -85,6 +85,6 @@ mod tests {
         assert!(!accepts("localhost.evil.example", None));
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, "other.example".parse().unwrap());
-        assert!(Here::new([0, 0, 0, 0].into(), "http://127.0.0.1").accepts(&headers));
+        assert!(OwnAddress::new([0, 0, 0, 0].into(), "http://127.0.0.1").accepts(&headers));
     }
 }

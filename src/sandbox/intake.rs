@@ -1,4 +1,4 @@
-//! Reads a request's body whole, but never more than allowed and never longer than patience lasts.
+//! Reads a request's body completely, within limits of size and time.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub(super) enum Trouble {
     Broken,
 }
 
-/// What is still read of a body over its limit, so that its sender gets to see the answer.
+/// How much of a body over its limit is still read, so that its sender gets to see the answer.
 pub(super) const DRAINED: usize = 16 << 20;
 
 pub(super) async fn read_body(body: Body, most: usize, patience: Duration) -> Result<Bytes, Trouble> {

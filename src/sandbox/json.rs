@@ -1,11 +1,11 @@
-//! JSON as a tree that refuses what `serde_json::Value` would let pass: keys given twice.
+//! JSON as a tree that refuses repeated keys, which `serde_json::Value` accepts.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// Numbers other than whole ones from 0 on have no use here, so they are only known as such.
+/// Only whole numbers from 0 on are used. Others are only known to be numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Json {
     Null,

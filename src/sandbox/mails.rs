@@ -19,15 +19,15 @@ use super::world::{Code, ContentId, Fault, MailId, Payment, Reply, Request as Ca
 
 const LARGEST_BODY: usize = 1 << 20;
 
-type Here = State<Arc<Service>>;
-/// What is no text can't be the name of anything here; the empty name finds nothing either.
+type ServiceState = State<Arc<Service>>;
+/// A value that is not text cannot be a name here. The empty name finds nothing either.
 type Names<T> = Result<Path<T>, PathRejection>;
 
-pub(super) async fn account(State(service): Here, Bearer(bearer): Bearer) -> Response {
+pub(super) async fn account(State(service): ServiceState, Bearer(bearer): Bearer) -> Response {
     answer(&service.places, service.call(Call::ReadAccount { bearer }).await)
 }
 
-pub(super) async fn create(State(service): Here, request: Request) -> Response {
+pub(super) async fn create(State(service): ServiceState, request: Request) -> Response {
     let bearer = bearer(request.headers());
     let kind =
         request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -47,7 +47,7 @@ fn refused(bearer: Option<crate::base::secret::Secret>, why: &str) -> Call {
 }
 
 pub(super) async fn read(
-    State(service): Here,
+    State(service): ServiceState,
     Bearer(bearer): Bearer,
     mail: Names<String>,
     twist: Option<Extension<Twist>>,
@@ -63,7 +63,7 @@ pub(super) async fn read(
 }
 
 pub(super) async fn confirm(
-    State(service): Here,
+    State(service): ServiceState,
     Bearer(bearer): Bearer,
     mail: Names<String>,
     twist: Option<Extension<Twist>>,
@@ -76,12 +76,16 @@ pub(super) async fn confirm(
     answer(&service.places, service.call(Call::ConfirmMail { bearer, mail: mail_id(mail), payment }).await)
 }
 
-pub(super) async fn cancel(State(service): Here, Bearer(bearer): Bearer, mail: Names<String>) -> Response {
+pub(super) async fn cancel(
+    State(service): ServiceState,
+    Bearer(bearer): Bearer,
+    mail: Names<String>,
+) -> Response {
     answer(&service.places, service.call(Call::CancelMail { bearer, mail: mail_id(mail) }).await)
 }
 
 pub(super) async fn pdf(
-    State(service): Here,
+    State(service): ServiceState,
     Bearer(bearer): Bearer,
     names: Names<(String, String)>,
 ) -> Response {
@@ -90,11 +94,11 @@ pub(super) async fn pdf(
     answer(&service.places, service.call(call).await)
 }
 
-pub(super) async fn unknown(State(service): Here, Bearer(bearer): Bearer) -> Response {
+pub(super) async fn unknown(State(service): ServiceState, Bearer(bearer): Bearer) -> Response {
     answer(&service.places, service.call(Call::Elsewhere { bearer, problem: Code::NotFound.into() }).await)
 }
 
-pub(super) async fn wrong_method(State(service): Here, Bearer(bearer): Bearer) -> Response {
+pub(super) async fn wrong_method(State(service): ServiceState, Bearer(bearer): Bearer) -> Response {
     answer(
         &service.places,
         service.call(Call::Elsewhere { bearer, problem: Code::MethodNotAllowed.into() }).await,

@@ -1,6 +1,6 @@
-//! Reads an uploaded PDF as far as the service cares: does it open, and how many pages are there?
+//! Reads an uploaded PDF as far as the service needs: whether it opens, and how many pages it has.
 //!
-//! Stricter than a viewer: what only opens after repair, needs a password, or has a page tree that
+//! Stricter than a viewer: a file that opens only after a repair, needs a password, or has a page tree that
 //! disagrees with its own count is not readable.
 
 use lopdf::{Document, LoadOptions, Object};

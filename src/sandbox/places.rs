@@ -1,4 +1,4 @@
-//! The addresses under which a sandbox is reached, and the line that tells them.
+//! The addresses of a sandbox, and the line that shows them.
 
 use serde::Serialize;
 
@@ -35,12 +35,12 @@ impl Places {
     }
 }
 
-/// What a client must know to begin. Its JSON is the sandbox's first line on standard output.
+/// What a client needs to begin. As JSON it is the sandbox's first line on standard output.
 #[derive(Debug, Clone)]
 pub struct Welcome {
     pub places: Places,
     pub client_id: ClientId,
-    /// Unknown when the secret was reissued in an earlier run: only its hash is kept.
+    /// `None` if the secret was reissued in an earlier run, since only its hash is kept.
     pub client_secret: Option<Secret>,
 }
 

@@ -12,7 +12,7 @@ use super::{auth, controls, guard, mails, pages, trouble, upload};
 
 type Routes = Router<Arc<Service>>;
 
-pub(super) fn all(service: &Arc<Service>, here: guard::Here) -> Router {
+pub(super) fn all(service: &Arc<Service>, here: guard::OwnAddress) -> Router {
     let for_people = pages()
         .merge(Router::new().nest("/_sandbox", controls()).route("/_sandbox/", any(controls::unknown)));
     let guarded = for_people.layer(from_fn_with_state(here, guard::only_from_here));
@@ -47,7 +47,7 @@ fn machines(service: &Arc<Service>) -> Routes {
     Router::new()
         .nest("/auth", auth)
         .nest("/v1", api)
-        // A nest leaves its own name with a slash behind it to others.
+        // A nest does not match its own name with a slash behind it.
         .route("/v1/", any(mails::unknown))
         .merge(store)
 }

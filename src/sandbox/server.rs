@@ -1,4 +1,4 @@
-//! Connections: accepted up to a limit, cut when slow, dated by the sandbox's clock.
+//! Connections: accepted up to a limit, closed when slow, with answers dated by the sandbox's clock.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -28,7 +28,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(5);
 #[error("hung up as a fault ordered")]
 struct HungUp;
 
-/// Serves until `stop`, then lets the answers under way go out.
+/// Serves until `stop`, then finishes the answers that are under way.
 pub(super) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -47,7 +47,7 @@ pub(super) async fn serve(
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
                 Err(error) => {
-                    // Out of descriptors, most likely: existing connections must end first.
+                    // Probably there are no file descriptors left: existing connections must end first.
                     tracing::warn!(error = &error as &dyn std::error::Error, "a connection was not accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -59,13 +59,13 @@ pub(super) async fn serve(
         let answering = answering(router.clone(), Arc::clone(&service));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            // A caller that has said all it wants to say may still listen.
+            // A caller that has finished sending may still be reading.
             .half_close(true)
             .header_read_timeout(service.patience.head)
             .serve_connection(TokioIo::new(stream), answering);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // Whatever ends a connection here is the caller's doing, or a fault on order.
+            // Whatever ends a connection here is the caller's doing, or an ordered fault.
             let _ = connection.await;
             drop(place);
         });

@@ -1,7 +1,7 @@
-//! The world with everything it does without: a clock, chance, storage, and scripted faults.
+//! The world with what it does not contain: a clock, randomness, storage and scripted faults.
 //!
-//! [`Service::call`] is what every route uses: the answer is returned only when what it says is
-//! durable. A call runs to its end even if the caller has hung up.
+//! Every route uses [`Service::call`]. It returns the answer only when the answer's content is durable. A
+//! call runs to its end even if the caller has disconnected.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,9 +28,9 @@ pub(super) struct Service {
     state: Mutex<State>,
     blobs: Blobs,
     data: Option<Data>,
-    /// Told whenever the next due time may be another one.
+    /// Notified whenever the next due time may have changed.
     changed: Notify,
-    /// How many uploads are in memory at once.
+    /// The number of uploads in memory at the same time.
     pub(super) uploads: Semaphore,
     pub(super) clock: Clock,
     pub(super) faults: Mutex<Script>,
@@ -43,11 +43,11 @@ pub(super) struct Service {
 struct State {
     world: World,
     ledger: Ledger,
-    /// How many batches the writer has been given.
+    /// The number of batches given to the writer.
     submitted: u64,
 }
 
-/// Everything that happened, and where to find what happened to one mail.
+/// Everything that happened, with an index by mail.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) entries: Vec<Entry>,
@@ -75,7 +75,7 @@ impl Ledger {
     }
 }
 
-/// Where a service keeps its things.
+/// Where a service stores its data.
 pub(super) struct Keeping {
     pub(super) world: World,
     pub(super) entries: Vec<Entry>,
@@ -102,12 +102,12 @@ impl Service {
 
     pub(super) async fn call(self: &Arc<Self>, request: Request) -> Result<Reply, Halted> {
         let service = Arc::clone(self);
-        // A task of its own: a caller who hangs up must not leave the work half done.
+        // A task of its own: a caller that disconnects must not leave the work half done.
         tokio::spawn(async move { service.perform(request).await }).await.unwrap_or(Err(Halted))
     }
 
-    /// Checks the form first, so that no stranger's file is read or kept; then keeps the bytes, so
-    /// that a stored upload never lacks them.
+    /// Checks the form first, so that no stranger's file is read or kept. Then keeps the bytes, so that a
+    /// stored upload never lacks them.
     pub(super) async fn upload(self: &Arc<Self>, fields: UploadFields, file: Bytes) -> Result<Reply, Halted> {
         let service = Arc::clone(self);
         let work = async move {
@@ -124,7 +124,7 @@ impl Service {
         tokio::spawn(work).await.unwrap_or(Err(Halted))
     }
 
-    /// What the form's signature and policy say, without doing anything.
+    /// The verdict on the form's signature and policy. Nothing is done.
     pub(super) fn check(&self, fields: &UploadFields, size: u64) -> Result<(), StoreError> {
         let now = self.clock.now();
         self.look(|world, _| world.signer().check_upload(&fields.0, size, now.max(world.now()))).map(drop)
@@ -147,8 +147,8 @@ impl Service {
         Ok(reply)
     }
 
-    /// Hands over what changed. The number to wait for is the latest one even if nothing did:
-    /// a reader must not be told what a crash could still undo.
+    /// Hands over what changed. Returns the latest number to wait for even if nothing changed, because a
+    /// reader must not see what a crash could still undo.
     fn submit(&self, state: &mut State, effects: &Effects, moves_time: bool) -> u64 {
         let first = state.ledger.entries.len();
         for entry in &effects.entries {
@@ -188,7 +188,7 @@ impl Service {
         }
     }
 
-    /// The bytes of a document, if they still are what was uploaded.
+    /// The bytes of a document, if they are what was uploaded.
     pub(super) async fn document(&self, blob: &BlobId, sha256: &str) -> Option<Bytes> {
         match self.blobs.read(blob).await {
             Ok(bytes) if sha256_hex(&bytes) == sha256 => Some(bytes),
@@ -203,7 +203,7 @@ impl Service {
         }
     }
 
-    /// A look for others: what is seen is durable when it is shown.
+    /// Reads the world for a caller. What is shown is durable by then.
     pub(super) async fn show<T>(&self, read: impl FnOnce(&World, &Ledger) -> T) -> Result<T, Halted> {
         let (seen, ticket) = {
             let state = self.lock();
@@ -212,7 +212,7 @@ impl Service {
         self.durable(ticket).await.map(|()| seen)
     }
 
-    /// A look at the world and its ledger, for this service itself.
+    /// Reads the world and its ledger for the service itself.
     pub(super) fn look<T>(&self, read: impl FnOnce(&World, &Ledger) -> T) -> T {
         let state = self.lock();
         read(&state.world, &state.ledger)
@@ -222,7 +222,7 @@ impl Service {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets time do its work when nobody calls: deletes at `confirm_by`, ships, charges.
+    /// Lets time pass when nobody calls: deletes at `confirm_by`, ships, charges.
     pub(super) async fn keep_time(self: Arc<Self>) {
         loop {
             let next = self.look(|world, _| world.next_due());
@@ -243,12 +243,12 @@ impl Service {
         }
     }
 
-    /// Someone moved the clock.
+    /// Somebody moved the clock.
     pub(super) fn time_moved(&self) {
         self.changed.notify_one();
     }
 
-    /// After the last answer.
+    /// Called after the last answer.
     pub(super) async fn close(self: &Arc<Self>) {
         let service = Arc::clone(self);
         let closing = move || service.data.as_ref().map(Data::close);
@@ -257,7 +257,7 @@ impl Service {
         }
     }
 
-    /// Returns when the data directory can't be written any more.
+    /// Returns when the data directory cannot be written any more.
     pub(super) async fn halted(&self) {
         match &self.data {
             Some(data) => data.halted().await,
@@ -266,8 +266,8 @@ impl Service {
     }
 }
 
-/// Hashes a file and reads it as a PDF, in a thread that may take its time. One that takes too long,
-/// or makes the reader panic, is one that can't be read.
+/// Hashes a file and reads it as a PDF on a thread of its own. A file that takes too long, or makes the
+/// reader panic, is not readable.
 async fn examine(file: &Bytes) -> Stored {
     let (hashed, read) = (file.clone(), file.clone());
     let sha256 = tokio::task::spawn_blocking(move || sha256_hex(&hashed));
@@ -282,7 +282,7 @@ async fn examine(file: &Bytes) -> Stored {
     Stored { blob, size: file.len() as u64, sha256: sha256.unwrap_or_default(), reading }
 }
 
-/// Fresh chance from the operating system; without it nothing here could be secret.
+/// Fresh randomness from the operating system. Without it nothing here could be secret.
 pub(super) fn throw() -> Dice {
     let mut entropy = [0; 32];
     match getrandom::fill(&mut entropy) {

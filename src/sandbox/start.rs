@@ -1,4 +1,4 @@
-//! Starts a sandbox: storage, the first account and client, the listener, the clock's keeper.
+//! Starts a sandbox: storage, the first account and client, the listener, the keeper of time.
 
 use std::future::Future;
 use std::io;
@@ -24,17 +24,17 @@ use crate::base::secret::Secret;
 #[derive(Debug, Clone)]
 pub struct Options {
     pub listen: SocketAddr,
-    /// The address in answers and links, where it is not the one listened on.
+    /// The address in answers and links, if it differs from the one listened on.
     pub origin: Option<String>,
-    /// Where to keep everything; in memory if nowhere.
+    /// The data directory. `None`: in memory.
     pub data: Option<PathBuf>,
     pub pace: Pace,
-    /// Id and secret of the first client; drawn if not given.
+    /// Id and secret of the first client. Drawn if missing.
     pub client: Option<(String, Secret)>,
-    /// What the first account's card does; as it was, or working, if not given.
+    /// What the first account's card does. If missing: as before, or working.
     pub card: Option<Card>,
     pub patience: Patience,
-    /// A mail that is read shows only the fields that the specification promises.
+    /// A mail that is read shows only the fields that the contract promises.
     pub is_sparse: bool,
 }
 
@@ -53,7 +53,7 @@ impl Default for Options {
     }
 }
 
-/// How long a slow caller is waited for.
+/// The time limits for slow callers.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
     /// For a request's head, and for the next request on a connection.
@@ -92,26 +92,26 @@ pub enum StartError {
 #[derive(Debug)]
 pub struct Running {
     pub welcome: Welcome,
-    /// Where it really listens.
+    /// The address on which it listens.
     pub address: SocketAddr,
     service: Arc<Service>,
     serving: JoinHandle<()>,
 }
 
 impl Running {
-    /// The clock it goes by, for whoever shall go by the same.
+    /// Its clock, for others that must follow the same time.
     pub fn clock(&self) -> Clock {
         self.service.clock.clone()
     }
 
-    /// Returns when the sandbox has stopped; with an error if it could not go on.
+    /// Returns when the sandbox has stopped. An error if it could not continue.
     pub async fn wait(self) -> Result<(), Halted> {
         let outcome = tokio::select! {
             _ = self.serving => Ok(()),
             () = self.service.halted() => Err(Halted),
         };
         if outcome.is_ok() {
-            // The time goes into the data with the rest.
+            // The time is stored with the rest.
             self.service.call(Request::PassTime).await?;
         }
         self.service.close().await;
@@ -129,7 +129,7 @@ pub async fn start(
     let places = Places::at(&options.origin.clone().unwrap_or_else(|| origin_of(address)));
 
     let (keeping, shown) = open(options.data.as_deref())?;
-    // Time here never goes back, not even over a restart of a fast clock.
+    // Time never goes back here, not even over a restart with a fast clock.
     let now = match options.pace {
         Pace::Real | Pace::Times(_) => shown.max(Utc::now()),
         Pace::ByHand => shown,
@@ -139,7 +139,7 @@ pub async fn start(
     let (client_id, client_secret) = first_client::ready(&service, &options).await?;
 
     let keeper = tokio::spawn(Arc::clone(&service).keep_time());
-    let router = routes::all(&service, guard::Here::new(address.ip(), &places.base_url));
+    let router = routes::all(&service, guard::OwnAddress::new(address.ip(), &places.base_url));
     let serve = server::serve(listener, router, Arc::clone(&service), stop);
     let serving = tokio::spawn(async move {
         serve.await;
@@ -148,7 +148,7 @@ pub async fn start(
     Ok(Running { welcome: Welcome { places, client_id, client_secret }, address, service, serving })
 }
 
-/// Every interface is no address to call; this machine's own is.
+/// "Every interface" is not an address to call, so this machine's own is used.
 fn origin_of(mut address: SocketAddr) -> String {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
@@ -158,7 +158,7 @@ fn origin_of(mut address: SocketAddr) -> String {
     format!("http://{address}")
 }
 
-/// What there is to begin with, and what the clock showed or would show by now.
+/// The initial content, and the time that the clock shows or would show by now.
 fn open(dir: Option<&Path>) -> Result<(Keeping, Time), StartError> {
     let fresh = || first_world(Utc::now());
     let Some(dir) = dir else {
@@ -170,7 +170,7 @@ fn open(dir: Option<&Path>) -> Result<(Keeping, Time), StartError> {
         Data::open(dir, fresh).map_err(|error| StartError::Data(dir.to_owned(), error))?;
     let pdfs = dir.join("pdf");
     let blobs = Blobs::in_directory(pdfs.clone(), &world).map_err(|error| StartError::Blobs(pdfs, error))?;
-    // The names of what was just made must survive a power cut as well.
+    // The new names must survive a power cut as well.
     let names = [Some(dir), dir.parent().filter(|parent| !parent.as_os_str().is_empty())];
     for dir in names.into_iter().flatten() {
         let synced = fs::File::open(dir).and_then(|dir| dir.sync_all());

@@ -1,4 +1,4 @@
-//! Inflicts on a call what the fault script ordered for its endpoint.
+//! Applies the ordered fault to a call of its endpoint.
 
 use std::io;
 use std::pin::Pin;
@@ -25,7 +25,7 @@ use super::world::{Code, OAuthError, Reply, StoreError};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HangUp;
 
-/// Tells a handler which fault of its own kind the script ordered.
+/// Tells a handler which fault of its own kind was ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Twist(pub(super) Kind);
 
@@ -52,7 +52,7 @@ pub(super) async fn inflict(
             instead(&service, endpoint, order)
         }
         Kind::Status => {
-            // A caller still sending would see a reset and not the answer.
+            // A caller that is still sending would see a reset instead of the answer.
             let _ = read_body(request.into_body(), DRAINED, service.patience.body).await;
             instead(&service, endpoint, order)
         }
@@ -80,7 +80,7 @@ async fn truncate(response: Response) -> Response {
     Response::from_parts(parts, Body::new(half))
 }
 
-/// The first half of a body, on the wire before the connection breaks.
+/// The first half of a body, sent before the connection is closed.
 struct Half {
     left: Option<Bytes>,
     told: bool,
@@ -107,7 +107,7 @@ impl hyper::body::Body for Half {
     }
 }
 
-/// The ordered answer: with the ordered body, or as the service itself, or a gateway before it, fails.
+/// The ordered answer: with the ordered body, or as the service itself or a gateway before it fails.
 fn instead(service: &Service, endpoint: Endpoint, order: Order) -> Response {
     let status = order.status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or_default();
     let bodiless = [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT, StatusCode::NOT_MODIFIED];

@@ -1,7 +1,7 @@
 //! The object store beside the API: uploads by signed form, downloads by signed address, XML refusals.
 //!
-//! The form is read as it comes: fields in any order, then one file, then nothing. A file over the
-//! limit is counted and dropped, so that its refusal can name its size.
+//! The form is read as it arrives: fields in any order, then one file, then nothing. A file over the limit is
+//! counted and dropped, so that its refusal can state its size.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use super::service::Service;
 use super::world::{FormError, LARGEST_FILE, Received, Reply, Request as Call, StoreError, UploadFields};
 
 const FIELDS_BEFORE_FILE: usize = 20_480;
-/// What is still read of a body that will be refused; a larger one is refused unread.
+/// How much of a refused body is still read. A larger one is refused unread.
 const DRAINED: u64 = 16 << 20;
-/// How long an upload waits while as many as can be held are under way.
+/// How long an upload waits while the maximum number is under way.
 const LONGEST_QUEUE: Duration = Duration::from_secs(5);
 
 pub(super) async fn upload(State(service): State<Arc<Service>>, request: Request) -> Response {
@@ -57,13 +57,13 @@ pub(super) async fn upload(State(service): State<Arc<Service>>, request: Request
 
 struct Form {
     fields: UploadFields,
-    /// The bytes, or only their number where there are too many.
+    /// The bytes, or only their number if there are too many.
     file: Result<Bytes, u64>,
     /// What is wrong with what follows the file.
     trailing: Option<FormError>,
 }
 
-/// A signed field that follows the file is missing before it, and that is said first.
+/// A signed field after the file counts as missing before it, and that is reported first.
 fn refusal_of_trailing(
     service: &Service,
     fields: &UploadFields,
@@ -145,7 +145,7 @@ fn boundary(headers: &HeaderMap) -> Result<String, FormError> {
     multer::parse_boundary(kind).map_err(|_| FormError::Malformed)
 }
 
-/// The rest of the body is unread, so the connection can't be used again.
+/// The rest of the body is unread, so the connection cannot be used again.
 fn refusal_after_reading(error: &StoreError) -> Response {
     let mut response = refusal(error);
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -157,7 +157,7 @@ pub(super) async fn download(
     key: Result<Path<String>, PathRejection>,
     RawQuery(query): RawQuery,
 ) -> Response {
-    // What is no text is the key of nothing.
+    // A key that is not text belongs to nothing.
     let key = key.map(|Path(key)| key).unwrap_or_default();
     let query = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).into_owned().collect();
     match service.call(Call::Download { key, query }).await {
@@ -169,7 +169,7 @@ pub(super) async fn download(
     }
 }
 
-/// A PDF for a browser to show; the name is given as RFC 6266 wants it.
+/// A PDF for a browser to show. The name is encoded as RFC 6266 requires.
 pub(super) fn pdf(bytes: Bytes, file_name: &str) -> Response {
     let name = percent_encoding::utf8_percent_encode(file_name, percent_encoding::NON_ALPHANUMERIC);
     let disposition = format!("inline; filename*=UTF-8''{name}");
@@ -182,7 +182,7 @@ pub(super) fn pdf(bytes: Bytes, file_name: &str) -> Response {
     (headers, Body::from(bytes)).into_response()
 }
 
-/// `<Error>` as object stores write it: no white space between elements.
+/// `<Error>` as object stores write it: without white space between elements.
 pub(super) fn refusal(error: &StoreError) -> Response {
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut writer = quick_xml::Writer::new(Vec::new());
@@ -204,7 +204,7 @@ pub(super) fn refusal(error: &StoreError) -> Response {
     (status, [(header::CONTENT_TYPE, "application/xml")], body).into_response()
 }
 
-/// XML has no way to write most control characters.
+/// XML cannot contain most control characters.
 fn printable(text: &str) -> String {
     text.replace(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r'), "\u{fffd}")
 }

@@ -1,10 +1,10 @@
 //! What people read, in two languages. Values in, text out.
 
-/// Texts in folders, and what commands and pages say of a letter.
+/// Texts in folders, and how commands and pages describe a letter.
 pub mod texts;
 
-/// What e-mails say.
+/// The content of e-mails.
 pub mod message;
 
-/// Pages in a browser: templates, their texts, what goes with them.
+/// Pages in a browser: templates and their texts.
 pub mod page;

@@ -1,5 +1,4 @@
-//! Pages for people: templates and their texts in two languages, and the headers that keep them apart from
-//! anything else in a browser.
+//! Pages for people: templates, their texts in two languages, and the headers that protect them in a browser.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -8,7 +7,7 @@ use minijinja::{Environment, UndefinedBehavior, context};
 
 use crate::words::texts::Language;
 
-/// Templates, each of which can be read, with what they say in each language.
+/// Templates that can be parsed, with their texts in each language.
 #[derive(Debug)]
 pub struct Pages {
     engine: Environment<'static>,
@@ -17,7 +16,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// From what is built in, so that the only mistakes are ours; a test renders them.
+    /// Makes the pages from what is built in, so every mistake is our own. A test renders all of them.
     pub fn new(
         templates: &[(&'static str, &'static str)],
         english: &str,
@@ -39,7 +38,7 @@ impl Pages {
         }
     }
 
-    /// A page; `t` in its template are the texts.
+    /// Renders a page. `t` in its template are the texts.
     pub fn render(&self, language: Language, template: &str, page: Value) -> Result<String, String> {
         let t = self.texts(language);
         let template = self.engine.get_template(template).map_err(|error| error.to_string())?;
@@ -52,7 +51,7 @@ fn texts(json: &str) -> Result<Value, String> {
     Ok(Value::from(Serde(texts)))
 }
 
-/// Escapes a text and sets what stands between backticks as code.
+/// Escapes a text, and marks up as code what stands between backticks.
 fn code(text: &str) -> Value {
     let mut html = String::new();
     for (index, part) in text.split('`').enumerate() {
@@ -64,7 +63,7 @@ fn code(text: &str) -> Value {
     Value::from_safe_string(html)
 }
 
-/// The better liked of the two languages, as far as a browser says which.
+/// The language that a browser prefers of the two, if it names one.
 pub fn wished(headers: &HeaderMap) -> Option<Language> {
     let wish = headers.get(header::ACCEPT_LANGUAGE)?.to_str().ok()?;
     let weight = |language: &str| {
@@ -93,7 +92,7 @@ pub fn html(rendered: Result<String, String>) -> Response {
     }
 }
 
-/// What goes with every answer that a browser may show: nothing but what the policy names is loaded.
+/// Sets the headers of every answer that a browser may show. Only what the policy names is loaded.
 pub fn protect(headers: &mut HeaderMap, policy: &'static str) {
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -101,7 +100,7 @@ pub fn protect(headers: &mut HeaderMap, policy: &'static str) {
     headers.insert(header::VARY, HeaderValue::from_static("Accept-Language"));
 }
 
-/// The names of all texts, so that a test can hold two languages against each other.
+/// The names of all texts, so that a test can compare the two languages.
 #[cfg(test)]
 pub(crate) fn keys(json: &str) -> Vec<String> {
     fn below(json: &serde_json::Value, path: &str, found: &mut Vec<String>) {

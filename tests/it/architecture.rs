@@ -36,7 +36,7 @@ const WINGS: &[(&str, &[Room])] = &[
             ("api", &["clock", "secret", "address", "letter"]),
             ("pdf", &["letter", "drop"]),
             ("hot", &["sync", "drop", "disk", "spool"]),
-            ("journal", &["clock", "letter", "drop", "spool", "store"]),
+            ("journal", &["clock", "letter", "drop", "texts", "spool", "store"]),
         ],
     ),
     (

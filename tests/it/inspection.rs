@@ -326,9 +326,7 @@ fn inspect_says_what_the_daemon_would_do() {
         let line = String::from_utf8(done.stdout).unwrap();
         let word = match name {
             "good" => "3 page(s)",
-            "padded" => {
-                "held: Something without meaning follows the end of the PDF. It would be posted with 3 page(s)."
-            }
+            "padded" => "held: Padding follows the end of the PDF. It would be posted with 3 page(s).",
             _ => "rejected: ",
         };
         assert!(line.contains(word), "{line}");
@@ -360,7 +358,7 @@ async fn explain_says_which_pdfs_would_be_held() {
         for (key, value) in said.as_object().unwrap() {
             assert_eq!(&line[key], value, "{line}");
         }
-        let word = if name == "padded" { "held: Something without meaning follows" } else { "rejected: " };
+        let word = if name == "padded" { "held: Padding follows" } else { "rejected: " };
         let text = explain(&[]);
         assert!(text.contains(word), "{text}");
     }

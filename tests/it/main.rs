@@ -59,15 +59,16 @@ mod packaging;
 mod people {
     mod doctor;
     mod holds;
+    mod instructions;
     mod kept;
     mod mails;
     mod month;
     mod names;
+    mod namesakes;
     mod operators;
     mod past;
     mod scripts;
     mod server;
-    mod wishes;
 }
 
 mod posting {

@@ -78,5 +78,5 @@ fn a_configuration_for_the_service_reads_well_and_is_never_written_over() {
     assert!(!dir.path().join("state").exists() && !dir.path().join("main.secret").exists());
     let checked = said(&["check", "--config", main.to_str().unwrap()]);
     assert!(checked.contains("account main: its secret comes from systemd"), "{checked}");
-    assert!(said(&words).contains("is there already; nothing was changed"));
+    assert!(said(&words).contains("exists already; nothing was changed"));
 }

@@ -142,7 +142,7 @@ async fn what_is_wrong_is_on_the_front_page_with_its_remedy() {
     assert!(numbers(&html).contains(&2));
     assert!(daemon.page("/", "ja").await.contains("同じ書類・同じ宛先の郵便（#1）"));
     std::fs::rename(room.hot(), room.dir.path().join("elsewhere")).unwrap();
-    let html = daemon.until_page("/", "The folder letters can&#x27;t be worked on").await;
+    let html = daemon.until_page("/", "The folder letters can&#x27;t be used").await;
     assert!(html.contains("Nothing is taken from it meanwhile"), "{html}");
     daemon.until_page("/", "<span class=\"chip bad\">Away</span>").await;
     // One letter's damage is its own.

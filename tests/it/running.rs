@@ -1,4 +1,4 @@
-//! A daemon at work that tells how things stand.
+//! A running daemon that serves its status.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
@@ -15,7 +15,7 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// A daemon that tells how things stand on a free port, which it names.
+    /// A daemon that serves its status on a free port, which it logs.
     pub fn start(room: &Mailroom) -> Self {
         let config = room.dir.path().join("mailchute.yaml");
         let mut command = mailchute(&["run", "--config", config.to_str().unwrap(), "--log", "json"]);

@@ -283,7 +283,7 @@ pub fn receiver() -> Value {
     receiver
 }
 
-/// A whole PDF of so many empty pages.
+/// A whole PDF with this number of empty pages.
 pub fn pdf(pages: usize) -> Vec<u8> {
     let kids: Vec<String> = (0..pages).map(|page| format!("{} 0 R", page + 3)).collect();
     let mut objects = vec![

@@ -1,4 +1,4 @@
-//! How everything stands, as commands, probes and Prometheus are told by a daemon at work.
+//! The status as commands, probes and Prometheus get it from a running daemon.
 
 #![expect(clippy::float_cmp, reason = "what is compared was counted")]
 
@@ -114,7 +114,7 @@ async fn every_figure_moves_with_what_it_counts() {
     for line in [
         "the daemon runs: 0.1.0",
         "account main: answers; its token",
-        "letters: watched, posts at once; last look",
+        "letters: watched, posts immediately; last look",
         "1 confirmed",
         "1 held",
         "1 drop(s) rejected",
@@ -196,7 +196,7 @@ async fn what_is_left_of_limits_what_is_followed_and_what_is_not_taken_in_yet_is
     assert!(said(&["status"]).contains("1 submitted, not taken in yet"), "{submitted}");
     db.execute_batch("ROLLBACK").unwrap();
     daemon.until("mailchute_submitted", |entries| entries == 0.0).await;
-    assert!(said(&["status"]).contains("posts at once; last look"));
+    assert!(said(&["status"]).contains("posts immediately; last look"));
 }
 
 const ADDRESS: &str = "postal_code: '0600001'\nstate: 北海道\ncity: 札幌市\naddress1: 1-1\nname: 山田 太郎\n";

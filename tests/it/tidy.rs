@@ -28,6 +28,60 @@ fn forbidden() -> Vec<(String, &'static str)> {
     .to_vec()
 }
 
+/// Phrases of a dialect that these documents and comments once had. What to write instead is beside each. Only exact
+/// phrases are refused, because each of their words has proper uses.
+fn dialect() -> Vec<(String, &'static str)> {
+    [
+        (["how ", "manieth"], "the ordinal of …"),
+        (["made to", " last"], "durable, synced to disk"),
+        (["make it", " last"], "make it durable"),
+        (["gone on", " with"], "continued, resumed"),
+        (["goes on", " with it"], "continues, resumes"),
+        (["is not", " the weather"], "the failure is not transient"),
+        (["person or", " nobody"], "only a command"),
+        (["of so", " many"], "the maximum number of …"),
+        (["so many", " may"], "up to N"),
+        (["so many", " at a time"], "the number of … at a time"),
+        (["what is", " owed"], "pending notifications and moves"),
+        (["how things", " stand"], "the status"),
+        (["how everything", " stands"], "the status"),
+        (["goes its", " way"], "continues"),
+        (["lets it", " go on"], "resumes it"),
+        (["looked through", " now and then"], "polled at intervals"),
+        (["stands in", " no "], "is not in …"),
+        (["whose id is", " none"], "whose id is not valid"),
+        (["claims is", " none"], "contains an entry that is not a claim"),
+        (["when what is", " due"], "when … is due"),
+        (["by turns,", " in one run"], "alternating, in the same run"),
+        (["is what", " there is"], "matches …"),
+        (["of the day", " before"], "at commit …"),
+    ]
+    .map(|(parts, instead)| (parts.concat(), instead))
+    .to_vec()
+}
+
+#[test]
+fn the_dialect_does_not_come_back() {
+    let mut texts: Vec<(String, String)> = crate::documents::documents("docs");
+    for place in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "tests/README.md"] {
+        texts.extend(crate::documents::documents(place));
+    }
+    for example in ["config/mailchute.yaml", "config/folders/invoices.yaml", "config/receiver.yaml"] {
+        texts.push((example.to_owned(), std::fs::read_to_string(example).unwrap()));
+    }
+    let sources = sources("src").into_iter().chain(sources("tests"));
+    texts.extend(sources.map(|(path, text)| (path.display().to_string(), text)));
+    assert!(texts.len() > 400, "{}", texts.len());
+    for (path, text) in texts {
+        // A phrase may be cut by the end of a line.
+        let words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with("//")).collect();
+        let text = words.join(" ").to_lowercase();
+        for (phrase, instead) in dialect() {
+            assert!(!text.contains(&phrase), "{path} says `{phrase}`: write \"{instead}\"");
+        }
+    }
+}
+
 #[test]
 fn files_are_short() {
     for (dir, longest) in [("src", LONGEST_SOURCE), ("tests", LONGEST_TEST)] {

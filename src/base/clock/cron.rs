@@ -1,4 +1,4 @@
-//! Times that come again, as people write them: five fields of cron in a time zone.
+//! Recurring times as people write them: five fields of cron, in a time zone.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,7 +26,7 @@ pub enum CronError {
 }
 
 impl CronLine {
-    /// The next time after `after`; none if it never comes again.
+    /// The next time after `after`. `None` if there is none.
     pub fn next(&self, after: Time, zone: Tz) -> Option<Time> {
         let after = after.with_timezone(&zone);
         Some(self.cron.find_next_occurrence(&after, false).ok()?.to_utc())
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(next("0 15 * * mon-fri", "2026-11-20T05:59:59Z", tokyo), "2026-11-20T06:00:00+00:00");
         assert_eq!(next("0 15 * * mon-fri", "2026-11-20T06:00:00Z", tokyo), "2026-11-23T06:00:00+00:00");
         assert_eq!(next("30 9 1 * *", "2026-11-20T06:00:00Z", tokyo), "2026-12-01T00:30:00+00:00");
-        // 02:30 does not exist on that day in Berlin; the next day has one again.
+        // 02:30 does not exist on that day in Berlin, so the next day's is taken.
         let spring = next("30 2 * * *", "2027-03-27T12:00:00Z", Tz::Europe__Berlin);
         assert!(spring.starts_with("2027-03-28T01:"), "{spring}");
     }

@@ -1,4 +1,4 @@
-//! What counts for a letter's limits and duplicates, as it was and would have been. Pure; the same that
+//! What counts for a letter's limits and duplicates, as it was and as it would have been. Pure. The same that
 //! `store::counts` reads at admission.
 
 use std::collections::HashMap;
@@ -8,16 +8,16 @@ use crate::domain::address::Receiver;
 use crate::domain::letter::{Fact, Letter, Number, Order};
 use crate::domain::limits::{Counts, Terms};
 
-/// A letter of the past, as it counts for later ones.
+/// A past letter, as it counts for later ones.
 pub(super) struct Earlier {
     number: Number,
     source: String,
     at: Time,
     documents: Vec<String>,
-    /// None if it is not known any more: perhaps the same.
+    /// `None` if it is no longer known: perhaps the same.
     receiver: Option<Receiver>,
     sheets: u32,
-    /// The states it went through, each from when on.
+    /// The states it went through, each with its beginning.
     states: Vec<(Time, &'static str)>,
     was_held: bool,
     would_be_held: bool,
@@ -43,7 +43,7 @@ impl Earlier {
             source: order.source.clone(),
             at: letter.admitted_at,
             documents: documents(order),
-            receiver: Some(order.receiver.clone()).filter(|_| !order.is_struck()),
+            receiver: Some(order.receiver.clone()).filter(|_| !order.is_anonymous()),
             sheets: order.sheets(),
             states,
             was_held,
@@ -51,14 +51,14 @@ impl Earlier {
         }
     }
 
-    /// What it would be by the rules of today.
+    /// What it would be under the current rules.
     pub(super) fn would_be(&mut self, order: &Order, held: bool) {
         self.receiver = Some(order.receiver.clone());
         self.sheets = order.sheets();
         self.would_be_held = held;
     }
 
-    /// By then, whether it had ended without being posted.
+    /// Whether it had ended by then without being posted.
     fn is_over(&self, then: Time) -> bool {
         let state = self.states.iter().rev().find(|(at, _)| *at <= then).map(|(_, state)| *state);
         matches!(state, Some("withdrawn" | "cancelled"))
@@ -67,7 +67,7 @@ impl Earlier {
     fn counts(&self, then: Time) -> bool {
         let state = self.states.iter().rev().find(|(at, _)| *at <= then).map(|(_, state)| *state);
         match (self.was_held, self.would_be_held) {
-            // It would still wait, for all that is known.
+            // As far as is known, it would still wait.
             (false, true) => false,
             (true, false) => !self.is_over(then),
             (false, false) | (true, true) => !matches!(state, Some("held" | "withdrawn" | "cancelled")),
@@ -110,7 +110,7 @@ impl Past {
         counted.fold((0, 0), |(letters, sheets), letter| (letters + 1, sheets + letter.sheets))
     }
 
-    /// In whatever folder.
+    /// In any folder.
     fn duplicate(&self, order: &Order, since: Time, now: Time) -> Option<Number> {
         let same = self.by_documents.get(&documents(order)).into_iter().flatten();
         let mut same = same.map(|index| &self.letters[*index]);

@@ -1,4 +1,4 @@
-//! `mailchute check --against-history`: which letters of the past the rules of today treat otherwise.
+//! `mailchute check --against-history`: which past letters the current rules would treat differently.
 
 mod counted;
 
@@ -19,7 +19,7 @@ use crate::outside::spool::Ulid;
 use crate::outside::store::{Desk, StoreError};
 use counted::{Earlier, Past};
 
-/// What was looked at, and what could not be.
+/// What was compared, and what could not be.
 #[derive(Default)]
 struct Tally {
     looked: u32,
@@ -30,16 +30,16 @@ struct Tally {
     others: u32,
 }
 
-/// Says what would be another. What differs is no mistake: it may be what was meant.
+/// Shows what would be different. A difference is not a mistake: it may be intended.
 pub(super) fn against_history(config: &Config, span: Duration) -> anyhow::Result<()> {
     let desk = Desk::open(&config.state)?;
     let since = Clock::system().now() - TimeDelta::from_std(span)?;
     // What counts for the first of them came before.
     let mut begin = since - TimeDelta::days(1);
-    let mut folders: BTreeMap<&str, Now<'_>> = BTreeMap::new();
+    let mut folders: BTreeMap<&str, CurrentFolder<'_>> = BTreeMap::new();
     for folder in &config.folders {
         begin = folder.terms(since).duplicates_since.map_or(begin, |since| since.min(begin));
-        folders.insert(&folder.name, Now::of(folder));
+        folders.insert(&folder.name, CurrentFolder::of(folder));
     }
     let (mut past, mut tally) = (Past::default(), Tally::default());
     for row in desk.letters(None, Some(begin), u64::MAX)? {
@@ -59,8 +59,8 @@ pub(super) fn against_history(config: &Config, span: Duration) -> anyhow::Result
             let (differs, told) = now.again(&letter, &name, was.as_ref(), &past, &mut earlier);
             if asked {
                 tally.looked += 1;
-                tally.sidecars += u32::from(matches!(told, Told::NotItsSidecar));
-                tally.nameless += u32::from(matches!(told, Told::Nothing));
+                tally.sidecars += u32::from(matches!(told, Comparison::NotItsSidecar));
+                tally.nameless += u32::from(matches!(told, Comparison::Nothing));
                 if !differs.is_empty() {
                     tally.differ += 1;
                     super::say(&format!("letter {} ({name}): {}", row.letter, differs.join("; ")))?;
@@ -77,13 +77,13 @@ pub(super) fn against_history(config: &Config, span: Duration) -> anyhow::Result
 fn say(tally: &Tally, span: Duration) -> anyhow::Result<()> {
     let Tally { looked, differ, nameless, sidecars, damaged, others } = *tally;
     let span = humantime::format_duration(span);
-    super::say(&format!("letters of the last {span}: {looked}; {differ} would be treated otherwise"))?;
+    super::say(&format!("letters of the last {span}: {looked}; {differ} would be treated differently"))?;
     for (count, what) in [
         (
             sidecars,
-            "can't be told wholly: their sidecars, which are not kept, may have said what the rules don't",
+            "can be compared only in part: their sidecars, which are not kept, may have decided the rest",
         ),
-        (nameless, "can't be told: their names are no longer kept"),
+        (nameless, "can't be compared: their names are no longer kept"),
         (damaged, "can't be read; `mailchute audit` says more"),
         (others, "came from no folder of this configuration"),
     ] {
@@ -94,7 +94,7 @@ fn say(tally: &Tally, span: Duration) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Why a letter waited when it was taken in, as its folder's terms had it.
+/// Why a letter waited when it was taken in, under its folder's terms then.
 fn held_at_first(history: &[(Time, Fact)]) -> Option<Reason> {
     let Some((_, Fact::Held(reason))) = history.get(1) else { return None };
     let by_terms = matches!(
@@ -108,26 +108,26 @@ fn held_at_first(history: &[(Time, Fact)]) -> Option<Reason> {
     by_terms.then(|| reason.clone())
 }
 
-/// How far it is known what a letter would be.
-enum Told {
+/// How much is known of what a letter would be.
+enum Comparison {
     Wholly,
     NotItsSidecar,
     Nothing,
 }
 
 /// A folder as it is configured now.
-struct Now<'a> {
+struct CurrentFolder<'a> {
     folder: &'a Folder,
     book: Result<Option<AddressBook>, String>,
 }
 
-impl<'a> Now<'a> {
+impl<'a> CurrentFolder<'a> {
     fn of(folder: &'a Folder) -> Self {
         let book = folder.book.as_ref().map(Book::read).transpose();
         Self { folder, book: book.map(|read| read.map(|(book, _)| book)) }
     }
 
-    /// In what a letter would be treated otherwise; what it would be is noted in `earlier`.
+    /// What would be treated differently of a letter. What the letter would be is noted in `earlier`.
     fn again(
         &self,
         letter: &Letter,
@@ -135,26 +135,26 @@ impl<'a> Now<'a> {
         was: Option<&Reason>,
         past: &Past,
         earlier: &mut Earlier,
-    ) -> (Vec<String>, Told) {
-        if letter.order.is_struck() {
-            return (Vec::new(), Told::Nothing);
+    ) -> (Vec<String>, Comparison) {
+        if letter.order.is_anonymous() {
+            return (Vec::new(), Comparison::Nothing);
         }
         let folder = self.folder;
         let at = letter.admitted_at;
-        // Decided by when it arrived, which may be long before it became a letter.
+        // The time of arrival decides, which may be long before it became a letter.
         let arrived = letter.entry.parse::<Ulid>().map_or(at, |ulid| ulid.time());
         let arrived = arrived.with_timezone(&folder.zone).naive_local();
         let book = self.book.as_ref().map(Option::as_ref).map_err(String::as_str);
         let (order, mut differs, told) = match folder.rules.again(name, arrived, &letter.order, book) {
-            Again::Sent { order, differs, untold: false } => (order, differs, Told::Wholly),
-            Again::Sent { order, differs, untold: true } => (order, differs, Told::NotItsSidecar),
+            Again::Sent { order, differs, untold: false } => (order, differs, Comparison::Wholly),
+            Again::Sent { order, differs, untold: true } => (order, differs, Comparison::NotItsSidecar),
             Again::Refused(refusal) => {
                 let cause = folder.language.refusal(&refusal).cause;
-                return (vec![format!("would be rejected: {cause}")], Told::Wholly);
+                return (vec![format!("would be rejected: {cause}")], Comparison::Wholly);
             }
             Again::Waits(waiting) => {
                 let cause = folder.language.waiting(&waiting, &folder.names).cause;
-                return (vec![format!("would wait before it is a letter: {cause}")], Told::Wholly);
+                return (vec![format!("would wait before it is a letter: {cause}")], Comparison::Wholly);
             }
         };
         differs.extend(self.posting_time(letter, at));
@@ -167,7 +167,7 @@ impl<'a> Now<'a> {
     }
 
     fn posting_time(&self, letter: &Letter, at: Time) -> Option<String> {
-        let told = |time: Option<Time>| time.map_or_else(|| "at once".to_owned(), table::time);
+        let told = |time: Option<Time>| time.map_or_else(|| "immediately".to_owned(), table::time);
         let (was, is) = (letter.order.not_before, self.folder.waits_until(at));
         (was != is).then(|| format!("would be posted {} instead of {}", told(is), told(was)))
     }

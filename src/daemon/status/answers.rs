@@ -1,4 +1,4 @@
-//! What is answered at which address.
+//! Which address gives which answer.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::outside::journal;
 use crate::outside::store::{Desk, StoreError};
 use crate::words::page::protect;
 
-/// Nothing from elsewhere, no scripts, nobody's frame.
+/// Nothing from other hosts, no scripts, no frames.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 
@@ -42,7 +42,7 @@ async fn protected(request: Request, next: Next) -> Response {
     response
 }
 
-/// Reads the records, one caller at a time.
+/// Reads the records for one caller at a time.
 pub(super) async fn reading<T: Send + 'static>(
     source: &Source,
     read: impl FnOnce(&Source, &Desk) -> Result<T, StoreError> + Send + 'static,
@@ -50,7 +50,7 @@ pub(super) async fn reading<T: Send + 'static>(
     let turn = Arc::clone(&source.turn).lock_owned().await;
     let source = source.clone();
     let read = move || {
-        // Whoever hangs up does not let the next one in before this is done.
+        // A caller that disconnects must not let the next one in before this is done.
         let _turn = turn;
         Desk::open(&source.state).and_then(|desk| read(&source, &desk))
     };

@@ -1,4 +1,4 @@
-//! A command asks the daemon how things stand.
+//! A command asks the daemon for the status.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -11,7 +11,7 @@ use super::{Facts, socket};
 const PATIENCE: Duration = Duration::from_secs(5);
 const LONGEST: u64 = 4 << 20;
 
-/// None if nobody is there.
+/// `None` if no daemon is running.
 pub fn ask(state: &Path) -> io::Result<Option<Facts>> {
     let mut line = match UnixStream::connect(socket(state)) {
         Ok(line) => line,
@@ -27,7 +27,7 @@ pub fn ask(state: &Path) -> io::Result<Option<Facts>> {
     line.take(LONGEST).read_to_end(&mut answer)?;
     let end = answer.windows(4).position(|four| four == b"\r\n\r\n").map_or(answer.len(), |end| end + 4);
     if !answer.starts_with(b"HTTP/1.0 200") && !answer.starts_with(b"HTTP/1.1 200") {
-        return Err(io::Error::other("the daemon can't say how things stand; its journal says why"));
+        return Err(io::Error::other("the daemon can't report its status; its journal says why"));
     }
     Ok(Some(serde_json::from_slice(&answer[end..])?))
 }

@@ -1,4 +1,4 @@
-//! The facts as Prometheus reads them. Pure: numbers and folders, no names of people or files.
+//! The status in the format of Prometheus. Pure: numbers and folders, without names of people or files.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::Facts;
 use crate::base::clock::Time;
 use crate::outside::api::{Counted, Spans};
 
-/// Lines of the text format; each family is written whole, under its own help.
+/// Lines of the text format. Each family is complete, under its own help.
 #[derive(Default)]
 struct Text(String);
 
@@ -41,13 +41,13 @@ pub(super) fn exposition(facts: &Facts, counted: &Counted) -> String {
     folders(&mut text, facts);
     calls(&mut text, counted);
     if let Some(live) = &facts.runs {
-        text.family("mailchute_build_info", "gauge", "The version that runs.");
+        text.family("mailchute_build_info", "gauge", "The running version.");
         text.sample("mailchute_build_info", &[("version", &live.version)], 1);
         text.gauge("mailchute_uptime_seconds", "How long it has run.", age(live.since, facts.now));
         text.gauge("mailchute_ready", "1 once folders are watched and accounts known.", u8::from(live.ready));
     }
     if let Some(disk) = facts.disk {
-        text.gauge("mailchute_disk_free_bytes", "Room left where the records are.", disk.free);
+        text.gauge("mailchute_disk_free_bytes", "Free space where the records are.", disk.free);
         text.gauge("mailchute_disk_size_bytes", "Size of the disk with the records.", disk.size);
     }
     text.0
@@ -67,14 +67,14 @@ fn letters(text: &mut Text, facts: &Facts) {
     let followed = facts.oldest_followed.as_ref().map_or(0, |followed| age(followed.since, facts.now));
     let since = "Since when the oldest letter that is posted and has not shipped was taken in.";
     text.gauge("mailchute_oldest_followed_seconds", since, followed);
-    text.family("mailchute_drops", "gauge", "Drops that became no letter, by what became of them.");
+    text.family("mailchute_drops", "gauge", "Drops that are not letters, by outcome.");
     for (state, drops) in [("rejected", facts.drops_rejected), ("held", facts.drops_held)] {
         text.sample("mailchute_drops", &[("state", state)], drops);
     }
-    text.gauge("mailchute_submitted", "Entries of the spool that are no letters yet.", facts.submitted);
+    text.gauge("mailchute_submitted", "Entries of the spool that are not letters yet.", facts.submitted);
     text.gauge("mailchute_due", "Letters whose next look is due.", facts.due);
-    text.gauge("mailchute_owed", "Messages that somebody must still get.", facts.owed);
-    text.gauge("mailchute_orders", "People's orders that are not carried out yet.", facts.orders);
+    text.gauge("mailchute_owed", "E-mails that must still be sent.", facts.owed);
+    text.gauge("mailchute_orders", "People's commands that are not carried out yet.", facts.orders);
     text.family("mailchute_alarm", "gauge", "1 for each cause of an alarm.");
     for alarm in &facts.alarms {
         text.sample("mailchute_alarm", &[("cause", &alarm.cause)], 1);
@@ -102,7 +102,7 @@ fn folders(text: &mut Text, facts: &Facts) {
         let away = u8::from(folder.trouble.is_some());
         text.sample("mailchute_folder_away", &[("folder", &folder.folder)], away);
     }
-    text.family("mailchute_limit", "gauge", "What a folder sends in a day without asking.");
+    text.family("mailchute_limit", "gauge", "What a folder posts in a day without approval.");
     for limit in &facts.limits {
         text.sample("mailchute_limit", &[("folder", &limit.folder), ("of", &limit.what)], limit.of);
     }
@@ -111,14 +111,14 @@ fn folders(text: &mut Text, facts: &Facts) {
         text.sample("mailchute_limit_left", &[("folder", &limit.folder), ("of", &limit.what)], limit.left);
     }
     let Some(live) = &facts.runs else { return };
-    text.family("mailchute_folder_looks_total", "counter", "How often a folder was looked through.");
+    text.family("mailchute_folder_looks_total", "counter", "Looks at a folder.");
     for folder in &live.folders {
         text.sample("mailchute_folder_looks_total", &[("folder", &folder.name)], folder.looks);
     }
     text.family(
         "mailchute_folder_look_seconds",
         "gauge",
-        "How long the last look at a folder took that succeeded.",
+        "How long the last successful look at a folder took.",
     );
     for folder in live.folders.iter().filter(|folder| folder.looked_at.is_some()) {
         text.sample("mailchute_folder_look_seconds", &[("folder", &folder.name)], folder.look_seconds);
@@ -155,7 +155,7 @@ fn calls(text: &mut Text, counted: &Counted) {
 mod tests {
     use super::*;
 
-    /// Every figure is another number, so that each is seen to be its own.
+    /// Every value is a different number, so that each one is seen in its place.
     #[test]
     fn each_figure_is_told_of_what_it_counts() {
         let since = |seconds: i64, letter: u64, state: &str| {

@@ -1,7 +1,7 @@
-//! How everything stands, for those who look after it: one set of facts, for the command, the page, the
-//! probes and the metrics.
+//! The status for the people who run mailchute: one set of facts for the command, the page, the probes and
+//! the metrics.
 //!
-//! What is durable is read from the records; what only the running daemon knows it says itself.
+//! What is durable is read from the records. The rest comes from the running daemon.
 
 mod answers;
 mod ask;
@@ -29,7 +29,7 @@ pub struct Live {
     pub ready: bool,
     pub accounts: Vec<LiveAccount>,
     pub folders: Vec<LiveFolder>,
-    /// Loops that have been at one thing for long, and for how many seconds.
+    /// Loops that have been busy with one thing for long, and for how many seconds.
     pub busy: Vec<(String, u64)>,
 }
 
@@ -46,7 +46,7 @@ pub struct LiveAccount {
     pub known: bool,
     pub token_until: Option<Time>,
     pub silent_since: Option<Time>,
-    /// Until when it is left alone.
+    /// The time until which it is left alone.
     pub rests_until: Option<Time>,
 }
 
@@ -56,10 +56,10 @@ pub struct LiveFolder {
     pub looked_at: Option<Time>,
     /// How often it was looked at in this run.
     pub looks: u64,
-    /// How long the last of them took that succeeded.
+    /// How long its last successful look took.
     #[serde(default)]
     pub look_seconds: f64,
-    /// Whether the kernel tells of what arrives; else it is looked for.
+    /// Whether the kernel reports what arrives. If not, the folder is polled.
     pub hears: bool,
     pub release: ReleaseMode,
     pub letters_per_day: Option<u32>,
@@ -77,7 +77,7 @@ pub enum ReleaseMode {
     PostingTimes,
 }
 
-/// How much of what a folder sends in a day without asking is left today.
+/// How much of a folder's daily limits is left today.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limited {
     pub folder: String,
@@ -92,7 +92,7 @@ pub struct Paused {
     pub account: String,
     pub why: String,
     pub since: Time,
-    /// When it is tried by itself.
+    /// When it is next probed by itself.
     pub tried_at: Option<Time>,
 }
 
@@ -113,18 +113,18 @@ pub struct Disk {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Facts {
     pub now: Time,
-    /// None if the daemon does not run.
+    /// `None` if the daemon is not running.
     pub runs: Option<Live>,
     pub letters: Vec<Count>,
     pub drops_rejected: u64,
     pub drops_held: u64,
     /// In the spool, not taken in yet.
     pub submitted: u64,
-    /// Looks that are late by now.
+    /// Looks that are overdue.
     pub due: u64,
-    /// Messages that somebody must still get.
+    /// E-mails that must still be sent.
     pub owed: u64,
-    /// Orders that the daemon has not carried out.
+    /// People's commands that the daemon has not carried out.
     pub orders: u64,
     pub paused: Vec<Paused>,
     pub folders: Vec<FolderRow>,
@@ -205,7 +205,7 @@ fn limits(desk: &Desk, live: &Live) -> Result<Vec<Limited>, StoreError> {
     Ok(limits)
 }
 
-/// Where a daemon with this state directory tells how things stand.
+/// The socket on which a daemon with this state directory serves the status.
 pub fn socket(state: &Path) -> PathBuf {
     state.join("status")
 }

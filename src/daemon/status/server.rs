@@ -1,5 +1,5 @@
-//! How everything stands over HTTP: always on a socket that only the service's user reaches, on request on
-//! an address of this machine or a socket for a proxy. Reading only.
+//! The status over HTTP: always on a socket that only the service's user can use; if configured, also on an
+//! address of this machine or on a socket for a proxy. It only reads.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -31,18 +31,18 @@ use crate::outside::api::Meter;
 use crate::outside::journal;
 use crate::words::texts::Language;
 
-/// Where the facts come from, and how people are told.
+/// Where the facts come from, and how people read them.
 #[derive(Clone)]
 pub struct Source {
     pub state: PathBuf,
     pub clock: Clock,
     pub meter: Meter,
     pub live: Arc<dyn Fn() -> Live + Send + Sync>,
-    /// Where the browser says none.
+    /// For a browser that names none.
     pub language: Language,
     pub zone: Tz,
     pub show_names: bool,
-    /// One reads the records at a time.
+    /// Only one caller reads the records at a time.
     pub turn: Arc<Mutex<()>>,
 }
 
@@ -50,7 +50,7 @@ const CONNECTIONS: usize = 16;
 const FOR_HEAD: Duration = Duration::from_secs(5);
 const FOR_ALL: Duration = Duration::from_secs(30);
 const BIND_AGAIN: Duration = Duration::from_secs(10);
-/// Whoever may reach a socket for a proxy: its owner and its group.
+/// A socket for a proxy is open to its owner and its group.
 const PROXIES: u32 = 0o660;
 
 impl std::fmt::Debug for Source {
@@ -59,8 +59,8 @@ impl std::fmt::Debug for Source {
     }
 }
 
-/// Serves until it is dropped, each by itself: a port that is taken is tried again and keeps no command
-/// from asking.
+/// Serves until it is dropped. Each listener is independent: a port that is taken is tried again, and
+/// commands can ask all the same.
 pub async fn serve(source: Source, listen: Option<Listen>) {
     // The state directory lets nobody else in.
     let private = Listen::Socket(socket(&source.state));
@@ -99,7 +99,7 @@ async fn listening(source: Source, listen: Option<Listen>) {
     }
 }
 
-/// What an earlier run left is replaced, and nothing else.
+/// Replaces what an earlier run left, and nothing else.
 fn bind(path: &Path) -> io::Result<UnixListener> {
     match fs::symlink_metadata(path) {
         Ok(there) if there.file_type().is_socket() => match UnixStream::connect(path) {
@@ -107,7 +107,7 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
             Ok(_) => return Err(io::Error::new(io::ErrorKind::AddrInUse, "another program listens there")),
             Err(error) => return Err(error),
         },
-        Ok(_) => return Err(io::Error::new(io::ErrorKind::AlreadyExists, "what is there is no socket")),
+        Ok(_) => return Err(io::Error::new(io::ErrorKind::AlreadyExists, "what is there is not a socket")),
         Err(_) => {}
     }
     let listener = UnixListener::bind(path)?;
@@ -115,7 +115,7 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Whoever on this machine calls and says nothing, or calls often, takes nothing from the letters.
+/// A caller on this machine that sends nothing, or calls often, must not slow down letters.
 async fn answer(mut listener: impl Listener<Io: Send, Addr: Send>, routes: Router) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
@@ -133,7 +133,7 @@ async fn answer(mut listener: impl Listener<Io: Send, Addr: Send>, routes: Route
     }
 }
 
-/// A page of somewhere else, in a browser on this machine, gets nothing.
+/// A page from elsewhere, in a browser on this machine, gets no answer.
 async fn guarded(request: Request, next: Next) -> Response {
     if is_ours(request.headers()) {
         return next.run(request).await;
@@ -141,7 +141,7 @@ async fn guarded(request: Request, next: Next) -> Response {
     (StatusCode::MISDIRECTED_REQUEST, "call it by an address of this machine\n").into_response()
 }
 
-/// Whether the host that is asked for is this machine by its address, not a name that somebody points here.
+/// Whether the requested host is an address of this machine, and not a name that somebody points here.
 fn is_ours(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return false };
     let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));

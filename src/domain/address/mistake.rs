@@ -1,4 +1,4 @@
-//! What is wrong with an address, as values: in English here, in other languages where people read them.
+//! What is wrong with an address, as values. The words here are English; other languages are in `words`.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// As it is written in every file.
+    /// The key under which the field is written in every file.
     pub fn key(self) -> &'static str {
         match self {
             Self::PostalCode => "postal_code",
@@ -40,7 +40,7 @@ pub enum Wrong {
     TooLong,
     Control,
     NoPrefecture,
-    /// The postal code belongs there.
+    /// The postal code belongs to the prefecture given here.
     Elsewhere(String),
 }
 

@@ -1,9 +1,9 @@
-//! To which prefecture a postal code belongs: its first digits tell, but for places along borders.
+//! The prefectures of a postal code. The first digits decide, with exceptions near borders.
 //!
-//! From what Japan Post publishes, as of September 2026; what is in no span says nothing.
+//! Taken from what Japan Post publishes, as of September 2026. A code outside all spans has no prefecture.
 
-/// Spans of codes, first and last, each with the place of its prefecture among the 47. The spans of a
-/// prefecture are as wide as its codes; where two have the same code, both have it.
+/// Spans of codes (first, last) with the index of the prefecture among the 47. Each span is as wide as the
+/// prefecture's codes. A code that two prefectures share is in the spans of both.
 #[rustfmt::skip]
 const SPANS: [(u32, u32, u8); 102] = [
     (10_000, 70_895, 0), (100_000, 185_422, 4), (185_501, 185_501, 1), (185_511, 192_742, 4),
@@ -42,7 +42,7 @@ const SPANS: [(u32, u32, u8); 102] = [
     (9_900_000, 9_998_531, 5),
 ];
 
-/// The prefectures that a code belongs to, by their places; none if it is in no span.
+/// The indices of the prefectures that a code belongs to. Empty if the code is in no span.
 pub(super) fn prefectures(code: u32) -> impl Iterator<Item = u8> {
     let holds = move |(first, last, _): &&(u32, u32, u8)| (*first..=*last).contains(&code);
     SPANS.iter().filter(holds).map(|(_, _, prefecture)| *prefecture)

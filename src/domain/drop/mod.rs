@@ -1,7 +1,7 @@
-//! What a person puts into a folder, and what becomes of it when it does not become a letter.
+//! What a person puts into a folder, and what becomes of it if it does not become a letter.
 //!
-//! Pure words, kept as JSON beside the records: a variant or field is only ever added. `texts` says
-//! them to people.
+//! These values are stored as JSON, so variants and fields are only ever added. `texts` has the sentences for
+//! people.
 
 mod names;
 mod unheard;
@@ -22,12 +22,12 @@ pub struct Origin {
     pub folder: String,
     #[serde(with = "hex")]
     pub name: Vec<u8>,
-    /// Whose file it was when it was taken in.
+    /// The owner of the file when it was taken in.
     #[serde(default)]
     pub owner: Option<u32>,
 }
 
-/// What stands where a PDF was expected.
+/// What was found instead of a PDF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -38,43 +38,43 @@ pub enum Kind {
     Device,
 }
 
-/// Why a PDF's pages are not beyond doubt.
+/// Why the page count of a PDF is in doubt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Doubt {
-    /// No PDF, or too damaged to be read.
+    /// Not a PDF, or too damaged to read.
     Unreadable,
-    /// It does not end as a PDF does: not copied to its end.
+    /// The end of a PDF is missing, so it was not copied completely.
     Torn,
-    /// Its table of contents had to be guessed.
+    /// Its cross-reference table had to be reconstructed.
     Repaired,
     Encrypted,
-    /// It is encrypted, and can be read without a password.
+    /// It is encrypted, but can be read without a password.
     Restricted,
-    /// It is whole, and something without meaning follows its end.
+    /// It is complete, and padding follows its end.
     Padded,
-    /// No pages, or not as many as it says.
+    /// It has no pages, or their number differs from the number it states.
     Pages,
-    /// A compressed part of it can't be unpacked to its end, or its checksum is wrong.
+    /// A compressed stream cannot be inflated to its end, or its checksum is wrong.
     Damaged,
-    /// Its pages only ask to wait: a form that a program fills in, or a portfolio.
+    /// Its pages show only a placeholder: a dynamic form or a portfolio.
     Placeholder,
-    /// It is compressed in a way that few programs know.
+    /// It uses a compression that few programs support.
     Compression,
-    /// A whole block of the disk is zeros in it: usually a copy that was interrupted.
+    /// It contains a whole disk block of zeros, usually from an interrupted copy.
     Hole,
-    /// Reading it took more memory or time than any letter does.
+    /// Reading it took more memory or time than any letter needs.
     TooMuch,
 }
 
-/// Why a drop can't be posted. Nothing was posted of it.
+/// Why a drop cannot be posted. Nothing of it was posted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
     NotAFile(Kind),
-    /// The file has other names elsewhere, so it may be somebody else's.
+    /// The file has other hard links, so it may be somebody else's file.
     LinkedElsewhere,
-    /// The rights of the file do not let us read it.
+    /// The file's permissions do not let us read it.
     NoRight,
     Empty,
     TooLarge {
@@ -83,13 +83,13 @@ pub enum Refusal {
     /// Its name does not end in `.pdf`.
     NotPdf,
     Pdf(Doubt),
-    /// In a folder of subfolders, a file of its own.
+    /// A single file, in a folder that takes subfolders.
     NotInSubfolder,
     NoDocuments,
     TooManyDocuments {
         found: usize,
     },
-    /// Something in a subfolder that is no PDF.
+    /// A subfolder contains something that is not a PDF.
     Unfit {
         name: String,
     },
@@ -97,19 +97,23 @@ pub enum Refusal {
     NoReceiver {
         key: String,
     },
-    /// The sidecar can't be used.
+    /// The sidecar cannot be used.
     Sidecar(String),
-    /// Two or more sidecars came with it, and nobody can tell which one is meant.
+    /// Two or more sidecars came with it, and nobody can know which one is meant.
     SeveralSidecars {
         names: Vec<String>,
     },
-    /// It is a sidecar, and its PDF did not come.
+    /// It is a sidecar that was saved again under its name meanwhile.
+    SidecarReplaced {
+        name: String,
+    },
+    /// It is a sidecar whose PDF did not come.
     SidecarAlone {
         pdf: String,
     },
-    /// It needs a sidecar, and its name leaves no room for the name of one.
+    /// It needs a sidecar, but its name is so long that a sidecar's name would be too long.
     NameTooLong,
-    /// It came with a sidecar, but the rule that fits takes none.
+    /// It came with a sidecar, but the rule that matches takes none.
     SidecarUnwanted {
         rule: String,
     },
@@ -117,99 +121,104 @@ pub enum Refusal {
         said: u32,
         found: u32,
     },
-    /// The service would refuse it.
+    /// The service would reject it.
     NotPostable(Vec<OrderProblem>),
-    /// It was moved where things are approved or cancelled, and nothing waits under that name.
+    /// It was put into `Approve` or `Cancel`, and nothing waits under that name.
     NothingWaits,
-    /// The same, and a letter or a drop is known by it.
-    Wish(Unheard),
-    /// A copy that was to approve a letter belongs to whoever dropped it.
+    /// It was put into `Approve` or `Cancel`, and a letter or a drop is known by its name or its bytes.
+    #[serde(rename = "wish")]
+    Unheard(Unheard),
+    /// The copy that was to approve a letter belongs to the person who dropped the letter.
     OwnApproval,
-    /// Others than the owner of the file, or of its copy, could have written it.
+    /// People other than the owner of the file, or of its copy, could have written it.
     OwnerNotProved {
         letter: Number,
     },
 }
 
 impl Refusal {
-    /// For the journal, where nothing of a drop itself stands.
+    /// The word for the journal. It contains nothing of the drop itself.
     pub fn word(&self) -> &'static str {
         match self {
             Self::NotAFile(_) => "no file",
-            Self::LinkedElsewhere => "a file with other names",
+            Self::LinkedElsewhere => "a file with several hard links",
             Self::NoRight => "not readable",
             Self::Empty => "empty",
             Self::TooLarge { .. } => "too large",
-            Self::NotPdf => "no PDF by its name",
+            Self::NotPdf => "a name that is not that of a PDF",
             Self::Pdf(_) => "a PDF in doubt",
             Self::NotInSubfolder => "not in a subfolder",
             Self::NoDocuments => "no documents",
             Self::TooManyDocuments { .. } => "too many documents",
-            Self::Unfit { .. } => "something else among the documents",
+            Self::Unfit { .. } => "a file that is not a PDF among the documents",
             Self::NoRule => "no rule fits",
             Self::NoReceiver { .. } => "not in the address book",
             Self::Sidecar(_) => "a sidecar with mistakes",
             Self::SeveralSidecars { .. } => "several sidecars",
+            Self::SidecarReplaced { .. } => "a sidecar that was saved again",
             Self::SidecarAlone { .. } => "a sidecar without its PDF",
             Self::NameTooLong => "no room for a sidecar's name",
             Self::SidecarUnwanted { .. } => "a sidecar where none is wanted",
-            Self::OtherPages { .. } => "other pages than said",
+            Self::OtherPages { .. } => "another number of pages than stated",
             Self::NotPostable(_) => "not postable",
-            Self::NothingWaits => "nothing waits for it",
-            Self::Wish(Unheard::Several { .. }) => "several letters may be meant",
-            Self::Wish(Unheard::Known { .. }) => "its letter can't be approved or cancelled so",
-            Self::Wish(Unheard::Changed) => "not the PDF that waits",
+            Self::NothingWaits => "nothing waits under its name",
+            Self::Unheard(Unheard::Several { .. }) => "several letters may be meant",
+            Self::Unheard(Unheard::Known { .. }) => "its letter can't be approved or cancelled this way",
+            Self::Unheard(Unheard::Changed) => "not the PDF that waits",
             Self::OwnerNotProved { .. } => "approved, and an owner is not proved",
-            Self::OwnApproval => "approved by its own sender",
+            Self::OwnApproval => "approved by the person who dropped it",
         }
     }
 }
 
-/// Why a drop waits for a person before it is known what letter it makes.
+/// Why a drop waits for a person before its letter is decided.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Waiting {
     /// Its sidecar did not come in time.
     Sidecar,
-    /// It came without a sidecar, and the sidecar of its name was handed back not long before.
+    /// It came without a sidecar, soon after the sidecar of its name was handed back.
     SidecarHandedBack { sidecar: String },
-    /// It lay there when the folder was first watched, or when the share came back.
+    /// It came with a sidecar while another drop of its name waits for one, so nobody knows for which of them it is.
+    SidecarOfTwo,
+    /// It was already there when the folder was first watched, or when the share came back.
     WasThere,
-    /// The address book can't be used.
+    /// The address book cannot be used.
     Book(String),
-    /// The files of the folder's rules kept changing for too long.
+    /// The files with the folder's rules kept changing for too long.
     Rules,
-    /// These PDFs can be counted, and may not be whole.
+    /// The pages of these PDFs can be counted, but the PDFs may be incomplete.
     Doubt(Vec<Doubtful>),
 }
 
 /// Why a drop still lies where it was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeldUp {
-    /// The files of the folder's rules are being changed.
+    /// The files with the folder's rules are being changed.
     Rules,
     /// The folder's address book is being changed.
     Book,
-    /// We have no right to move it.
+    /// We have no permission to move it.
     Right,
-    /// It was laid where letters are approved or cancelled, and can't be taken up.
-    Wish,
+    /// It lies in `Approve` or `Cancel` and cannot be moved from there.
+    Instruction,
 }
 
-/// A PDF that a person may take for what it seems to be.
+/// A PDF in doubt that a person may accept.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Doubtful {
     pub doubt: Doubt,
     pub pages: u32,
-    /// These bytes and no others.
+    /// Accepting it covers these bytes and no others.
     pub sha256: String,
 }
 
 impl Waiting {
-    /// For the journal and lists.
+    /// The word for the journal and for lists.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Sidecar => "no sidecar came",
+            Self::SidecarOfTwo => "a sidecar that may be another PDF's",
             Self::SidecarHandedBack { .. } => "its sidecar was handed back",
             Self::WasThere => "it was there before",
             Self::Book(_) => "the address book can't be used",
@@ -219,7 +228,7 @@ impl Waiting {
     }
 }
 
-/// A drop that is no letter.
+/// What became of a drop that is not a letter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Undecided {
@@ -227,14 +236,14 @@ pub enum Undecided {
     Waits(Waiting),
     /// A person withdrew it before it became a letter.
     Cancelled,
-    /// A person lets it go on, so it is decided anew; perhaps as it is, whatever is in doubt of it.
+    /// A person has accepted it, so it is decided again, in spite of the doubts listed here.
     Accepted {
-        /// The bytes that a person has looked at.
+        /// The SHA-256 of each PDF in doubt that the person has looked at.
         doubts: Vec<String>,
     },
 }
 
-/// How people count: `2.pdf` comes before `10.pdf`.
+/// Compares names as people count: `2.pdf` comes before `10.pdf`.
 pub fn natural_order(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a.chars().peekable(), b.chars().peekable());
     loop {
@@ -255,7 +264,7 @@ pub fn natural_order(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// The digits that come next, without leading zeros.
+/// The digits that follow, without leading zeros.
 fn number(text: &mut Peekable<Chars<'_>>) -> String {
     let mut digits = String::new();
     while let Some(digit) = text.next_if(char::is_ascii_digit) {

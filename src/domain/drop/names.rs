@@ -2,12 +2,12 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// A name as rules and people see it.
+/// A file name as rules and people see it.
 pub fn shown(name: &[u8]) -> String {
     String::from_utf8_lossy(name).nfc().collect()
 }
 
-/// A name without control characters and those that turn the direction of writing.
+/// A name without control characters and without characters that change the direction of writing.
 pub fn showable(name: &str) -> String {
     let unshowable = |c: char| {
         c.is_control()
@@ -20,29 +20,29 @@ pub fn is_pdf(name: &[u8]) -> bool {
     name.len() > 4 && name[name.len() - 4..].eq_ignore_ascii_case(b".pdf")
 }
 
-/// No file has a longer name.
+/// The longest file name in bytes.
 const LONGEST: usize = 255;
 const ENDINGS: [&[u8]; 3] = [b".yaml", b".yml", b".json"];
 
-/// The name of the PDF that a sidecar is for.
+/// The name of the PDF to which a sidecar belongs.
 pub fn pdf_of(sidecar: &[u8]) -> Option<&[u8]> {
     ENDINGS.iter().find_map(|ending| sidecar.strip_suffix(*ending)).filter(|name| is_pdf(name))
 }
 
-/// The names that the sidecar within a subfolder may have.
+/// The names that a sidecar inside a subfolder may have.
 pub const INSIDE: [&str; 3] = ["letter.yaml", "letter.yml", "letter.json"];
 
-/// The names that a sidecar of a drop may have; none, if the drop's own name leaves no room for one.
+/// The names that a drop's sidecar may have. Empty if the drop's own name is too long for it.
 pub fn sidecars_of(drop: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     ENDINGS.iter().map(move |ending| [drop, ending].concat()).filter(|name| name.len() <= LONGEST)
 }
 
-/// The ending that makes a name that of a sidecar, with its dot.
+/// The ending that makes a name the name of a sidecar, with its dot.
 pub fn sidecar_ending(name: &[u8]) -> Option<&'static [u8]> {
     ENDINGS.into_iter().find(|ending| name.len() > ending.len() && name.ends_with(ending))
 }
 
-/// A name and the name of its text, the first, second, … of that name.
+/// The name and its text's name, with the number `n` if that is above 1.
 pub fn numbered(name: &[u8], n: u32) -> (Vec<u8>, Vec<u8>) {
     let dot = name.iter().rposition(|byte| *byte == b'.').filter(|at| *at > 0 && name.len() - at <= 10);
     let (stem, ending) = name.split_at(dot.unwrap_or(name.len()));
@@ -56,7 +56,7 @@ pub fn numbered(name: &[u8], n: u32) -> (Vec<u8>, Vec<u8>) {
     }
     let stem = [&stem[..end], number.as_bytes()].concat();
     let name = [stem.as_slice(), ending].concat();
-    // The text of a text must not be that text.
+    // A file that is itself a text must not have its own name as the name of its text.
     let before = if is_text { &name } else { &stem };
     let text = [before.as_slice(), b".txt"].concat();
     (name, text)

@@ -1,4 +1,5 @@
-//! Why a file that was laid where letters are approved or cancelled says nothing, though something is known by it.
+//! Why a file in `Approve` or `Cancel` is not obeyed, although a letter or drop is known by its name or
+//! bytes.
 
 use std::fmt;
 
@@ -15,18 +16,19 @@ pub enum Unheard {
         #[serde(skip)]
         receivers: Receivers,
     },
-    /// This letter has the name or the bytes, and nothing can be said of it so.
+    /// This letter has the name or the bytes, but its state does not allow the order.
     Known {
         letter: Number,
         standing: StandingLetter,
-        /// Whether these are its bytes.
+        /// Whether the bytes are the letter's.
         same: bool,
     },
-    /// A drop of this name waits, and these are not its bytes.
+    /// A drop of this name waits, but these are not its bytes.
     Changed,
 }
 
-/// Whom several letters go to, in their order: for the text in their folder, and kept nowhere.
+/// The receivers of several letters, in the order of the letters. Used for the text in their folder, and
+/// stored nowhere.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Receivers(pub Vec<String>);
 
@@ -36,17 +38,17 @@ impl fmt::Debug for Receivers {
     }
 }
 
-/// How a letter stands, for whoever says something about it.
+/// A letter's condition, as texts describe it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StandingLetter {
-    /// It waits for a person, or for its posting time.
+    /// It waits for a person or for its posting time.
     Waits,
     OnItsWay,
     Posted,
     Shipped,
     NotPosted,
-    /// Ended without anybody knowing whether it was posted.
+    /// Ended, and nobody knows whether it was posted.
     Closed,
 }
 

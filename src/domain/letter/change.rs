@@ -1,4 +1,4 @@
-//! What an outcome meant: all that is recorded of it, in one transaction.
+//! The meaning of an outcome: everything that one transaction records.
 
 use super::Letter;
 use super::fact::{Fact, Kept, Reason};
@@ -10,13 +10,13 @@ use crate::base::clock::Time;
 pub struct Change {
     pub facts: Vec<Fact>,
     pub due: Due,
-    /// How often the present step has failed by now.
+    /// How often the present step has failed so far.
     pub attempts: u32,
-    /// What is in the way, in words; `None` if nothing is.
+    /// What is in the way, in words. `None` if nothing is.
     pub trouble: Option<String>,
     pub owed: Vec<Notice>,
     pub account: Option<AccountNews>,
-    /// What a person who asked is told.
+    /// The answer to the person who gave the command.
     pub answer: Option<Answer>,
 }
 
@@ -25,26 +25,26 @@ pub struct Change {
 pub enum Due {
     Now,
     At(Time),
-    /// Only a person or nobody will.
+    /// Never resumes by itself; only a command makes it due.
     Never,
 }
 
-/// What somebody must be told, once for each letter (and mail).
+/// What people must be told, once for each letter (and mail).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Notice {
     Held,
-    /// No definite answer for a quarter of an hour.
+    /// No definite answer for 15 minutes.
     Stuck,
     Confirmed,
     NotWithdrawn,
     Cancelled,
-    /// Cancelled at the service, and not by us.
+    /// It was cancelled at the service, but not by us.
     CancelledElsewhere,
     Withdrawn,
     Shipped,
-    /// Three days after its ship date it has not left.
+    /// It has not shipped three days after its ship date.
     Overdue,
-    /// What the service sealed is not what was uploaded.
+    /// The PDF that the service sealed differs from what was uploaded.
     SealedOtherwise,
 }
 
@@ -54,7 +54,7 @@ pub enum AccountNews {
     Trouble(AccountProblem),
     /// The account could be read.
     Answers,
-    /// A mail was created: a card is registered.
+    /// A mail was created, so a card is registered.
     CanCreate,
     /// A card was accepted.
     CanPay,
@@ -80,9 +80,9 @@ impl Notice {
         Self::SealedOtherwise,
     ];
 
-    /// What somebody must be told of a fact that is known without the step it came from. `letter` is as
-    /// it is with the fact.
-    pub fn told_by(fact: &Fact, letter: &Letter) -> Option<Self> {
+    /// What people must be told of a fact when the step behind it is not known. `letter` already includes the
+    /// fact.
+    pub fn news_of(fact: &Fact, letter: &Letter) -> Option<Self> {
         match fact {
             Fact::Held(_) => Some(Self::Held),
             Fact::Confirmed { .. } => Some(Self::Confirmed),
@@ -140,19 +140,19 @@ impl Notice {
 }
 
 impl Letter {
-    /// This of it is no longer kept; nothing else changes.
+    /// This part of the letter is no longer kept. Nothing else changes.
     pub fn discarded(&self, what: Kept) -> Change {
         Change::facts([Fact::Discarded(what)]).due(Due::Never).attempts(self.attempts)
     }
 }
 
 impl Change {
-    /// A person looks at it before anything is done.
+    /// A person must look at it before anything else is done.
     pub fn held(reason: Reason) -> Self {
         Self::facts([Fact::Held(reason)]).due(Due::Never).owing(Notice::Held)
     }
 
-    /// Nothing new; to be looked at when `due`.
+    /// Nothing new. The letter is looked at again when `due`.
     pub(super) fn none(due: Due) -> Self {
         Self {
             facts: Vec::new(),
@@ -165,7 +165,7 @@ impl Change {
         }
     }
 
-    /// These facts, and the next step at once.
+    /// Records these facts; the next step follows immediately.
     pub(super) fn facts(facts: impl IntoIterator<Item = Fact>) -> Self {
         Self { facts: facts.into_iter().collect(), ..Self::none(Due::Now) }
     }

@@ -1,7 +1,7 @@
-//! Whether what stands at the service is what was meant.
+//! Whether the mail at the service is what was ordered.
 //!
-//! The document leaves open which fields an answer has, so what is not shown is no difference. What is
-//! shown must be what was ordered, field by field.
+//! The contract leaves open which fields an answer has, so a missing field is not a difference. Each field
+//! that is shown must equal the order.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -11,23 +11,24 @@ use super::shown::{ShownAddress, ShownFile, ShownReply};
 use super::{Document, Letter, Number, PAPER};
 use crate::domain::address::Address;
 
-/// What a document is called at the service: the one correlation the API offers, free of personal data.
+/// The name of a document at the service. It is the only correlation that the API offers, and contains no
+/// personal data.
 pub fn file_name(letter: Number, document: usize) -> String {
     format!("{}-{}.pdf", letter.0, document + 1)
 }
 
 impl Letter {
-    /// The first thing in which the mail at the service differs from the order, with both values. Of
-    /// the receiver only the field is named: whoever reads this need not know whom the letter goes to.
+    /// The first difference between the mail at the service and the order, with both values. Of the receiver
+    /// only the field is named: readers of this need not know the receiver.
     pub fn difference(&self, reading: &Reading) -> Option<String> {
         let (shown, order) = (&reading.shown, &self.order);
-        // Once whom it went to is struck from the records, there is nothing to compare it with.
-        let receiver = Some(&order.receiver).filter(|_| !order.is_struck());
+        // Once the receiver was removed from the records, there is nothing to compare with.
+        let receiver = Some(&order.receiver).filter(|_| !order.is_anonymous());
         receiver
             .and_then(|ours| {
                 let honorific = Some(ours.honorific.as_str());
                 let field = another_field(&shown.receiver, &ours.address, honorific)?;
-                Some(format!("the receiver's {} is another", field.name))
+                Some(format!("the receiver's {} differs", field.name))
             })
             .or_else(|| of_address("the sender's", &shown.sender, &order.sender))
             .or_else(|| self.reply_difference(&shown.reply))
@@ -41,13 +42,13 @@ impl Letter {
             .or_else(|| self.files_difference(shown.files.as_deref()?))
     }
 
-    /// That none is enclosed is said by a `null`, so it counts as said.
+    /// A `null` states that no reply pack is enclosed, so it counts as shown.
     fn reply_difference(&self, shown: &ShownReply) -> Option<String> {
         match (shown, &self.order.reply_letterpack) {
             (ShownReply::Unsaid, _) | (ShownReply::Nothing, None) => None,
             (ShownReply::Pack(_), None) => Some("it has a reply letter pack there, none here".to_owned()),
             (ShownReply::Nothing, Some(_)) => Some("it has no reply letter pack there, one here".to_owned()),
-            // Without an address of ours it is the service's default.
+            // Without an address in the order, the service uses its default.
             (ShownReply::Pack(there), Some(ours)) => {
                 of_address("the reply letter pack's", there, ours.address.as_ref()?)
             }

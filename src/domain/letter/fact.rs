@@ -1,6 +1,6 @@
-//! What is known to have happened to a letter: append-only, never changed, never deleted.
+//! What happened to a letter: facts that are only appended, never changed or deleted.
 //!
-//! Written as JSON into SQLite and the ledger, so a variant or field is only ever added.
+//! Stored as JSON in SQLite and in the ledger, so variants and fields are only ever added.
 
 use std::sync::Arc;
 
@@ -11,78 +11,78 @@ use super::mail::Mail;
 use super::order::Order;
 use crate::base::clock::Time;
 
-/// Why a posted letter could not be called back; kept in these words.
+/// Why a posted letter could not be called back. Stored in these words.
 pub const TOO_LATE: &str = "the time for cancelling is over";
 pub const BEING_PACKED: &str = "it is being packed or has been posted";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact {
-    /// `entry` is its name in the spool.
+    /// `entry` is the letter's name in the spool.
     Admitted {
         entry: String,
         #[serde(with = "shared")]
         order: Arc<Order>,
     },
-    /// A mail exists at the service; until it is confirmed it costs nothing.
+    /// A mail exists at the service. It costs nothing until it is confirmed.
     Created(Box<Mail>),
     Uploaded {
         mail: u32,
         document: usize,
     },
-    /// Never an intent, so it is left to vanish.
+    /// The mail never had an intent and is left to expire.
     Abandoned {
         mail: u32,
         why: Abandonment,
     },
-    /// From here on confirm may have been sent. `window` is `confirm_by` less `created_at`, in seconds.
+    /// From here on confirm may have been sent. `window` is `confirm_by` minus `created_at`, in seconds.
     Intended {
         mail: u32,
         window: i64,
     },
-    /// Confirm said that a file is missing.
+    /// Confirm answered that a file is missing.
     FilesMissing {
         mail: u32,
     },
     UploadedAgain {
         mail: u32,
     },
-    /// Confirm or cancel answered that the mail is gone; the first key only if `late`.
+    /// Confirm or cancel answered that the mail is gone. It is the first key only if `late`.
     Gone {
         mail: u32,
         answer: GoneAnswer,
         late: bool,
     },
-    /// It was read after all, so the first key is void.
+    /// The mail could be read after all, so the first key is void.
     Reappeared {
         mail: u32,
     },
     Confirmed {
         mail: u32,
     },
-    /// Proved by both keys: deleted at the service, never posted.
+    /// Proved by both keys: deleted at the service and never posted.
     Dead {
         mail: u32,
     },
-    /// The service will never take these documents; what remains is to prove that it didn't.
+    /// The service will never accept these documents. It remains to be proved that it did not post them.
     NeverPostable {
         mail: u32,
         why: String,
     },
     WithdrawalAsked,
-    /// Asked too late: it is posted.
+    /// The cancellation came too late: the letter is posted.
     NotWithdrawn {
         mail: u32,
         why: String,
     },
-    /// Confirmed once, then cancelled: nothing is posted.
+    /// Confirmed, then cancelled: nothing is posted.
     Cancelled {
         mail: u32,
         by_us: bool,
     },
     /// Ended before any mail was confirmed: nothing is posted.
     Withdrawn,
-    /// Ended by a person without anybody knowing whether it was posted.
+    /// Ended by a person, while nobody knew whether it was posted.
     Closed,
     Seen {
         mail: u32,
@@ -100,7 +100,7 @@ pub enum Fact {
     },
     Held(Reason),
     Released,
-    /// It has ended, and this of it is no longer kept.
+    /// The letter has ended, and this part of it is no longer kept.
     Discarded(Kept),
 }
 
@@ -112,12 +112,12 @@ pub enum Kept {
     Documents,
     /// What people see in its folder.
     Original,
-    /// Whom it went to: struck from the records themselves.
+    /// The receiver: removed from the records themselves.
     Receiver,
 }
 
 impl Kept {
-    /// As a column of flags.
+    /// Its bit in a column of flags.
     pub fn bit(self) -> u8 {
         match self {
             Self::Documents => 1,
@@ -128,7 +128,7 @@ impl Kept {
 }
 
 impl Fact {
-    /// Which mail of its letter it is about.
+    /// The ordinal of the letter's mail that the fact is about.
     pub fn mail(&self) -> Option<u32> {
         match self {
             Self::Created(mail) => Some(mail.k),
@@ -157,7 +157,8 @@ impl Fact {
         }
     }
 
-    /// As it is written once nobody's name is kept any more; the only change a written fact ever sees.
+    /// The fact without names, as it is written once names are no longer kept. No other change is ever made
+    /// to a fact.
     #[must_use]
     pub fn struck(&self) -> Self {
         let Self::Admitted { entry, order } = self else { return self.clone() };
@@ -169,7 +170,7 @@ impl Fact {
 #[serde(rename_all = "snake_case")]
 pub enum Abandonment {
     TargetsExpired,
-    /// The upload targets were in the memory of a process that ended.
+    /// The upload targets were in the memory of a process that has ended.
     TargetsLost,
     UploadRefused,
     DeadlineNear,
@@ -189,7 +190,7 @@ pub enum GoneAnswer {
     NotFound,
 }
 
-/// An order that many share, written as if it were one's own.
+/// An order that many letters share, serialized as if each had its own.
 mod shared {
     use super::{Arc, Order};
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
@@ -208,26 +209,27 @@ mod shared {
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     ByPerson,
-    /// Each letter of its folder waits for a person.
+    /// Every letter of its folder waits for a person.
     Approval,
-    /// The same, and others could have written the file, so nobody knows who dropped it.
+    /// Every letter of its folder waits for a person, and it is not proved who dropped this one, because
+    /// others could have written the file.
     OwnerNotProved,
     /// The same documents went to the same receiver before.
     Duplicate(Number),
     Limit(Limit),
-    /// The receiver's postal code belongs to this prefecture, and the address says another.
+    /// The postal code belongs to this prefecture, but the address names another.
     Elsewhere(String),
-    /// The service refused to create it.
+    /// The service rejected its creation.
     Refused(String),
     UploadRefused(String),
-    /// The spool no longer holds what was admitted.
+    /// The spool no longer has the bytes that were admitted.
     DocumentDamaged(usize),
-    /// The service showed something else than what was meant.
+    /// The service showed something other than what was ordered.
     NotAsMeant(String),
-    /// Confirmed by somebody else, and not as it was meant.
+    /// Confirmed by somebody else, and not as it was ordered.
     PostedOtherwise(String),
     NeverPostable(String),
-    /// As many intents as are allowed, each proved dead.
+    /// The maximum number of intents was reached, and each was proved dead.
     TooManyIntents,
     /// No definite answer for a day.
     NoAnswer,
@@ -236,11 +238,11 @@ pub enum Reason {
     OtherAccount,
     /// Its folder was not in the configuration at a start, so nobody could have called it back.
     NoFolder,
-    /// Our own state went back in time or can't be trusted.
+    /// Our own state went back in time or cannot be trusted.
     Restored,
 }
 
-/// More than a folder sends without being asked.
+/// More letters than a folder may send without approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -249,16 +251,17 @@ pub enum Limit {
     Burst {
         letters: u32,
         seconds: u64,
-        /// How many there usually are in a day, and how many came in the last one.
+        /// The usual number in a day, and the number in the last day.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usually: Option<(u32, u32)>,
     },
 }
 
-/// What may be said to a person about a hold. To say the wrong one is a double post by a human hand.
+/// What a person may be told about a hold. The wrong one makes people post a letter twice by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Certainty {
-    /// Nothing was or will be posted, unless a person lets it go: so it is cancelled before it is sent again.
+    /// Nothing was or will be posted unless a person releases the letter. So it must be cancelled before it
+    /// is sent again.
     NothingPosted,
     /// It may have been posted: do not send it again.
     Unknown,

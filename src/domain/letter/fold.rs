@@ -1,4 +1,4 @@
-//! From facts to a state, total: a fact that cannot follow is a contradiction, never ignored.
+//! From facts to a state. A fact that cannot follow is a contradiction and never ignored.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use chrono::TimeDelta;
 use super::fact::{Certainty, Fact, Reason};
 use super::mail::Mail;
 use super::order::Order;
-use super::state::{CancelWish, Key, Open, Resend, Seen, State, Then};
+use super::state::{CancelWish, Key, Open, Resend, ShipForecast, State, Then};
 use super::{Letter, Number};
 use crate::base::clock::Time;
 
-/// These facts cannot all be true: the letter is touched no more.
+/// These facts cannot all be true. The letter is not touched any more.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the fact `{fact}` can't follow when a letter is {state}")]
 pub struct Contradiction {
@@ -35,7 +35,7 @@ impl Letter {
         }
     }
 
-    /// The letter that these facts tell, the first of which is its admission.
+    /// The letter that these facts describe. The first one must be its admission.
     pub fn fold(
         number: Number,
         facts: impl IntoIterator<Item = (Fact, Time)>,
@@ -53,7 +53,7 @@ impl Letter {
         Ok(letter)
     }
 
-    /// Lets one more fact be true.
+    /// Applies one more fact.
     pub fn apply(&mut self, fact: &Fact, at: Time) -> Result<(), Contradiction> {
         let contradiction = Contradiction { fact: fact.word(), state: self.state.word() };
         let next = self.following(fact, at).ok_or(contradiction)?;
@@ -87,7 +87,7 @@ impl Letter {
         Ok(())
     }
 
-    /// The state after this fact; `None` if it can't be.
+    /// The state after this fact. `None` if the fact cannot follow.
     fn following(&self, fact: &Fact, at: Time) -> Option<State> {
         match fact {
             Fact::Admitted { .. } => None,
@@ -115,7 +115,7 @@ impl Letter {
                 doubtful.then_some(State::Closed)
             }
             Fact::Seen { mail, ships_at, cancellable } => {
-                self.when_seen(*mail, Seen { ships_at: *ships_at, cancellable: *cancellable })
+                self.when_seen(*mail, ShipForecast { ships_at: *ships_at, cancellable: *cancellable })
             }
             Fact::Shipped { mail, at, tracking } => self.when_shipped(*mail, *at, tracking.as_ref()),
             Fact::Tracked { mail, tracking } => self.when_tracked(*mail, tracking),
@@ -135,13 +135,13 @@ impl Letter {
         next.then(|| State::Created { mail: mail.clone(), uploaded: 0 })
     }
 
-    /// Held, and nothing was or will be posted.
+    /// Whether it is held, and nothing was or will be posted.
     fn is_safely_held(&self) -> bool {
         let State::Held { reason, .. } = &self.state else { return false };
         reason.certainty() == Certainty::NothingPosted
     }
 
-    /// The mail `k` if it stands at the service without an intent.
+    /// The mail `k`, if it exists at the service without an intent.
     fn pending(&self, k: u32) -> Option<&Mail> {
         let (State::Created { mail, .. } | State::Uploaded { mail }) = &self.state else { return None };
         (mail.k == k).then_some(mail)
@@ -228,7 +228,7 @@ impl Letter {
         (mail.k == k).then_some(State::Cancelled { by_us })
     }
 
-    fn when_seen(&self, k: u32, seen: Seen) -> Option<State> {
+    fn when_seen(&self, k: u32, seen: ShipForecast) -> Option<State> {
         let mut state = self.state.clone();
         let State::Confirmed { mail, seen: known, .. } = &mut state else { return None };
         let fits = mail.k == k;

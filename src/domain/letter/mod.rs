@@ -1,14 +1,13 @@
-//! What a letter is, what happened to it, and what follows: pure, with no clock and no I/O.
+//! What a letter is, what happened to it, and what follows: pure, without clock or I/O.
 //!
-//! A letter is the fold of its [`Fact`]s. Two functions decide everything: [`Letter::next_step`] says
-//! what to do, [`Letter::after`] what an outcome means. Whatever is asked of a letter (a timer, a
-//! lost reply, a restart, a person) takes this road. The invariants are in
-//! docs/design/invariants.md with the tests that hold them.
+//! A letter is the fold of its [`Fact`]s. Two functions decide everything: [`Letter::next_step`] says what to
+//! do, [`Letter::after`] what an outcome means. A timer, a lost reply, a restart and a person's command all
+//! go this way. The invariants are in docs/design/invariants.md, with the tests that hold them.
 
 mod after;
-mod belied;
 mod change;
 mod check;
+mod contradicted;
 mod fact;
 mod fold;
 mod mail;
@@ -43,12 +42,12 @@ pub use outcome::{
 pub use problem::OrderProblem;
 pub use retry::Retry;
 pub use shown::{Shown, ShownAddress, ShownFile, ShownReply};
-pub use state::{CancelWish, Key, Open, Progress, Resend, Seen, Stage, State, Then};
+pub use state::{CancelWish, Key, Open, Progress, Resend, ShipForecast, Stage, State, Then};
 pub use words::largest_unit;
 
 use crate::base::clock::Time;
 
-/// A letter's number, its name for life: `#17`.
+/// A letter's number, which it keeps for life: `#17`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Number(pub u64);
@@ -59,7 +58,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// A letter as its facts tell it.
+/// A letter as its facts describe it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Letter {
     pub number: Number,
@@ -67,15 +66,15 @@ pub struct Letter {
     pub entry: String,
     pub order: Arc<Order>,
     pub admitted_at: Time,
-    /// It waits until then, unless a person lets it go.
+    /// The letter waits until then, unless a person releases it.
     pub not_before: Option<Time>,
     pub state: State,
-    /// How many mails were ever made for it, and how many of them got an intent.
+    /// How many mails were created for it, and how many of them got an intent.
     pub mails: u32,
     pub intents: u32,
-    /// How many facts it has; whoever writes must have seen them all.
+    /// The number of its facts. A writer must have seen all of them.
     pub facts: u64,
-    /// How often the present step failed; kept beside the facts, not among them.
+    /// How often the present step has failed. Stored beside the facts, not among them.
     pub attempts: u32,
 }
 
@@ -83,7 +82,7 @@ impl Letter {
     /// Whether it is about to be posted or withdrawn, and waits for nobody.
     pub fn is_on_its_way(&self) -> bool {
         match &self.state {
-            // Before its time it has not begun.
+            // It has not begun before its posting time.
             State::Admitted => self.not_before.is_none() || self.mails > 0,
             State::Created { .. } | State::Uploaded { .. } => true,
             State::Confirming { .. } | State::Withdrawing { .. } => self.state.hold().is_none(),

@@ -9,24 +9,24 @@ use super::retry::Retry;
 use super::state::{CancelWish, Open, Resend, State};
 use crate::base::clock::Time;
 
-/// Confirming must begin this long before the deadline, so that a slow answer still finds the mail.
+/// The time before the deadline by which confirm must begin, so that a slow answer still finds the mail.
 const CONFIRM_MARGIN: TimeDelta = TimeDelta::minutes(2);
-/// A last upload must begin this long before its target expires.
+/// The time before a target expires by which the last upload must begin.
 const UPLOAD_MARGIN: TimeDelta = TimeDelta::seconds(10);
-/// How long a trackable letter is read again for a number it does not have yet.
+/// How long a trackable letter is read again while its tracking number is missing.
 const TRACKING_COMES_WITHIN: TimeDelta = TimeDelta::days(30);
 /// How often a letter of another account is looked at again.
 const OTHER_ACCOUNT_AGAIN: TimeDelta = TimeDelta::hours(1);
 
-/// What a decision is made with, besides the letter.
+/// What a decision uses besides the letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
     pub now: Time,
-    /// Chance for the next wait.
+    /// Randomness for the next wait.
     pub jitter: u8,
-    /// Whose answers we get at present.
+    /// The account whose answers we get at present.
     pub realm: Realm,
-    /// Whether something new may be begun that costs money.
+    /// Whether something that costs money may be begun.
     pub start: Start,
     pub retry: Retry,
 }
@@ -43,7 +43,7 @@ pub enum Step {
     Upload {
         document: usize,
     },
-    /// All documents, to the same mail.
+    /// Uploads all documents again to the same mail.
     UploadAgain,
     Read,
     Confirm,
@@ -68,7 +68,8 @@ impl Letter {
                 Resend::Wanted if moment.now + UPLOAD_MARGIN < open.mail.upload_until => Step::UploadAgain,
                 Resend::Wanted | Resend::NotNeeded | Resend::Done => Step::Confirm,
             }),
-            // In turns: what has left answers "not cancellable" for ever, and only a GET tells.
+            // Alternates between cancel and read: a shipped mail answers "not cancellable" for ever, and only
+            // a read shows that it has shipped.
             State::Withdrawing { open, then: _ } => open.probe(moment, || match self.attempts % 2 {
                 0 => Step::Cancel,
                 _odd => Step::Read,
@@ -123,8 +124,8 @@ fn before_confirm(mail: &Mail, moment: &Moment) -> Step {
 }
 
 impl Open {
-    /// The late second key if the first is there, else whatever is asked of this intent. Nothing is
-    /// sent as another account: its answers would be no evidence.
+    /// The late second key if the first one is there, otherwise the question of this intent. Nothing is sent
+    /// as another account, whose answers would not be evidence.
     fn probe(&self, moment: &Moment, ask: impl FnOnce() -> Step) -> Step {
         if self.mail.realm != moment.realm {
             return match self.held {

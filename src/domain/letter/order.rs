@@ -1,7 +1,6 @@
 //! What is to be posted: decided at admission and never changed afterwards.
 //!
-//! [`Order::problems`] refuses here what the service would refuse, so that a letter which is admitted
-//! can be created.
+//! [`Order::problems`] rejects what the service would reject, so that an admitted letter can be created.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,27 +13,27 @@ pub const DOCUMENTS_PER_LETTER: usize = 10;
 pub const LARGEST_DOCUMENT: u64 = 10_000_000;
 pub const PAGES_PER_DOCUMENT: u32 = 2000;
 pub const SHEETS_PER_LETTER: u32 = 995;
-/// The only paper there is.
+/// The only paper size that the service has.
 pub const PAPER: &str = "a4";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Order {
-    /// The account of the configuration that pays for it.
+    /// The name of the account in the configuration that pays for it.
     pub account: String,
-    /// Where it came from, in words a person knows: a folder, or the name of a command.
+    /// Where it came from, in words that people know: a folder, or the name of a command.
     pub source: String,
     pub shipping: Shipping,
     pub sender: Address,
     pub receiver: Receiver,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_letterpack: Option<ReplyLetterpack>,
-    /// It waits until then, to be posted with others.
+    /// The posting time: the letter waits until then, to be posted together with others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Time>,
-    /// Its PDFs as they are printed are fetched and laid beside the original.
+    /// The PDFs as printed are fetched and placed beside the original.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sealed_pdf: bool,
-    /// What it is put down to in reports.
+    /// The cost centre that reports list it under.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_centre: Option<String>,
     pub documents: Vec<Document>,
@@ -44,7 +43,7 @@ pub struct Order {
 #[serde(deny_unknown_fields)]
 pub struct Shipping {
     pub method: Method,
-    /// With the method `normal`, each once.
+    /// Only with the method `normal`, each at most once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<ShippingOption>,
 }
@@ -67,7 +66,7 @@ pub enum ShippingOption {
 }
 
 impl Method {
-    /// As the service calls it; so for the words below.
+    /// The service's word for it. The same holds for the functions below.
     pub fn word(self) -> &'static str {
         match self {
             Self::Normal => "normal",
@@ -89,7 +88,7 @@ impl ShippingOption {
 }
 
 impl Shipping {
-    /// Whether a tracking number is to be expected.
+    /// Whether a tracking number is expected.
     pub fn is_trackable(&self) -> bool {
         match self.method {
             Method::LetterpackLite | Method::LetterpackPlus => true,
@@ -105,7 +104,7 @@ impl Shipping {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ReplyLetterpack {
-    /// Where it returns to; without it the service's default.
+    /// The address of the sender. Without it the service uses its default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
 }
@@ -113,7 +112,7 @@ pub struct ReplyLetterpack {
 /// One PDF of a letter, as it lies in the spool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Document {
-    /// The name it had when it was dropped; shown, never used as a path.
+    /// The name it had when it was dropped. It is shown, and never used as a path.
     pub name: String,
     pub size: u64,
     pub pages: u32,
@@ -196,7 +195,7 @@ impl Order {
         self.documents.iter().map(Document::sheets).fold(0, u32::saturating_add)
     }
 
-    /// What the service would refuse.
+    /// What the service would reject.
     pub fn problems(&self) -> Vec<OrderProblem> {
         let mut problems: Vec<OrderProblem> =
             self.sender.problems().into_iter().map(OrderProblem::Sender).collect();
@@ -218,12 +217,12 @@ impl Order {
         problems
     }
 
-    /// Whether it is no longer known whom it went to.
-    pub fn is_struck(&self) -> bool {
+    /// Whether the receiver was removed from the order.
+    pub fn is_anonymous(&self) -> bool {
         self.receiver.address.name.is_empty()
     }
 
-    /// What the service takes and may be wrong all the same.
+    /// What the service accepts although it may be wrong.
     pub fn doubts(&self) -> Vec<OrderProblem> {
         let mut doubts: Vec<OrderProblem> =
             self.sender.doubts().into_iter().map(OrderProblem::Sender).collect();
@@ -231,7 +230,7 @@ impl Order {
         doubts
     }
 
-    /// Without whom it went to, and without the names of files, which may tell it.
+    /// The order without its receiver and without file names, which may contain the receiver.
     #[must_use]
     pub fn struck(&self) -> Self {
         let nobody = String::new;
@@ -266,7 +265,7 @@ impl Shipping {
 }
 
 impl Document {
-    /// `index`: which of its letter, from 0.
+    /// `index` is the place of the document in its letter, from 0.
     fn problems(&self, index: usize) -> Vec<OrderProblem> {
         let mut problems = Vec::new();
         if self.size == 0 || self.size > LARGEST_DOCUMENT {

@@ -1,4 +1,4 @@
-//! What can come of a step: the service's answers, trouble on the way, and what a person asks.
+//! The outcomes of a step: the service's answers, failures on the way, and a person's command.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,14 +15,14 @@ pub enum Outcome {
     Read(ReadAnswer),
     Confirm(ConfirmAnswer),
     Cancel(CancelAnswer),
-    /// No answer, or one that decides nothing, to whatever was asked.
+    /// No answer, or an answer that decides nothing, to any question.
     Trouble(Trouble),
-    /// Decided without asking anybody.
+    /// Decided without a request.
     Abandon(Abandonment),
     Hold(Reason),
     Wait(Time),
     Nothing,
-    /// A person's wish.
+    /// A person's command.
     Asked(Command),
     /// Our own state went back in time or is damaged.
     Restored,
@@ -31,7 +31,7 @@ pub enum Outcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CreateAnswer {
     Made(Box<Mail>),
-    /// 400 `invalid_request`, 422 `over_weight`: never to be created as it is.
+    /// 400 `invalid_request`, 422 `over_weight`: it can never be created as it is.
     Refused(String),
 }
 
@@ -40,10 +40,10 @@ pub enum UploadAnswer {
     Taken {
         document: usize,
     },
-    /// Where to upload was in the memory of a process that ended.
+    /// The upload targets were in the memory of a process that has ended.
     TargetsLost,
     Refused(String),
-    /// The spool no longer holds what was admitted.
+    /// The spool no longer has the bytes that were admitted.
     Damaged {
         document: usize,
     },
@@ -101,11 +101,11 @@ pub enum CancelAnswer {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
-    /// It may or may not have had an effect.
+    /// The request may or may not have had an effect.
     Unknown(String),
-    /// It had none; worth trying again, at the soonest then.
+    /// The request had no effect. It may be tried again at `soonest`.
     Later { soonest: Option<Time>, why: String },
-    /// The account can't do it until somebody mends it.
+    /// The account cannot do it until somebody repairs the account.
     Account(AccountProblem),
 }
 
@@ -115,7 +115,7 @@ pub enum AccountProblem {
     CardDeclined,
     CardNotRegistered,
     AccountNotFound,
-    /// 401 or 403 with a fresh token too, or the credentials themselves are refused.
+    /// 401 or 403 with a fresh token too, or the credentials themselves are rejected.
     NotAllowed(String),
     OtherPayment(String),
 }

@@ -1,5 +1,5 @@
-//! Why an order can't be posted as it is, as values: in English here, in other languages where people
-//! read them.
+//! Why an order cannot be posted as it is, as values. The words here are English; other languages are in
+//! `words`.
 
 use std::fmt;
 
@@ -13,18 +13,18 @@ use crate::domain::address::AddressMistake;
 pub enum OrderProblem {
     Sender(AddressMistake),
     Receiver(AddressMistake),
-    /// Where a reply letter pack returns to.
+    /// The return address of a reply letter pack.
     Reply(AddressMistake),
     OptionsWithoutNormal,
     OptionTwice,
     BothRegistered,
     Documents(usize),
     Sheets(u32),
-    /// Of a document, from 0.
+    /// Index of the document (from 0), and its size.
     Size(usize, u64),
     Pages(usize, u32),
     StapledAndBound(usize),
-    /// In words, as earlier versions kept it.
+    /// In words, as earlier versions stored it.
     #[serde(untagged)]
     Told(String),
 }

@@ -1,10 +1,10 @@
-//! When to try again, as values: bounds from the configuration, jitter passed in.
+//! When to try again, as values. Bounds come from the configuration, randomness from the caller.
 
 use chrono::TimeDelta;
 
 use crate::base::backoff::Backoff;
 
-/// The shortest and the longest wait between two tries of the same thing.
+/// The shortest and the longest wait between two tries of the same step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
     pub quickest: TimeDelta,
@@ -17,20 +17,21 @@ impl Default for Retry {
     }
 }
 
-/// After how long without a definite answer people are told, and after how long a letter is held.
+/// How long there may be no definite answer: beyond the first people are told, beyond the second the letter
+/// is held.
 pub const ALARM_AFTER: TimeDelta = TimeDelta::minutes(15);
 pub const HOLD_AFTER: TimeDelta = TimeDelta::hours(24);
-/// Between two probes once people have been told, and once the letter is held.
+/// The waits between two probes, once people have been told and once the letter is held.
 const ALARMED: TimeDelta = TimeDelta::minutes(5);
 const HELD: TimeDelta = TimeDelta::hours(1);
-/// Confirm again after 2, 5, 15, 30 and 60 s: multiples of the quickest, in tenths.
+/// Confirm is repeated after 2, 5, 15, 30 and 60 s. These are multiples of the shortest wait, in tenths.
 const CONFIRM_TENTHS: [i32; 5] = [10, 25, 75, 150, 300];
 /// A payment in progress: 3 to 10 s.
 const PAYMENT_TENTHS: i32 = 15;
 const PAYMENT_SPREAD_TENTHS: i32 = 35;
 
 impl Retry {
-    /// An open intent, asked about for `so_long` by now.
+    /// The wait before the next question about an intent that has been open for `so_long`.
     pub fn open_intent(&self, attempts: u32, so_long: TimeDelta, jitter: u8) -> TimeDelta {
         if so_long >= HOLD_AFTER {
             return spread(HELD, jitter);
@@ -47,13 +48,13 @@ impl Retry {
         self.quickest * (PAYMENT_TENTHS * 255 + PAYMENT_SPREAD_TENTHS * i32::from(jitter)) / (10 * 255)
     }
 
-    /// Whatever is free of charge: doubling up to the slowest.
+    /// The wait before the next try of a step that costs nothing: doubling, up to the longest wait.
     pub fn ordinary(&self, attempts: u32, jitter: u8) -> TimeDelta {
         spread(Backoff::new(self.quickest, self.slowest).wait(attempts), jitter)
     }
 }
 
-/// Between 80 and 120 per cent, so that letters which failed together don't come back together.
+/// Between 80 and 120 per cent, so that letters that failed together do not return together.
 fn spread(wait: TimeDelta, jitter: u8) -> TimeDelta {
     wait * (80 + i32::from(jitter) * 40 / 255) / 100
 }

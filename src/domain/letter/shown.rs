@@ -1,4 +1,4 @@
-//! What was ordered, as the service shows it. `None` is what it does not say.
+//! The order as the service shows it. `None` means that the service does not show the field.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct ShownAddress {
     pub city: Option<String>,
     pub address1: Option<String>,
     pub name: Option<String>,
-    /// The receiver's only.
+    /// Present for a receiver only.
     pub honorific: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Where a letter stands, each state with what is known in it and nothing else.
+//! The state of a letter. Each variant carries the data that is known in it, and nothing else.
 
 use chrono::TimeDelta;
 
@@ -8,9 +8,9 @@ use crate::base::clock::Time;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum State {
-    /// Nothing at the service; to be created.
+    /// Nothing is at the service yet; the mail must be created.
     Admitted,
-    /// A mail exists; the first `uploaded` documents are there.
+    /// A mail exists, and the first `uploaded` documents are there.
     Created {
         mail: Mail,
         uploaded: usize,
@@ -19,7 +19,7 @@ pub enum State {
     Uploaded {
         mail: Mail,
     },
-    /// An intent is open: confirm may have been sent, and is sent again until the answer is definite.
+    /// An intent is open: confirm may have been sent, and is repeated until the answer is definite.
     Confirming {
         open: Open,
         resend: Resend,
@@ -33,7 +33,7 @@ pub enum State {
     Confirmed {
         mail: Mail,
         since: Time,
-        seen: Option<Seen>,
+        seen: Option<ShipForecast>,
         wish: CancelWish,
     },
     Shipped {
@@ -47,7 +47,7 @@ pub enum State {
     },
     /// Ended before anything was confirmed: nothing is posted.
     Withdrawn,
-    /// Ended by a person; nobody knows whether it was posted.
+    /// Ended by a person, and nobody knows whether it was posted.
     Closed,
     /// Waits for a person. `open` is the id of a mail that may have been confirmed.
     Held {
@@ -56,7 +56,7 @@ pub enum State {
     },
 }
 
-/// An open intent: nothing but confirm, cancel and GET of this mail until its outcome is known.
+/// An open intent: only confirm, cancel and read of this mail until its outcome is known.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Open {
     pub mail: Mail,
@@ -65,19 +65,19 @@ pub struct Open {
     /// The service's own time between creation and `confirm_by`.
     pub window: TimeDelta,
     pub key: Option<Key>,
-    /// Shown as held, though the probing goes on.
+    /// Why it is shown as held, although the probing continues.
     pub held: Option<Reason>,
 }
 
-/// The first key of the rule that proves a mail dead: what confirm or cancel answered.
+/// The first key of the two-key rule that proves a mail dead: what confirm or cancel answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     pub answer: GoneAnswer,
-    /// Only a late answer opens anything.
+    /// Only a late answer opens the second key.
     pub late: bool,
 }
 
-/// Whether the files must be, or were, sent a second time.
+/// Whether the files must be, or were, uploaded a second time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Resend {
     NotNeeded,
@@ -93,12 +93,12 @@ pub enum Then {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Seen {
+pub struct ShipForecast {
     pub ships_at: Time,
     pub cancellable: bool,
 }
 
-/// Whether a person wants a confirmed letter cancelled.
+/// Whether a person wants a confirmed letter to be cancelled.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CancelWish {
     NotAsked,
@@ -106,8 +106,8 @@ pub enum CancelWish {
     Refused(String),
 }
 
-/// A state without its data, as letters are listed, counted and searched for. An open intent that is shown as held
-/// counts as held.
+/// A state without its data, as letters are listed, counted and searched. An open intent that is shown as
+/// held counts as held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     Admitted,
@@ -169,13 +169,13 @@ impl Stage {
 /// What a letter waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Progress {
-    /// The service: it is to be posted or withdrawn.
+    /// For the service: it is to be posted or withdrawn.
     OnItsWay,
-    /// A person's decision.
+    /// For a person's decision.
     Held,
-    /// Its shipment.
+    /// For its shipment.
     Followed,
-    /// Nothing more will happen to it by itself or by a person.
+    /// For nothing: it has ended.
     Ended,
 }
 
@@ -199,13 +199,13 @@ impl State {
         }
     }
 
-    /// The word one lists it by.
+    /// The word for lists.
     pub fn word(&self) -> &'static str {
         self.stage().word()
     }
 
-    /// What comes first when much is due: 0 for what has a deadline or may have been posted, 1 for
-    /// what is to be begun, 2 for what is followed.
+    /// The order in which due letters are taken: 0 for letters with a deadline or an open intent, 1 for those
+    /// that begin, 2 for those that are followed.
     pub fn urgency(&self) -> u8 {
         match self {
             Self::Created { .. }
@@ -222,7 +222,7 @@ impl State {
         }
     }
 
-    /// The mail that stands open at the service, or stood last.
+    /// The mail that is open at the service, or the last one that was.
     pub fn mail(&self) -> Option<&Mail> {
         match self {
             Self::Created { mail, .. }
@@ -256,12 +256,12 @@ impl State {
         matches!(self, Self::Confirmed { .. } | Self::Shipped { .. })
     }
 
-    /// Whether nothing more will ever happen to it by itself or by a person.
+    /// Whether nothing more will ever happen to it.
     pub fn is_end(&self) -> bool {
         self.stage().progress() == Progress::Ended
     }
 
-    /// Whether it is claimed that nothing was and nothing will be posted.
+    /// Whether it says that nothing was and nothing will be posted.
     pub fn claims_nothing_posted(&self) -> bool {
         match self {
             Self::Cancelled { .. } | Self::Withdrawn => true,

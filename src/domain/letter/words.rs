@@ -1,4 +1,4 @@
-//! The history of a letter in words: one line for each fact, for people who read `mailchute show`.
+//! The history of a letter in words: one line for each fact, for readers of `mailchute show`.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ impl Fact {
     }
 }
 
-/// No names, no addresses: letters have numbers.
+/// Without names and addresses: a letter has its number.
 impl fmt::Display for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -45,22 +45,25 @@ impl fmt::Display for Fact {
                 let (documents, sheets) = (order.documents.len(), order.sheets());
                 write!(f, "taken in: {documents} document(s), {sheets} sheet(s), from {}", order.source)
             }
-            Self::Created(mail) => write!(f, "mail {} made at the service: {}", mail.k, mail.id),
+            Self::Created(mail) => write!(f, "mail {} created at the service: {}", mail.k, mail.id),
             Self::Uploaded { mail, document } => write!(f, "mail {mail}: document {} uploaded", document + 1),
-            Self::Abandoned { mail, why } => write!(f, "mail {mail} left to vanish, unposted: {why}"),
-            Self::Intended { mail, .. } => write!(f, "mail {mail} is as meant and is to be confirmed"),
-            Self::FilesMissing { mail } => write!(f, "mail {mail}: the service misses a document"),
+            Self::Abandoned { mail, why } => write!(f, "mail {mail} abandoned, unposted: {why}"),
+            Self::Intended { mail, .. } => write!(f, "mail {mail} is as ordered and will be confirmed"),
+            Self::FilesMissing { mail } => write!(f, "mail {mail}: the service lacks a document"),
             Self::UploadedAgain { mail } => write!(f, "mail {mail}: documents sent once more"),
             Self::Gone { mail, answer, late } => {
                 let word = match answer {
                     GoneAnswer::Declined => "the card was declined",
                     GoneAnswer::NotFound => "the service does not know it",
                 };
-                let weight =
-                    if *late { "its time is over, so one look will prove it" } else { "not proved yet" };
+                let weight = if *late {
+                    "its deadline has passed, so one read will prove it"
+                } else {
+                    "not proved yet"
+                };
                 write!(f, "mail {mail}: {word} ({weight})")
             }
-            Self::Reappeared { mail } => write!(f, "mail {mail} is there after all"),
+            Self::Reappeared { mail } => write!(f, "mail {mail} exists after all"),
             Self::Confirmed { mail } => write!(f, "mail {mail} confirmed: it is posted"),
             Self::Dead { mail } => write!(f, "mail {mail} proved deleted: it was never posted"),
             Self::NeverPostable { mail, why } => write!(f, "mail {mail} can never be posted: {why}"),
@@ -87,7 +90,9 @@ impl fmt::Display for Fact {
                 f.write_str("mailchute's own copies of its documents were removed")
             }
             Self::Discarded(Kept::Original) => f.write_str("its original was removed from the folder"),
-            Self::Discarded(Kept::Receiver) => f.write_str("the receiver and the names of files were struck"),
+            Self::Discarded(Kept::Receiver) => {
+                f.write_str("the receiver and the names of files were removed")
+            }
         }
     }
 }
@@ -101,7 +106,7 @@ impl fmt::Display for Abandonment {
             Self::DeadlineNear => "the time for confirming was nearly over",
             Self::OtherAccount => "the account is another now",
             Self::NotFound => "it could not be read",
-            Self::NotAsMeant => "it was not what was meant",
+            Self::NotAsMeant => "it was not what was ordered",
             Self::Held => "the letter is held",
             Self::Withdrawn => "the letter is withdrawn",
         })
@@ -120,23 +125,23 @@ impl fmt::Display for Reason {
                 write!(f, "letter {earlier} had the same documents and the same receiver")
             }
             Self::Limit(limit) => write!(f, "{limit}"),
-            // Where somebody lives stands in no journal.
+            // The journal never says where somebody lives.
             Self::Elsewhere(_) => f.write_str("the receiver's postal code belongs to another prefecture"),
-            Self::Refused(why) => write!(f, "the service refuses to make it: {why}"),
+            Self::Refused(why) => write!(f, "the service refuses to create it: {why}"),
             Self::UploadRefused(why) => write!(f, "the upload is refused again and again: {why}"),
             Self::DocumentDamaged(document) => {
                 write!(f, "document {} in the spool is not what was taken in", document + 1)
             }
-            Self::NotAsMeant(why) => write!(f, "what the service shows is not what was meant: {why}"),
+            Self::NotAsMeant(why) => write!(f, "what the service shows is not what was ordered: {why}"),
             Self::PostedOtherwise(why) => {
-                write!(f, "somebody else confirmed it, and it is not as meant: {why}")
+                write!(f, "somebody else confirmed it, and it is not as ordered: {why}")
             }
             Self::NeverPostable(why) => write!(f, "the service can't post its documents: {why}"),
             Self::TooManyIntents => f.write_str("it was confirmed three times and never accepted"),
             Self::NoAnswer => f.write_str("no definite answer from the service for a day; it is still asked"),
             Self::ProvedAfterDoubt => f.write_str("after a long doubt it is proved that nothing was posted"),
             Self::OtherAccount => f.write_str(
-                "it was to be confirmed under another account; with that account's credentials it goes on",
+                "it was to be confirmed under another account; with that account's credentials it continues",
             ),
             Self::NoFolder => f.write_str("its folder is not in the configuration any more"),
             Self::Restored => f.write_str("mailchute's own records were lost or went back in time"),
@@ -144,7 +149,8 @@ impl fmt::Display for Reason {
     }
 }
 
-/// A span of time as people write it: so many days, hours, minutes or seconds (0 to 3), no fraction lost.
+/// A span of time in its largest unit that loses nothing: the number, and the unit (0 days, 1 hours, 2
+/// minutes, 3 seconds).
 pub fn largest_unit(seconds: u64) -> (u64, usize) {
     let whole = |(length, unit)| {
         (seconds >= length && seconds.is_multiple_of(length)).then(|| (seconds / length, unit))

@@ -1,4 +1,4 @@
-//! Which rule decides, with each condition's verdict.
+//! Which rule decides, with the verdict of each condition.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use crate::domain::drop::Refusal;
 /// How a drop was decided.
 #[derive(Debug)]
 pub struct Explanation {
-    /// The rules that were looked at, in their order; the last one decided, if any did.
+    /// The rules that were tried, in their order. The last one decided, if any did.
     pub tried: Vec<Tried>,
-    /// The rule that decided, by its place among the rules.
+    /// The index of the rule that decided.
     pub rule: Option<usize>,
     /// Where the receiver came from, in words.
     pub receiver_from: Option<String>,
@@ -26,7 +26,7 @@ pub struct Tried {
     pub conditions: Vec<Checked>,
 }
 
-/// A condition, what was found, and whether it holds.
+/// A condition, the value found, and whether the condition holds.
 #[derive(Debug)]
 pub struct Checked {
     pub condition: String,
@@ -35,7 +35,7 @@ pub struct Checked {
 }
 
 impl Rules {
-    /// Decides a drop, and says why.
+    /// Decides a drop, and gives the reasons.
     pub fn explain(&self, facts: &DropFacts<'_>) -> Explanation {
         let mut tried = Vec::new();
         for (index, rule) in self.rules.iter().enumerate() {
@@ -52,7 +52,7 @@ impl Rules {
 }
 
 impl Rule {
-    /// What the file name's named groups caught.
+    /// What the named groups matched in the file name.
     pub(super) fn groups(&self, name: &str) -> BTreeMap<String, String> {
         let Some(regex) = &self.when.file_name else { return BTreeMap::new() };
         let Some(captures) = regex.captures(name) else { return BTreeMap::new() };

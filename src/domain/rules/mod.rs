@@ -1,6 +1,6 @@
 //! A folder's rules and the facts of a drop: the first rule whose conditions all hold decides.
 //!
-//! Pure. It says not only what, but why: each condition's verdict, and where the address came from.
+//! Pure. Besides the decision it gives the verdict of each condition and the source of the address.
 
 mod explain;
 mod past;
@@ -19,7 +19,7 @@ use crate::domain::address::{Address, Receiver};
 use crate::domain::drop::{Refusal, Waiting};
 use crate::domain::letter::{Order, Print, ReplyLetterpack, Shipping};
 
-/// All that decides what letter a drop makes.
+/// Everything that decides which letter a drop becomes.
 #[derive(Debug)]
 pub struct Rules {
     /// The folder's name, which becomes the letter's source.
@@ -32,7 +32,7 @@ pub struct Rules {
 #[derive(Debug)]
 pub struct Rule {
     pub name: String,
-    /// Where it stands in its file.
+    /// Its line in its file.
     pub line: usize,
     pub when: When,
     pub receiver: ReceiverFrom,
@@ -43,7 +43,7 @@ pub struct Rule {
     pub reply_letterpack: Option<ReplyLetterpack>,
 }
 
-/// Conditions, all of which must hold; spans include both ends.
+/// Conditions, all of which must hold. Spans include both ends.
 #[derive(Debug, Default)]
 pub struct When {
     pub file_name: Option<Arc<Regex>>,
@@ -56,7 +56,7 @@ pub struct When {
 #[derive(Debug)]
 pub enum ReceiverFrom {
     Written(Receiver),
-    /// A key for the address book, with `{group}`s of the file name in it.
+    /// A key for the address book. It may contain `{group}`s of the file name.
     Book(String),
     Sidecar,
 }
@@ -67,10 +67,10 @@ pub struct DropFacts<'a> {
     /// Its name, normalised (NFC).
     pub name: &'a str,
     pub documents: &'a [Found],
-    /// When it arrived, by the clock on the wall.
+    /// When it arrived, in the folder's time zone.
     pub arrived: NaiveDateTime,
     pub sidecar: Option<&'a Sidecar>,
-    /// Why there is no address book, or the receivers.
+    /// The receivers, or why the address book cannot be used.
     pub book: Result<Option<&'a crate::domain::address_book::AddressBook>, &'a str>,
 }
 
@@ -83,7 +83,7 @@ pub struct Found {
     pub sha256: String,
 }
 
-/// What a drop brings along.
+/// What a drop contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sidecar {
     pub receiver: Receiver,
@@ -96,24 +96,24 @@ pub struct Sidecar {
 
 #[derive(Debug)]
 pub enum Verdict {
-    /// What will be posted, and what of it may be wrong.
+    /// What will be posted, and which parts of it may be wrong.
     Send(Box<Order>, Vec<String>),
     Refuse(Refusal),
     Hold(Waiting),
 }
 
 impl Rules {
-    /// What becomes of a drop.
+    /// Decides what becomes of a drop.
     pub fn decide(&self, facts: &DropFacts<'_>) -> Verdict {
         self.explain(facts).verdict
     }
 
-    /// Whether a drop of this name may need a sidecar, as far as its name tells.
+    /// Whether a drop of this name may need a sidecar, as far as its name shows.
     pub fn may_need_sidecar(&self, name: &str) -> bool {
         self.may_need(name, |receiver| matches!(receiver, ReceiverFrom::Sidecar))
     }
 
-    /// Whether a drop of this name may need the address book, as far as its name tells.
+    /// Whether a drop of this name may need the address book, as far as its name shows.
     pub fn may_need_book(&self, name: &str) -> bool {
         self.may_need(name, |receiver| matches!(receiver, ReceiverFrom::Book(_)))
     }
@@ -124,7 +124,7 @@ impl Rules {
             if is_it(&rule.receiver) {
                 return true;
             }
-            // A rule without another condition ends the search.
+            // A rule whose only condition is the name ends the search.
             if rule.when.is_name_only() {
                 return false;
             }
@@ -139,7 +139,7 @@ impl When {
     }
 }
 
-/// Puts captured groups into a template such as `{customer}`.
+/// Replaces `{group}`s in a template such as `{customer}` by what they matched.
 pub fn fill(template: &str, groups: &BTreeMap<String, String>) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = template;

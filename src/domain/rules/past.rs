@@ -1,4 +1,4 @@
-//! A letter of the past by the rules of today: what would be another.
+//! A past letter under the current rules: what would be different.
 
 use chrono::NaiveDateTime;
 
@@ -7,11 +7,11 @@ use crate::domain::address_book::AddressBook;
 use crate::domain::drop::{Refusal, Waiting};
 use crate::domain::letter::Order;
 
-/// What the rules of today make of a letter that was taken in.
+/// What the current rules make of a letter that was taken in.
 #[derive(Debug)]
 pub enum Again {
-    /// An order, and in what it is another than the one it had; `untold`: in more, perhaps, than its sidecar
-    /// had said.
+    /// An order, and its differences from the order it had. `untold` says that a sidecar may have caused
+    /// more.
     Sent {
         order: Box<Order>,
         differs: Vec<String>,
@@ -22,7 +22,8 @@ pub enum Again {
 }
 
 impl Rules {
-    /// Decides once more. A sidecar is not kept: where one is needed, it is known whom it named and no more.
+    /// Decides a past letter again. Sidecars are not stored, so where one is needed, only its receiver is
+    /// known.
     pub fn again(
         &self,
         name: &str,
@@ -67,7 +68,7 @@ fn sidecar_of(order: &Order) -> Sidecar {
     }
 }
 
-/// In what an order is another that only rules decide, in words; without names and addresses.
+/// The differences in what only rules decide, in words, without names and addresses.
 fn decided(was: &Order, is: &Order) -> Vec<String> {
     let mut found = Vec::new();
     if was.account != is.account {
@@ -78,12 +79,12 @@ fn decided(was: &Order, is: &Order) -> Vec<String> {
     }
     if was.cost_centre != is.cost_centre {
         let name = |centre: &Option<String>| centre.clone().unwrap_or_else(|| "no cost centre".to_owned());
-        found.push(format!("put down to {} instead of {}", name(&is.cost_centre), name(&was.cost_centre)));
+        found.push(format!("cost centre {} instead of {}", name(&is.cost_centre), name(&was.cost_centre)));
     }
     found
 }
 
-/// The same of what a sidecar can say, too.
+/// The differences in what a sidecar can decide as well.
 fn sayable(was: &Order, is: &Order) -> Vec<String> {
     let mut found = Vec::new();
     if was.shipping != is.shipping {

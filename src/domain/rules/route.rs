@@ -1,4 +1,4 @@
-//! What the deciding rule makes of a drop: an order, a refusal, or a wait.
+//! What the deciding rule makes of a drop: an order, a refusal or a wait.
 
 use super::{DropFacts, Found, ReceiverFrom, Rule, Rules, Sidecar, Verdict, fill};
 use crate::domain::address::Receiver;

@@ -1,4 +1,4 @@
-//! An account at work: its client, whose answers it gets, and whether the service answers at all.
+//! An account in use: its client, whose answers it gets, and whether the service answers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,35 +12,38 @@ use crate::domain::letter::{AccountNews, Realm};
 use crate::domain::pause::{Breaker, Pause, Probe};
 use crate::outside::api::{Client, Failure};
 use crate::outside::journal;
+use crate::outside::store::RecordError;
 
 #[derive(Debug)]
 pub struct Account {
     pub name: String,
     pub client: Client,
-    known: Mutex<Known>,
+    known: Mutex<AccountState>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    /// Known once the account has been read; before that no letter of it is touched.
+struct AccountState {
+    /// Known once the account has been read. Before that no letter of it is touched.
     realm: Option<Realm>,
     breaker: Breaker,
     reading: bool,
-    /// Whether this process has tried, and whether that has ended somehow.
+    /// Whether this process has tried to read it, and that try has ended.
     tried: bool,
     heard: bool,
     silent: Silence,
 }
 
-/// Whether the service answers, and whether that was told.
+/// Whether the service answers, and whether that was reported.
 #[derive(Debug, Default)]
 struct Silence {
     since: Option<Time>,
-    /// What was said of it last by this process, if anything.
+    /// What this process reported last, if anything.
     alarmed: Option<bool>,
+    /// Whether the journal has it.
+    logged: bool,
 }
 
-/// So long it may be silent before operators hear of it.
+/// How long the service may not answer before operators are told.
 const SILENT_FOR: TimeDelta = TimeDelta::minutes(15);
 
 impl Account {
@@ -48,7 +51,7 @@ impl Account {
         Self { name, client, known: Mutex::default() }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, AccountState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -56,37 +59,46 @@ impl Account {
         self.known().realm.clone()
     }
 
-    /// Until when the service is left alone, if it does not answer.
+    /// The time until which the service is left alone, if it does not answer.
     pub fn rests(&self, now: Time) -> Option<Time> {
         self.known().breaker.rests(now)
     }
 
-    pub(super) fn answered(&self, answered: bool, now: Time) {
-        self.heard(answered, now);
-        self.change(|breaker| breaker.after(answered, now), now);
+    pub(super) fn answers(&self, now: Time) {
+        self.heard(true, now);
+        self.change(|breaker| breaker.after(true, now), now, "");
     }
 
-    pub(super) fn is_silent(&self, now: Time) {
+    /// A call was not answered, or not in a way that decides anything.
+    pub(super) fn does_not_answer(&self, now: Time, why: &str) {
         self.heard(false, now);
-        self.change(|breaker| breaker.after_silence(now), now);
+        self.change(|breaker| breaker.after(false, now), now, why);
     }
 
-    /// It answers, and what it says is of no use.
+    pub(super) fn is_silent(&self, now: Time, why: &str) {
+        self.heard(false, now);
+        self.change(|breaker| breaker.after_silence(now), now, why);
+    }
+
+    /// It answers, but the answer is of no use. The pause that follows from it has its own line in the journal.
     fn is_useless(&self, now: Time) {
         self.heard(true, now);
-        self.change(|breaker| breaker.after_silence(now), now);
+        self.change(|breaker| breaker.after_silence(now), now, "");
     }
 
     fn heard(&self, answered: bool, now: Time) {
         let silence = &mut self.known().silent;
         silence.since = if answered { None } else { silence.since.or(Some(now)) };
         if answered && silence.alarmed.is_none() {
-            // An earlier run may have raised it.
+            // An earlier run may have raised the alarm.
             silence.alarmed = Some(true);
+        }
+        if answered && std::mem::take(&mut silence.logged) {
+            journal::account_answers(&self.name);
         }
     }
 
-    /// What is to be said of its silence now, if that is news: that it lasts, or that it is over.
+    /// What must be reported now: `true` that it does not answer, `false` that it answers again.
     fn silence(&self, now: Time) -> Option<bool> {
         let silence = &mut self.known().silent;
         let lasts = silence.since.is_some_and(|since| now >= since + SILENT_FOR);
@@ -100,21 +112,22 @@ impl Account {
         })
     }
 
-    fn change(&self, change: impl FnOnce(Breaker) -> Breaker, now: Time) {
+    /// The journal gets one line for a silence, however many rests it has.
+    fn change(&self, change: impl FnOnce(Breaker) -> Breaker, now: Time, why: &str) {
         let mut known = self.known();
-        let was = known.breaker.rests(now);
         known.breaker = change(known.breaker);
-        if let (None, Some(until)) = (was, known.breaker.rests(now)) {
-            journal::account_rests(&self.name, until);
+        let Some(until) = known.breaker.rests(now).filter(|_| known.silent.since.is_some()) else { return };
+        if !std::mem::replace(&mut known.silent.logged, true) {
+            journal::account_rests(&self.name, until, why);
         }
     }
 
-    /// Since when it does not answer.
+    /// Since when it has not answered.
     pub fn silent_since(&self) -> Option<Time> {
         self.known().silent.since
     }
 
-    /// Whether an answer of it is known.
+    /// Whether it has answered.
     pub fn is_known(&self) -> bool {
         self.known().realm.is_some()
     }
@@ -123,7 +136,7 @@ impl Account {
         self.known().tried
     }
 
-    /// Whether to read it now; says so once until it is read.
+    /// Whether to read it now. Returns true once until it has been read.
     pub(super) fn begins_reading(&self) -> bool {
         let mut known = self.known();
         known.tried = true;
@@ -151,7 +164,7 @@ impl Dispatch {
         self.shared.accounts.values().all(|account| account.known().heard)
     }
 
-    /// Accounts whose realm is not known yet, or whose trouble is tried by asking for them, are read.
+    /// Reads accounts whose realm is not known yet, and those whose trouble is probed by reading them.
     pub(super) async fn look_at_accounts(&mut self, now: Time) -> Result<Vec<Time>, DispatchError> {
         let mut next = Vec::new();
         for account in self.shared.accounts.clone().into_values() {
@@ -172,7 +185,7 @@ impl Dispatch {
             next.extend(rests);
             let by_account = probe == Some(Probe::ByAccount);
             let unknown = account.realm().is_none() && rests.is_none();
-            // A new process tries at once, whatever an older one found.
+            // A new process tries immediately, whatever an older one found.
             let waits = pause.as_ref().is_some_and(Pause::is_about_access) && account.was_read();
             if (by_account || (unknown && !waits)) && account.begins_reading() {
                 if let Some(pause) = pause.filter(|_| by_account) {
@@ -180,7 +193,7 @@ impl Dispatch {
                     self.shared.written(written)?;
                 }
                 let shared = Arc::clone(&self.shared);
-                self.workers.spawn(async move { (None, shared.read_account(&account).await) });
+                self.workers.spawn(async move { (None, shared.read_account(&account, by_account).await) });
             }
         }
         Ok(next)
@@ -188,12 +201,13 @@ impl Dispatch {
 }
 
 impl Shared {
-    async fn read_account(&self, account: &Account) -> PutDown {
+    /// `probe` says that the account is read to see whether it works again.
+    async fn read_account(&self, account: &Account, probe: bool) -> PutDown {
         let answer = account.read().await;
         let now = self.clock.now();
         let news = match answer {
             Ok(()) => {
-                account.answered(true, now);
+                account.answers(now);
                 AccountNews::Answers
             }
             Err(Failure::Account(problem)) => {
@@ -201,14 +215,34 @@ impl Shared {
                 AccountNews::Trouble(problem)
             }
             Err(Failure::Unknown(why) | Failure::Later { why, .. } | Failure::Refused(why)) => {
-                journal::account_unread(&account.name, &why);
-                account.is_silent(now);
-                return PutDown::Waits;
+                account.is_silent(now, &why);
+                let probed = if probe { self.probed(account, Some(&why)).await } else { Ok(()) };
+                return match self.written(probed) {
+                    Ok(()) => PutDown::Waits,
+                    Err(error) => PutDown::Ends(error),
+                };
             }
         };
-        match self.written(self.store.account_news(&account.name, news, now).await) {
+        let recorded = self.written(self.store.account_news(&account.name, news, now).await);
+        let probed = if probe { self.probed(account, None).await } else { Ok(()) };
+        match recorded.and(self.written(probed)) {
             Ok(()) => PutDown::Waits,
             Err(error) => PutDown::Ends(error),
+        }
+    }
+
+    /// What a probe of a paused account showed. Without a definite answer (`silent` says why) it proves nothing:
+    /// it is repeated soon, and counts as not made.
+    pub(super) async fn probed(&self, account: &Account, silent: Option<&str>) -> Result<(), RecordError> {
+        let Some(pause) = self.store.paused(&account.name)? else { return Ok(()) };
+        let (pause, why) = match silent {
+            Some(why) => (pause.inconclusive(self.clock.now()), why.to_owned()),
+            None => (pause.clone(), pause.cause.to_string()),
+        };
+        journal::probe_failed(&account.name, &why, pause.probe_at);
+        match silent {
+            Some(_) => self.store.probing(&account.name, pause).await,
+            None => Ok(()),
         }
     }
 }

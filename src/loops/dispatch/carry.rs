@@ -1,4 +1,4 @@
-//! Carries one letter through its steps until it has to wait: decide, perform, record.
+//! Takes one letter through its steps until it must wait: decide, perform, record.
 
 use std::sync::atomic::Ordering;
 
@@ -13,12 +13,12 @@ use crate::domain::letter::{
 use crate::outside::journal;
 use crate::outside::store::{Record, RecordError, StoreError};
 
-/// A paused account's letters look again after this, besides being woken when it works.
+/// Letters of a paused account are looked at after this time, and when the account works again.
 const PAUSED_LOOK: TimeDelta = TimeDelta::minutes(1);
-/// After a change that could not be recorded for a reason that will not go away.
+/// The wait after a change that could not be recorded for a reason that will not go away.
 const UNRECORDABLE: TimeDelta = TimeDelta::hours(1);
 
-/// Why a letter was put down.
+/// Why work on a letter stopped.
 #[derive(Debug)]
 pub(super) enum PutDown {
     Waits,
@@ -31,7 +31,7 @@ pub(super) enum PutDown {
 impl From<RecordError> for PutDown {
     fn from(error: RecordError) -> Self {
         match error {
-            // If somebody else changed it, it is loaded anew.
+            // Another worker or a command changed it, so it is loaded again.
             RecordError::Stale(_) => Self::Waits,
             RecordError::NotWritten(_) => Self::DiskFull,
             RecordError::Sqlite(error) if RecordError::is_full(&error) => Self::DiskFull,
@@ -48,14 +48,15 @@ impl From<RecordError> for PutDown {
 }
 
 impl Shared {
-    /// `probe`: it may go though its account is paused, to see whether it works again.
+    /// `probe` says that it may continue although its account is paused, to see whether the account works
+    /// again.
     pub(super) async fn carry(&self, number: Number, probe: bool) -> PutDown {
         let put_down = match self.try_to_carry(number, probe).await {
             Ok(()) => return PutDown::Waits,
             Err(error) => PutDown::from(error),
         };
         let PutDown::Ends(DispatchError::Unrecordable(error)) = put_down else { return put_down };
-        // One letter that can't be recorded keeps no other waiting.
+        // One letter that cannot be recorded must not hold up the others.
         journal::unrecordable(number, &error);
         let until = self.clock.now() + UNRECORDABLE;
         match self.store.put_off(number, until, error.to_string()).await {
@@ -79,11 +80,15 @@ impl Shared {
             };
             let mut change = letter.after(&outcome, &moment);
             if change.facts.is_empty() && change.due == Due::Now && order.is_none() {
-                // Nothing came of it, so it is not repeated at once.
+                // It had no effect, so it is not repeated immediately.
                 change.due = Due::At(moment.now + moment.retry.quickest);
             }
             let goes_on = change.due == Due::Now;
+            let silence = perform::silence(&outcome).map(str::to_owned);
             letter = self.record(letter, change, moment.now, order.map(|(id, _)| id)).await?;
+            if let Some(account) = account.filter(|_| probe && !goes_on) {
+                self.probed(account, silence.as_deref()).await?;
+            }
             self.memory.look_after(&letter);
             if !goes_on {
                 return Ok(());
@@ -91,7 +96,7 @@ impl Shared {
         }
     }
 
-    /// What came of the next thing to do; `None` if there is nothing that can be done now.
+    /// The outcome of the next step. `None` if nothing can be done now.
     async fn next(
         &self,
         letter: &Letter,
@@ -100,7 +105,7 @@ impl Shared {
         probe: bool,
     ) -> Result<Option<(Outcome, Moment)>, RecordError> {
         if let Some((_, command)) = order {
-            // Without knowing the realm one can only be asked what needs nobody's answer.
+            // While the realm is unknown, only steps that need no answer are possible.
             let realm = account.and_then(Account::realm).unwrap_or(Realm(String::new()));
             let moment = self.moment(letter, realm, Start::Go);
             return Ok(Some((Outcome::Asked(command), moment)));
@@ -112,8 +117,11 @@ impl Shared {
         let step = letter.next_step(&self.moment(letter, realm.clone(), start));
         let (asked, outcome) = self.perform(letter, step, account, &realm).await;
         let moment = self.moment(letter, realm, start);
-        if asked {
-            account.answered(!perform::is_silence(&outcome), moment.now);
+        let silence = perform::silence(&outcome);
+        match silence.filter(|_| asked) {
+            Some(why) => account.does_not_answer(moment.now, why),
+            None if asked => account.answers(moment.now),
+            None => {}
         }
         Ok(Some((outcome, moment)))
     }
@@ -122,7 +130,7 @@ impl Shared {
         Moment { now: self.clock.now(), jitter: jitter(letter), realm, start, retry: self.retry }
     }
 
-    /// Whether something new may be begun that costs money.
+    /// Whether something that costs money may be begun.
     fn start(&self, letter: &Letter, account: &Account, probe: bool) -> Result<Start, StoreError> {
         let begins = matches!(letter.state, State::Admitted | State::Uploaded { .. });
         if probe || !begins || self.store.paused(&account.name)?.is_none() {
@@ -154,7 +162,7 @@ impl Shared {
     }
 }
 
-/// Spreads the waits of letters that began together, without chance: what happened can be had again.
+/// Spreads the waits of letters that began together. It is not random, so that a run can be repeated.
 fn jitter(letter: &Letter) -> u8 {
     let mixed = (letter.number.0 << 8 | u64::from(letter.attempts & 255)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed.to_be_bytes()[0]

@@ -1,4 +1,4 @@
-//! What `submit` laid into the spool becomes letters.
+//! Makes letters of what `submit` put into the spool.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use crate::outside::journal;
 use crate::outside::spool::{EntryError, Spool, Ulid};
 use crate::outside::store::{Admission, RecordError};
 
-/// So many at a time, so that letters on their way need not wait for a thousand that arrive.
+/// The number of entries taken at a time, so that letters on their way do not wait for a thousand new ones.
 const AT_A_TIME: usize = 200;
-/// After an entry could not be read.
+/// The wait after an entry could not be read.
 const READ_AGAIN: TimeDelta = TimeDelta::seconds(30);
 
 impl Dispatch {
@@ -42,7 +42,7 @@ impl Dispatch {
                 }),
                 Err(error) => {
                     journal::unreadable_entry(&ulid, &error);
-                    // An order that is none stays so; a disk may get well.
+                    // A wrong order stays wrong. A disk may recover.
                     let never = matches!(error, EntryError::Order(_) | EntryError::NoOrder);
                     self.unreadable.insert(ulid, (!never).then_some(now + READ_AGAIN));
                 }

@@ -1,4 +1,4 @@
-//! What only this process knows of a letter's mail, and a crash may take.
+//! What only this process knows of a letter's mail, and a crash may lose.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,24 +8,24 @@ use chrono::TimeDelta;
 use crate::domain::letter::{Letter, Mail, Number, State};
 use crate::outside::api::wire::UploadTarget;
 
-/// Where to upload, and since when the mail has been known by our steady clock.
+/// The upload targets, and since when the mail has been known by the monotonic clock.
 #[derive(Debug, Default)]
-pub(super) struct Memory(Mutex<HashMap<Number, Known>>);
+pub(super) struct Memory(Mutex<HashMap<Number, MailMemory>>);
 
 #[derive(Debug)]
-struct Known {
+struct MailMemory {
     k: u32,
     since: TimeDelta,
     targets: Vec<UploadTarget>,
 }
 
 impl Memory {
-    fn with<T>(&self, look: impl FnOnce(&mut HashMap<Number, Known>) -> T) -> T {
+    fn with<T>(&self, look: impl FnOnce(&mut HashMap<Number, MailMemory>) -> T) -> T {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub fn made(&self, number: Number, k: u32, targets: Vec<UploadTarget>, since: TimeDelta) {
-        self.with(|known| drop(known.insert(number, Known { k, since, targets })));
+        self.with(|known| drop(known.insert(number, MailMemory { k, since, targets })));
     }
 
     pub fn target(&self, number: Number, mail: &Mail, document: usize) -> Option<UploadTarget> {
@@ -35,10 +35,10 @@ impl Memory {
         })
     }
 
-    /// How long this process has known the mail; from now on, if it did not.
+    /// How long this process has known the mail. If it did not, the time begins now.
     pub fn watched(&self, number: Number, mail: &Mail, steady: TimeDelta) -> TimeDelta {
         self.with(|known| {
-            let new = || Known { k: mail.k, since: steady, targets: Vec::new() };
+            let new = || MailMemory { k: mail.k, since: steady, targets: Vec::new() };
             let known = known.entry(number).or_insert_with(new);
             if known.k != mail.k {
                 *known = new();
@@ -47,7 +47,7 @@ impl Memory {
         })
     }
 
-    /// Keeps nothing of a letter whose mail is no longer open.
+    /// Forgets a letter whose mail is no longer open.
     pub fn look_after(&self, letter: &Letter) {
         match &letter.state {
             State::Created { .. }

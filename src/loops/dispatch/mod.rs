@@ -1,8 +1,8 @@
-//! The one loop: takes the next due letters, lets each take its steps, and says when to look again.
+//! The dispatch loop: takes the next due letters, lets each take its steps, and returns when to look again.
 //!
-//! What is due, paused or ordered stands in the store; a wake-up carries no news. Deadlines and open
-//! intents come first, then what is to be begun, then what is followed. A worker holds a letter alone
-//! from picking it up to putting it down.
+//! What is due, paused or ordered is in the store; a wake-up carries no data. Letters with deadlines and open
+//! intents come first, then those that begin, then those that are followed. A worker owns a letter while it
+//! works on it.
 
 mod account;
 mod carry;
@@ -29,9 +29,9 @@ use crate::outside::journal;
 use crate::outside::spool::{Spool, Ulid};
 use crate::outside::store::{Halted, RecordError, Store, StoreError};
 
-/// While the disk takes nothing.
+/// The wait while nothing can be written.
 const DISK_REST: TimeDelta = TimeDelta::seconds(10);
-/// Less than this is a clock being corrected.
+/// A smaller difference is a clock being corrected.
 const CLOCK_SET_BACK: TimeDelta = TimeDelta::minutes(1);
 const URGENCIES: [u8; 3] = [0, 1, 2];
 
@@ -41,7 +41,7 @@ pub enum DispatchError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Halted(#[from] Halted),
-    /// Our own decision does not fit the records: a mistake of the program, not of the disk.
+    /// Our own decision does not fit the records: a defect of the program, not of the disk.
     #[error("a change of a letter or an account can't be recorded")]
     Unrecordable(#[source] RecordError),
     #[error("the spool can't be read")]
@@ -72,7 +72,7 @@ pub struct Dispatch {
     /// Entries of the spool that could not be read, and when that is tried again, if ever.
     unreadable: HashMap<Ulid, Option<Time>>,
     disk_rests: Option<Time>,
-    /// The time at the last tick, by the wall and by the steady clock.
+    /// The time at the last tick, by the wall clock and by the monotonic clock.
     seen: (Time, TimeDelta),
 }
 
@@ -88,7 +88,7 @@ impl Dispatch {
     ) -> Self {
         let accounts =
             accounts.into_iter().map(|account| (account.name.clone(), Arc::new(account))).collect();
-        // A clock that was set back while nobody looked is noticed at the first tick.
+        // A clock that was set back while the daemon was down is noticed at the first tick.
         let now = clock.now();
         let recorded = store.last_recorded().ok().flatten();
         let seen = (recorded.map_or(now, |recorded| recorded.max(now)), clock.steady());
@@ -117,12 +117,12 @@ impl Dispatch {
         self.workers.is_empty()
     }
 
-    /// Workers put their letters down after the step they are in.
+    /// Makes each worker stop after its present step.
     pub fn stop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
     }
 
-    /// One look at everything: gives work to whoever is free, and says when to look again at the latest.
+    /// Looks at everything once, gives work to idle workers, and returns when to look again at the latest.
     pub async fn tick(&mut self) -> Result<Option<Time>, DispatchError> {
         self.notice_clock().await?;
         let now = self.shared.clock.now();
@@ -132,7 +132,7 @@ impl Dispatch {
         self.take_in().await?;
         self.obey().await?;
         for number in self.shared.store.ordered_letters()? {
-            // A person's wish need not wait until slow calls have their answers.
+            // A person's command does not wait for slow calls.
             self.pick_up(number, false, self.at_once * 2);
         }
         let mut next = self.look_at_accounts(now).await?;
@@ -144,7 +144,7 @@ impl Dispatch {
         Ok(next.into_iter().min())
     }
 
-    /// What is due by a wall clock that was set back would come too late by as much.
+    /// If the wall clock was set back, everything due by it would come too late by as much.
     async fn notice_clock(&mut self) -> Result<(), DispatchError> {
         let (now, steady) = (self.shared.clock.now(), self.shared.clock.steady());
         let back = (steady - self.seen.1) - (now - self.seen.0);
@@ -155,12 +155,12 @@ impl Dispatch {
         journal::clock_set_back(back);
         self.disk_rests = None;
         for account in self.shared.accounts.values() {
-            account.answered(true, now);
+            account.answers(now);
         }
         self.shared.written(self.shared.store.bring_forward(back, now).await)
     }
 
-    /// Ticks until nothing can be done before some later time: for tests, whose clock stands still.
+    /// Ticks until nothing can be done before some later time. For tests, whose clock stands still.
     pub async fn settle(&mut self) -> Result<Option<Time>, DispatchError> {
         loop {
             let next = self.tick().await?;
@@ -171,7 +171,7 @@ impl Dispatch {
         }
     }
 
-    /// Waits for a worker; never, if there is none.
+    /// Waits for a worker to end. Never returns if there is none.
     pub async fn joined(&mut self) -> Result<(), DispatchError> {
         let Some(joined) = self.workers.join_next().await else { return std::future::pending().await };
         let (number, how) = joined.map_err(|_| DispatchError::Panic)?;
@@ -207,7 +207,7 @@ impl Dispatch {
         Ok(())
     }
 
-    /// Hands out an account's letters of one urgency; gives when more will be due.
+    /// Hands out an account's letters of one urgency. Returns when more will be due.
     async fn hand_out(
         &mut self,
         account: &Arc<Account>,
@@ -242,7 +242,7 @@ impl Dispatch {
 }
 
 impl Shared {
-    /// A full disk is waited out; anything worse ends the process.
+    /// Waits if the disk is full. Any worse failure ends the process.
     fn written(&self, result: Result<(), RecordError>) -> Result<(), DispatchError> {
         self.bells.originals.notify_one();
         match result {

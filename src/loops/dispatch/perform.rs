@@ -1,4 +1,4 @@
-//! Takes a step: the only match on [`Step`] with I/O behind it.
+//! Performs a step: the only match on [`Step`] with I/O behind it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::outside::journal;
 use crate::outside::spool::{EntryError, Ulid};
 
 impl Shared {
-    /// Whether anybody was asked, and what came of it.
+    /// The outcome, and whether a request was made.
     pub(super) async fn perform(
         &self,
         letter: &Letter,
@@ -68,7 +68,7 @@ impl Shared {
         KnownMail { mail, watched: self.memory.watched(letter.number, mail, self.clock.steady()) }
     }
 
-    /// The bytes are compared with what was taken in before they leave.
+    /// The bytes are compared with what was admitted before they are sent.
     async fn upload(
         &self,
         letter: &Letter,
@@ -122,7 +122,8 @@ impl Shared {
     }
 }
 
-/// Whether the service did not answer, so that the next letter need not be tried either.
-pub(super) fn is_silence(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Trouble(Trouble::Unknown(_) | Trouble::Later { .. }))
+/// Why the service did not answer, if it did not, so that the next letter need not be tried.
+pub(super) fn silence(outcome: &Outcome) -> Option<&str> {
+    let Outcome::Trouble(Trouble::Unknown(why) | Trouble::Later { why, .. }) = outcome else { return None };
+    Some(why)
 }

@@ -1,5 +1,5 @@
-//! A sidecar whose PDF does not come is handed back. A PDF of that name that comes later without a sidecar is
-//! held for a day: its address may be the one that was handed back.
+//! Hands back a sidecar whose PDF does not come. A PDF of that name that comes later without a sidecar is
+//! held for a day, because it may belong to that address.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,18 +12,18 @@ use super::take::Still;
 use crate::base::clock::Time;
 use crate::domain::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, showable, shown, sidecars_of};
 use crate::domain::rules::{Sidecar, Verdict};
-use crate::outside::store::{Original, Place, Store, StoreError};
+use crate::outside::store::{Original, OriginalPlace, Store, StoreError};
 
-/// How long a PDF is held that comes after its sidecar was handed back.
+/// How long such a PDF is held.
 const REMEMBERED: TimeDelta = TimeDelta::hours(24);
 
-/// The folder, and the name of the PDF as people see it: in NFC, whatever the bytes were.
+/// The folder, and the name of the PDF as people see it, in NFC.
 type Key = (String, String);
 
 /// When a sidecar was handed back, and its name.
 type HandedBack = (Time, String);
 
-/// The sidecars that were handed back; read from the records once, and kept along.
+/// The sidecars that were handed back. Read from the records once, then updated.
 #[derive(Debug, Default)]
 pub(super) struct Alone(Mutex<Option<HashMap<Key, HandedBack>>>);
 
@@ -42,7 +42,7 @@ impl Alone {
         Ok(use_it(known.get_or_insert_default()))
     }
 
-    /// A folder got another name: the records name it, so they are read again.
+    /// A folder got another name, so the records are read again.
     pub(super) fn forget(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -55,7 +55,7 @@ impl Alone {
         })
     }
 
-    /// The sidecar of a PDF of this name that was handed back not long before.
+    /// The sidecar of a PDF of this name, if it was handed back recently.
     fn before(
         &self,
         store: &Store,
@@ -80,7 +80,7 @@ fn entry(original: &Original) -> Option<(Key, HandedBack)> {
 }
 
 impl Claim {
-    /// Claims a sidecar that was waited for long enough, and hands it back.
+    /// Claims a sidecar whose wait is over, and hands it back.
     pub(super) async fn hand_back(self, sidecar: &(Name, Stamp)) -> Result<Done, TakeError> {
         let (name, _) = sidecar;
         let Some(pdf) = pdf_of(name) else { return Ok(Done::Nothing) };
@@ -90,23 +90,24 @@ impl Claim {
         let held = self.hot.claimed(&self.dir)?;
         let still = Still::Settled(std::slice::from_ref(sidecar));
         let named = self.shared.store.originals_named(&self.folder.name, pdf)?;
-        let is_waited_for =
-            named.iter().any(|original| original.fate.letter().is_none() && original.place == Place::Held);
+        let is_waited_for = named
+            .iter()
+            .any(|original| original.fate.letter().is_none() && original.place == OriginalPlace::Held);
         if is_waited_for
-            || self.hot.is_there(&super::hands::shown_path(pdf))?
+            || self.hot.is_there(&super::instructions::shown_path(pdf))?
             || !self.is_still(&still, self.looks_of(&held)?)?
         {
-            // Its PDF is held until a person approves it, or came at this moment, or it is being written.
-            return self.nothing_in(&held);
+            // Its PDF is held for approval, came at this moment, or is still being written.
+            return self.nothing_in(&held).await;
         }
-        let Some(seen) = held.first() else { return self.nothing_in(&held) };
+        let Some(seen) = held.first() else { return self.nothing_in(&held).await };
         let origin = self.origin(seen);
         self.shared.alone.add(&self.shared.store, &self.folder.name, name, self.ulid.time())?;
         let pdf = showable(&shown(pdf));
         self.record(origin, Undecided::Refused(Refusal::SidecarAlone { pdf })).await
     }
 
-    /// What becomes of a drop without a sidecar: it may need one that can't be, or one was handed back.
+    /// The outcome of a drop whose sidecar is impossible, was handed back, or may be that of another drop.
     pub(super) fn held_for_sidecar(
         &self,
         name: &[u8],
@@ -116,8 +117,17 @@ impl Claim {
         if matches!(verdict, Verdict::Hold(Waiting::Sidecar)) && sidecars_of(name).next().is_none() {
             return Ok(Verdict::Refuse(Refusal::NameTooLong));
         }
-        if sidecar.is_some() || !matches!(verdict, Verdict::Send(..)) {
+        if !matches!(verdict, Verdict::Send(..)) {
             return Ok(verdict);
+        }
+        if sidecar.is_some() {
+            let held = self.shared.store.held_drops_named(&self.folder.name, name)?;
+            let waits_for_one = |original: &Original| {
+                let waits = matches!(original.fate.undecided(), Some(Undecided::Waits(Waiting::Sidecar)));
+                waits && original.ulid != self.ulid
+            };
+            let of_two = held.iter().any(waits_for_one);
+            return Ok(if of_two { Verdict::Hold(Waiting::SidecarOfTwo) } else { verdict });
         }
         let before =
             self.shared.alone.before(&self.shared.store, &self.folder.name, name, self.ulid.time())?;

@@ -1,4 +1,4 @@
-//! Address books settle as drops do: a book counts only when it has been unchanged for a while on our own
+//! Address books settle as drops do: a book counts only if it has been unchanged for a while on our own
 //! clock, and was the same before and after it was read. Until then the drops that need it wait.
 
 use std::collections::HashMap;
@@ -16,19 +16,20 @@ use crate::domain::alarm::Alarm;
 use crate::outside::hot::Reach;
 use crate::outside::journal;
 
-/// A book without an end of its last line, or that is not there: it may still be being saved.
+/// The settle time of a missing book, or of one whose last line has no line end: it may still be being saved.
 const UNFINISHED: TimeDelta = TimeDelta::minutes(1);
 
-/// How a book is read, and what its file looks like; if two stamps are equal, nothing was written in between.
+/// The settings by which a book is read, and its file's stat. Equal stamps mean that nothing was written in
+/// between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stamp {
     file: PathBuf,
     columns: Columns,
-    /// Inode, size and times; `None` if the file is not there.
+    /// Inode, size and times. `None` if the file does not exist.
     looks: Option<(u64, u64, i64, i64)>,
 }
 
-/// A book that was read, or why it can't be used.
+/// A book that was read, or why it cannot be used.
 pub(super) type ReadBook = Arc<Result<AddressBook, String>>;
 
 /// A folder's address book at this moment.
@@ -43,7 +44,7 @@ pub(super) enum BookNow {
 #[derive(Debug)]
 struct Watch {
     stamp: Stamp,
-    /// When this stamp was seen first, by the steady clock.
+    /// When this stamp was first seen, by the monotonic clock.
     since: TimeDelta,
     read: Option<ReadBook>,
 }
@@ -52,7 +53,7 @@ struct Watch {
 pub(super) struct Books(Mutex<HashMap<String, Watch>>);
 
 impl Stamp {
-    /// `None` if nobody can tell what it looks like: its file system does not answer.
+    /// `None` if the file system does not answer.
     fn of(reach: &Reach, book: &Book) -> Option<Self> {
         let looks = match reach.stat(&book.file) {
             Ok(stat) => Some((stat.inode, stat.size, stat.modified, stat.changed)),
@@ -62,13 +63,13 @@ impl Stamp {
         Some(Self { file: book.file.clone(), columns: book.columns.clone(), looks })
     }
 
-    /// As it is kept in the store.
+    /// The form in which it is stored.
     fn words(&self) -> String {
         format!("{self:?}")
     }
 }
 
-/// How long a book must have been unchanged before it counts. `ends`: whether its last line has an end, once
+/// How long a book must be unchanged before it counts. `ends` says whether its last line has a line end, once
 /// it was read.
 pub fn patience(settle: TimeDelta, is_there: bool, ends: Option<bool>) -> TimeDelta {
     if !is_there || ends == Some(false) { UNFINISHED.max(settle) } else { settle }
@@ -79,7 +80,7 @@ impl Books {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at a folder's book; gives since when it has been as it is, and what was read of it since.
+    /// Looks at a folder's book. Returns since when it has been unchanged, and what was read of it since.
     fn look(&self, folder: &str, stamp: &Stamp, now: TimeDelta) -> (TimeDelta, Option<ReadBook>) {
         let mut books = self.lock();
         if let Some(watch) = books.get(folder).filter(|watch| watch.stamp == *stamp) {
@@ -96,7 +97,7 @@ impl Books {
     }
 }
 
-/// Whether drops of a folder wait for its book, and whether operators hear of it.
+/// Whether drops of a folder wait for its book, and whether operators are told of it.
 #[derive(Debug, Default)]
 pub(super) struct BookAlarm {
     drops_wait: bool,
@@ -114,7 +115,7 @@ impl BookAlarm {
     /// while drops wait, and ends it when the book has settled.
     pub(super) async fn look(&mut self, shared: &Shared, folder: &Arc<Folder>) -> Result<(), IntakeError> {
         let Some(book) = &folder.book else {
-            // The guard ends the alarm of a book that is no longer configured.
+            // Otherwise the alarm of a book that is no longer configured would stay.
             *self = Self::default();
             return Ok(());
         };
@@ -161,7 +162,7 @@ impl Shared {
         let settle = TimeDelta::from_std(book.settle).unwrap_or(TimeDelta::MAX);
         let still = self.clock.steady() - since;
         let words = stamp.words();
-        // A start does not wait for a book that was in force before.
+        // A start does not wait for a book that was already in force.
         let is_known =
             self.store.book_in_force(&folder.name).is_ok_and(|known| known.as_ref() == Some(&words));
         if !is_known && still < patience(settle, stamp.looks.is_some(), None) {
@@ -177,7 +178,7 @@ impl Shared {
                     .and_then(|bytes| book.parse(&bytes)),
             )
         });
-        // Without an answer the daemon ends at this moment.
+        // There is no answer only when the daemon is ending.
         let Ok(Some(read)) = read.await else { return BookNow::Unsettled };
         let ends = read.as_ref().is_ok_and(|(book, _)| book.ends_with_a_line());
         let changed = Stamp::of(&self.reach, book).as_ref() != Some(&stamp);
@@ -187,7 +188,7 @@ impl Shared {
         let read = match read {
             Ok((book, mistakes)) => {
                 journal::book_read(&folder.name, book.len(), mistakes.len());
-                // If it can't be kept, the next start waits for the book once more.
+                // If it cannot be stored, the next start waits for the book again.
                 drop(self.store.keep_book_in_force(&folder.name, words).await);
                 Ok(book)
             }
@@ -201,7 +202,7 @@ impl Shared {
         BookNow::Settled(read)
     }
 
-    /// Whether a folder's book is still the one that was read.
+    /// Whether a folder's book is unchanged since it was read.
     pub(super) async fn is_book_the_same(&self, folder: &Arc<Folder>, read: &BookNow) -> bool {
         match (self.book(folder).await, read) {
             (BookNow::Settled(now), BookNow::Settled(read)) => Arc::ptr_eq(&now, read),
@@ -251,7 +252,7 @@ mod tests {
         books.was_read("a", &stamp(1), &read);
         let (since, known) = books.look("a", &stamp(1), at(9));
         assert!(since == at(3) && known.is_some_and(|known| Arc::ptr_eq(&known, &read)));
-        // One that was read while it changed is not what is there now.
+        // A book that changed while it was read is not what is there now.
         assert!(books.look("a", &stamp(2), at(10)).1.is_none());
         books.was_read("a", &stamp(1), &read);
         assert_eq!(books.look("a", &stamp(2), at(11)).0, at(10));

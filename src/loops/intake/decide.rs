@@ -1,7 +1,7 @@
-//! A claim from what it holds to what becomes of it: read, inspected, copied, decided, recorded.
+//! Decides a claim: its content is read, inspected, copied, decided and recorded.
 //!
-//! The claim's ULID is the drop's name for life. Whatever was done of this before a crash is found
-//! again under it, so that it is simply done once more.
+//! The claim's ULID is the drop's name for life. Whatever was done of this before a crash is found under it,
+//! so everything can simply be done again.
 
 use std::io;
 use std::sync::Arc;
@@ -14,30 +14,30 @@ use super::take::Still;
 use super::taken_back;
 use crate::base::clock::Time;
 use crate::config::Folder;
-use crate::domain::drop::{Origin, Undecided, Waiting, pdf_of, shown, sidecars_of};
+use crate::domain::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, showable, shown, sidecars_of};
 use crate::domain::letter::LARGEST_DOCUMENT;
 use crate::domain::rules::{Found, Verdict};
 use crate::outside::hot::{Content, Hot, SeenEntry, WAS_THERE};
 use crate::outside::journal;
 use crate::outside::pdf::Inspection;
-use crate::outside::spool::{Dropped, EntryError, Ulid, sha256_of};
-use crate::outside::store::{Fate, Original, Place, RecordError, StoreError};
+use crate::outside::spool::{Dropped, EntryError, Ulid};
+use crate::outside::store::{Fate, Original, OriginalPlace, RecordError, StoreError};
 
-/// What became of a claim.
+/// The outcome of work on a claim.
 #[derive(Debug)]
 pub(super) enum Done {
     Decided,
-    /// There is nothing to decide (any more).
+    /// There is nothing to decide, or not any more.
     Nothing,
-    /// The files of its folder's rules are being changed; nothing was claimed.
+    /// The files of its folder's rules are being changed. Nothing was claimed.
     RulesUnsettled,
-    /// The address book that it needs is being changed; nothing was claimed.
+    /// The address book that it needs is being changed. Nothing was claimed.
     BookUnsettled,
-    /// To be looked at once more after this long, and decided if it looks the same then.
+    /// It is looked at again after this time, and decided if it looks the same then.
     Later(Duration, u64),
-    /// It needs a sidecar and has none; nothing was claimed.
+    /// It needs a sidecar and has none. Nothing was claimed.
     Lacks(Vec<u8>),
-    /// It begins as a PDF and has no end yet; nothing was claimed.
+    /// It begins as a PDF but has no end yet. Nothing was claimed.
     HasNoEnd(Vec<u8>, Stamp),
 }
 
@@ -55,7 +55,7 @@ pub(super) enum TakeError {
     Store(#[from] StoreError),
 }
 
-/// One claim in the hands of a worker.
+/// One claim that a worker is working on.
 pub(super) struct Claim {
     pub(super) shared: Arc<Shared>,
     pub(super) folder: Arc<Folder>,
@@ -63,15 +63,15 @@ pub(super) struct Claim {
     /// Its directory: the ULID, perhaps with [`WAS_THERE`].
     pub(super) dir: String,
     pub(super) ulid: Ulid,
-    /// What was counted before it was claimed: the same bytes are not inspected twice.
+    /// What was counted before the claim, so that the same bytes are not inspected twice.
     pub(super) peeked: Option<(Vec<u8>, u32)>,
 }
 
-/// Larger ones are not kept that long.
+/// Larger files are not kept that long.
 const LARGEST_PEEKED: usize = 1 << 20;
 
 impl Claim {
-    /// Whether a drop that is not claimed yet needs a sidecar. What is said here decides nothing else.
+    /// Whether a drop that is not claimed yet needs a sidecar. The answer decides nothing else.
     pub(super) async fn needs_sidecar(&mut self, name: &[u8]) -> Result<bool, TakeError> {
         let Content::Whole { bytes, .. } = self.hot.peek(name, LARGEST_DOCUMENT)? else { return Ok(false) };
         let answer = self.shared.inspector.inspect(&bytes).await?;
@@ -79,7 +79,7 @@ impl Claim {
         let Inspection::Pages(pages) = answer else { return Ok(false) };
         self.peeked = Some((bytes, pages)).filter(|(bytes, _)| bytes.len() <= LARGEST_PEEKED);
         if sidecars_of(name).next().is_none() {
-            // None can be waited for.
+            // Such a sidecar cannot exist, so it is not waited for.
             return Ok(false);
         }
         let name = shown(name);
@@ -101,7 +101,7 @@ impl Claim {
         };
         match (next(known), main, original) {
             (Next::Judge, Some(main), original) => {
-                // What a person accepted had its sidecar brought along, and is recorded.
+                // A drop that a person has accepted has its sidecar with it, and is recorded.
                 let is_found = matches!(still, Still::Looks(_)) && original.is_none();
                 if is_found && taken_back::bring_left_behind(&self.hot, &self.dir, &main.name, &held)? {
                     return self.later();
@@ -113,7 +113,7 @@ impl Claim {
                 self.record(self.origin(main), Undecided::Waits(Waiting::WasThere)).await
             }
             (Next::BringAlong, _, Some(original)) => {
-                taken_back::bring_along(&self.hot, &original)?;
+                taken_back::bring_along(&self.shared.store, &self.hot, &original)?;
                 self.shared.store.reclaimed(self.ulid.clone(), None).await?;
                 Box::pin(self.decide(still)).await
             }
@@ -123,7 +123,7 @@ impl Claim {
                 self.shared.bells.originals.notify_one();
                 Ok(Done::Nothing)
             }
-            (Next::Clear, _, _) => self.nothing_in(&held),
+            (Next::Clear, _, _) => self.nothing_in(&held).await,
             (Next::Leave | Next::Judge | Next::Hold | Next::BringAlong | Next::BackToShelf, _, _) => {
                 Ok(Done::Nothing)
             }
@@ -135,8 +135,8 @@ impl Claim {
         Origin { folder: self.folder.name.clone(), name: main.name.clone(), owner }
     }
 
-    /// Reads, inspects, copies and judges a drop, and records what becomes of it. If something that decides
-    /// changed meanwhile, the drop settles again.
+    /// Reads, inspects, copies and judges a drop, and records the outcome. If something that decides changed
+    /// meanwhile, the drop settles again.
     async fn take_in(
         &self,
         main: &SeenEntry,
@@ -169,7 +169,8 @@ impl Claim {
         self.record(self.origin(main), undecided).await
     }
 
-    /// Where a letter came from and what it goes by. Its owner counts only if nobody else could have written it.
+    /// The source of a letter, and the terms of its folder. Its owner counts only if nobody else could have
+    /// written the file.
     fn dropped(&self, main: &SeenEntry, now: Time) -> Result<Dropped, TakeError> {
         let mut origin = self.origin(main);
         let mut terms = self.folder.terms(now);
@@ -189,32 +190,38 @@ impl Claim {
         Ok(Done::Decided)
     }
 
-    /// A crash came between a sidecar and its PDF, or after everything was put away.
-    pub(super) fn nothing_in(&self, held: &[SeenEntry]) -> Result<Done, TakeError> {
-        taken_back::put_back(&self.hot, &self.dir, held)?;
-        Ok(Done::Nothing)
+    /// A crash came between a sidecar and its PDF, or after everything was put away. If a person has saved the
+    /// sidecar again meanwhile, the newer one counts and this one is handed back.
+    pub(super) async fn nothing_in(&self, held: &[SeenEntry]) -> Result<Done, TakeError> {
+        match (taken_back::put_back(&self.hot, &self.dir, held), held) {
+            (Err(error), [sidecar, ..]) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                let name = showable(&shown(&sidecar.name));
+                self.record(self.origin(sidecar), Undecided::Refused(Refusal::SidecarReplaced { name })).await
+            }
+            (done, _) => Ok(done.map(|()| Done::Nothing)?),
+        }
     }
 }
 
-/// The PDF or subfolder among what a claim holds; the rest are its sidecars.
+/// The PDF or subfolder in a claim. The rest are its sidecars.
 pub(super) fn main_of(held: &[SeenEntry]) -> Option<&SeenEntry> {
     held.iter().find(|seen| pdf_of(&seen.name).is_none())
 }
 
-/// The SHA-256 of a claimed PDF. What can't be read is known by its name alone.
+/// The hash of a claimed PDF, or of the PDFs of a claimed subfolder. `None` if it cannot be read, so that only its
+/// name identifies it.
 pub(super) fn content_of(hot: &Hot, claim: &str, name: &[u8]) -> Option<String> {
-    match hot.read(claim, None, name, LARGEST_DOCUMENT) {
-        Ok(Content::Whole { bytes, .. }) => Some(sha256_of(&bytes)),
-        Ok(_) | Err(_) => None,
-    }
+    let path = hot.claims_path().join(claim).join(super::instructions::shown_path(name));
+    let documents = super::candidates::documents_of(hot, &path).ok().flatten()?;
+    Some(super::candidates::content_of(&documents))
 }
 
 pub(super) fn record_of(original: &Original) -> ClaimRecord {
     let accepted = matches!(original.fate, Fate::Undecided(Undecided::Accepted { .. }));
-    ClaimRecord { accepted, in_claim: original.place == Place::Claim }
+    ClaimRecord { accepted, in_claim: original.place == OriginalPlace::Claim }
 }
 
-/// The doubts with which a person accepted it, if one did.
+/// The doubts with which a person accepted it, if a person did.
 fn accepted(original: Original) -> Option<Vec<String>> {
     match original.fate {
         Fate::Undecided(Undecided::Accepted { doubts }) => Some(doubts),

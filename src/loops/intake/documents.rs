@@ -1,4 +1,4 @@
-//! What is found in a claim: its documents, read, inspected and copied into the spool.
+//! The content of a claim: its documents, read, inspected and copied into the spool.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use crate::outside::hot::{Content, SeenEntry, kind};
 use crate::outside::pdf::Inspection;
 use crate::outside::spool::{Draft, sha256_of};
 
-/// What is found in a claim, or why nothing can be made of it.
+/// The content of a claim, or why it cannot be used.
 pub(super) enum OpenedDocument {
     Documents(Vec<Found>),
     Refused(Refusal),
@@ -88,7 +88,7 @@ impl Claim {
         })
     }
 
-    /// One document, read, inspected and copied into the spool: the very same bytes.
+    /// One document, read, inspected and copied into the spool: exactly the same bytes.
     async fn open_document(
         &self,
         inside: Option<&[u8]>,

@@ -1,5 +1,5 @@
-//! How far our records are is kept in the folders, so that older ones, put back from a backup, are
-//! recognised: at the start by every folder that is there, by the others when they are back.
+//! Stores in each folder how many facts our records have, so that older records, put back from a backup, are
+//! recognised. A start asks every folder that answers; the others are asked when they are back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,20 +14,20 @@ use crate::config::Folder;
 use crate::outside::hot::{Away, Hot, Keeper, Reach, this_process};
 use crate::outside::store::{Epoch, Epochs, Store};
 
-/// A share that does not answer keeps the others from nothing; it is asked again when it is opened.
+/// How long a start waits for the folders. One that does not answer is asked again when it is opened.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// A file of a line for each of many drops would be too much.
+/// The minimum time between two writes, so that not every drop causes one.
 const SELDOM: TimeDelta = TimeDelta::seconds(1);
 
-/// Whose work in a folder is when these records work there.
+/// The owner of a folder's lock while these records are used there.
 pub(super) fn keeper(store: &Store) -> Result<Keeper, IntakeError> {
     let (records, run) = store.names()?;
     let (records, run, state) = (records.to_string(), run.to_string(), store.home().dir().to_owned());
     Ok(Keeper { records, run, state, daemon: this_process(), holder: String::new() })
 }
 
-/// At the start, before anything is posted: no folder knows later records than these, and none is worked on
-/// with a copy of them.
+/// At the start, before anything is posted: checks that no folder knows later records than these, and that
+/// none is used with a copy of them.
 pub async fn no_other_records(
     reach: &Arc<Reach>,
     store: &Store,
@@ -37,7 +37,7 @@ pub async fn no_other_records(
     let ask = |folder: &Folder| {
         let (reach, path, ours) = (Arc::clone(reach), folder.path.clone(), ours.clone());
         let (tell, told) = oneshot::channel();
-        // Folders that do not answer are waited for together.
+        // All folders are asked at the same time.
         std::thread::spawn(move || drop(tell.send((reach.epoch_at(&path), reach.twin_at(&path, &ours)))));
         told
     };
@@ -56,7 +56,7 @@ pub async fn no_other_records(
     Ok(())
 }
 
-/// What one folder was told.
+/// What was written into one folder.
 #[derive(Debug, Default)]
 pub(super) struct ToldEpoch {
     known: Epochs,
@@ -65,9 +65,9 @@ pub(super) struct ToldEpoch {
 }
 
 impl ToldEpoch {
-    /// Of a folder that was opened just now, unless that knows more than we do.
+    /// For a folder that was just opened, unless that folder knows more facts than we do.
     pub(super) fn by(store: &Store, folder: &Folder, hot: &Hot) -> Result<Self, NotOpened> {
-        // What was there and can't be read must not be written over.
+        // Content that exists and cannot be read must not be overwritten.
         let known = Epochs::read(&hot.epoch().map_err(Away::closed)?.unwrap_or_default());
         if store.is_older_than(&known)? {
             return Err(IntakeError::OlderRecords(folder.name.clone()).into());
@@ -84,12 +84,12 @@ impl ToldEpoch {
         self.due.is_some_and(|due| due <= now)
     }
 
-    /// When it is told more, if that is still to come.
+    /// When it is written next, if it must be.
     pub(super) fn due(&self, now: TimeDelta) -> Option<TimeDelta> {
         self.due.filter(|due| *due > now)
     }
 
-    /// Looks whether there are facts the folder does not know of.
+    /// Checks whether there are facts that the folder does not know.
     pub(super) fn compare(&mut self, store: &Store, now: TimeDelta) -> Result<(), IntakeError> {
         if self.last.as_ref() != Some(&store.epoch()?) {
             self.advanced(now);
@@ -97,7 +97,7 @@ impl ToldEpoch {
         Ok(())
     }
 
-    /// Tells the folder what it does not know yet, when it is time to.
+    /// Writes what the folder does not know yet, when it is time.
     pub(super) fn tell(&mut self, store: &Store, hot: &Hot, now: TimeDelta) -> Result<(), IntakeError> {
         if self.due.is_none_or(|due| due > now) {
             return Ok(());

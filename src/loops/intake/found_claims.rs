@@ -1,4 +1,4 @@
-//! The claims that lie in a folder when it is opened, and whether they are ours.
+//! The claims that a folder contains when it is opened, and whether they are ours.
 
 use std::io;
 
@@ -11,15 +11,15 @@ use super::taken_back::put_back;
 use crate::outside::hot::{Away, Hot, WAS_THERE};
 use crate::outside::spool::Ulid;
 
-/// Whose the claims of a folder are that was opened.
+/// Whose claims a folder contains when it is opened.
 pub(super) enum Enabled {
-    /// Ours; the marker under which these records, and no others, have worked here until now.
+    /// Ours. The marker is the one under which these records, and no others, have worked here until now.
     Ours(Option<String>),
-    /// Those of the folder it was copied from.
+    /// Those of the folder that it is a copy of.
     Copied,
 }
 
-/// The claims of a folder that was opened. Those that may not be ours got a name by which they are held.
+/// The claims of a folder that was opened. Those that may not be ours are renamed so that they are held.
 pub(super) fn claims_of(shared: &Shared, hot: &Hot, enabled: &Enabled) -> Result<Vec<String>, NotOpened> {
     let mut claims = Vec::new();
     for dir in hot.claims().map_err(Away::closed)? {
@@ -31,14 +31,14 @@ pub(super) fn claims_of(shared: &Shared, hot: &Hot, enabled: &Enabled) -> Result
     Ok(claims)
 }
 
-/// A claim that was copied gets a name of its own, and is held.
+/// A copied claim gets a name of its own and is held.
 fn made_anew(shared: &Shared, hot: &Hot, dir: &str) -> io::Result<String> {
     let Some(ulid) = shared.new_ulid() else { return Err(io::Error::other("no name can be drawn")) };
     let held = format!("{ulid}{WAS_THERE}");
     hot.rename_claim(dir, &held).map(|()| held)
 }
 
-/// Whatever may not be ours is held. `None`: nothing is left of it.
+/// Holds a claim that may not be ours. `None` if nothing is left of it.
 fn distrusted(
     shared: &Shared,
     hot: &Hot,
@@ -48,7 +48,7 @@ fn distrusted(
     let Ok(ulid) = dir.parse::<Ulid>() else { return Ok(Some(dir)) };
     let (original, in_spool) = (shared.store.original(&ulid)?, shared.spool.has(&ulid));
     let is_known = original.is_some() || in_spool;
-    // Both are named by the time at which they were made.
+    // Both names contain the time at which they were made.
     let is_since = our_marker.is_some_and(|marker| marker <= ulid.as_str());
     if claims::is_ours(is_known, is_since, hot.is_locked()) {
         let record = original.as_ref().map(record_of);
@@ -60,12 +60,16 @@ fn distrusted(
     Ok(Some(held))
 }
 
-/// A run that was killed may have moved the sidecar of a drop alone: it lies beside its PDF again before the
-/// folder is looked at, so that the PDF does not go without it.
+/// A killed run may have moved only the sidecar of a drop. It is put back beside its PDF before the folder is
+/// looked at, so that the PDF does not go without it.
 fn not_empty(hot: &Hot, dir: String, known: impl FnOnce(bool) -> KnownClaim) -> io::Result<Option<String>> {
     let held = hot.claimed(&dir)?;
     if claims::next(known(main_of(&held).is_some())) != Next::Clear {
         return Ok(Some(dir));
     }
-    put_back(hot, &dir, &held).map(|()| None)
+    match put_back(hot, &dir, &held) {
+        // A person has saved the sidecar again: it is decided later which of the two counts.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Some(dir)),
+        done => done.map(|()| None),
+    }
 }

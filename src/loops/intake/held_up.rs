@@ -1,4 +1,4 @@
-//! Drops that lie where they were dropped and can't be taken in at present: a text in the folder says so.
+//! A text in the folder about drops that lie where they were dropped and cannot be taken in at present.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
@@ -18,25 +18,25 @@ use crate::words::texts::Language;
 
 /// How long the rules may keep changing before drops are held.
 const RULES_AT_MOST: TimeDelta = TimeDelta::minutes(10);
-/// What is met again within this still waits; a drop is met once in its settle time.
+/// A drop that was met within this time still waits. Each drop is met once in its settle time.
 const SAME: TimeDelta = TimeDelta::minutes(5);
 
-/// How long nothing is said: most of it ends by itself.
+/// How long nothing is written about it, because most such waits end by themselves.
 fn silence(why: Why) -> TimeDelta {
     match why {
         Why::Rules => TimeDelta::seconds(15),
         Why::Book => TimeDelta::minutes(5),
-        Why::Right | Why::Wish => TimeDelta::zero(),
+        Why::Right | Why::Instruction => TimeDelta::zero(),
     }
 }
 
 #[derive(Debug, Default)]
 pub(super) struct HeldUpDrops {
-    /// Since when, and when it was noted last.
+    /// The reason, since when, and when it was last noted.
     drops: BTreeMap<Name, (Why, TimeDelta, TimeDelta)>,
-    /// What stands in the folder, once that is known.
+    /// The text in the folder, once it is known.
     written: Option<String>,
-    /// Whether the alarm about a missing right is raised, once that is known.
+    /// Whether the alarm about a missing permission is raised, once that is known.
     is_raised: Option<bool>,
 }
 
@@ -47,35 +47,36 @@ impl HeldUpDrops {
         *noted = (why, since, now);
     }
 
-    /// Forgets what does not lie in the folder any more.
+    /// Forgets drops that are no longer in the folder.
     pub(super) fn retain(&mut self, listing: &[(Name, Stamp)]) {
         let names: HashSet<&Name> = listing.iter().map(|(name, _)| name).collect();
         self.drops.retain(|name, _| names.contains(name));
     }
 
-    /// Shows what is held up, and takes back what is not any more.
+    /// Writes what is held up, and removes what no longer is.
     pub(super) async fn look<'a>(
         &mut self,
         shared: &Shared,
         folder: &Folder,
         hot: &Hot,
-        wishes: impl Iterator<Item = &'a Path>,
+        instructions: impl Iterator<Item = &'a Path>,
     ) -> Result<(), IntakeError> {
         let now = shared.clock.steady();
-        // What went on is not met again.
+        // A drop that continued is not met again.
         let is_met = |why: Why, last: TimeDelta| why == Why::Right || now - last < SAME;
         self.drops.retain(|_, (why, _, last)| is_met(*why, *last));
         let visible = self.drops.iter().filter(|(_, (why, since, _))| now - *since >= silence(*why));
         let visible = visible.map(|(name, (why, _, _))| (showable(&shown(name)), *why));
-        let mut wishes: Vec<_> =
-            wishes.map(|path| (showable(&shown(path.as_os_str().as_bytes())), Why::Wish)).collect();
-        wishes.sort_by(|one, other| one.0.cmp(&other.0));
-        let visible: Vec<_> = visible.chain(wishes).collect();
+        let mut instructions: Vec<_> = instructions
+            .map(|path| (showable(&shown(path.as_os_str().as_bytes())), Why::Instruction))
+            .collect();
+        instructions.sort_by(|one, other| one.0.cmp(&other.0));
+        let visible: Vec<_> = visible.chain(instructions).collect();
         let text = if visible.is_empty() { String::new() } else { folder.language.waits(&visible) };
         if self.written.as_ref() != Some(&text) {
             for language in Language::ALL {
                 let path = Path::new(language.waits_name());
-                // Where it can't be written, the alarm is left.
+                // If it cannot be written, the alarm remains.
                 drop(if language == folder.language && !text.is_empty() {
                     hot.write_text(path, &text)
                 } else {
@@ -86,7 +87,7 @@ impl HeldUpDrops {
         }
         let stuck: Vec<String> = visible
             .into_iter()
-            .filter(|(_, why)| matches!(why, Why::Right | Why::Wish))
+            .filter(|(_, why)| matches!(why, Why::Right | Why::Instruction))
             .map(|(name, _)| name)
             .collect();
         self.alarm(shared, folder, &stuck).await
@@ -110,7 +111,8 @@ impl HeldUpDrops {
     }
 }
 
-/// Since when drops of each folder have met rules that are being changed, and after which decision on what is in force.
+/// Since when drops of each folder have met rules that are being changed, and the number of the decision at
+/// that time.
 pub(super) type UnsettledRules = HashMap<String, (TimeDelta, u64)>;
 
 /// Whether a drop may be decided by the rules of its folder.
@@ -119,12 +121,12 @@ pub(super) enum RulesNow {
     InForce,
     /// Their files are being changed.
     Unsettled,
-    /// The same, and they have been for too long.
+    /// Their files have been changing for too long.
     TooLong,
 }
 
 impl Shared {
-    /// A drop asks whether it may be decided.
+    /// Whether a drop of this folder may be decided now.
     pub(super) fn rules(&self, folder: &Arc<Folder>) -> RulesNow {
         let is_in_force = self.registry.is_in_force(folder);
         let now = self.clock.steady();

@@ -1,4 +1,5 @@
-//! inotify as a hint: something may have changed in a folder, so look. What changed is never believed.
+//! inotify as a hint: something may have changed in a folder, so it must be looked at. The content of an
+//! event is never used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 
-/// Watches single directories; a rescan of everything is one more hint.
+/// Watches single directories. An overflow counts as a hint for everything.
 #[derive(Debug)]
 pub(super) struct Hints {
     watcher: Option<RecommendedWatcher>,
@@ -19,16 +20,16 @@ pub(super) struct Hints {
 #[derive(Debug, Default)]
 struct Hinted {
     folders: BTreeSet<PathBuf>,
-    /// Events were lost: everything may have changed.
+    /// Events were lost, so everything may have changed.
     all: bool,
 }
 
 impl Hints {
-    /// `wake` is told whenever there is a hint.
+    /// `wake` is notified of every hint.
     pub(super) fn new(wake: Arc<Notify>) -> Self {
         let hinted: Arc<Mutex<Hinted>> = Arc::default();
         let tell = Arc::clone(&hinted);
-        // It only sets a flag: a slow handler would make the kernel's queue run over.
+        // It only sets a flag, because a slow handler would make the kernel's queue overflow.
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             let mut hinted = tell.lock().unwrap_or_else(PoisonError::into_inner);
             match event {
@@ -46,7 +47,7 @@ impl Hints {
         Self { watcher: watcher.ok(), watched: BTreeMap::new(), hinted }
     }
 
-    /// Watches these directories of a folder, and no others of it; says whether that can be had.
+    /// Watches these directories of a folder, and no others of it. Returns whether that is possible.
     pub(super) fn watch(&mut self, folder: &str, dirs: &[PathBuf]) -> bool {
         let Some(watcher) = &mut self.watcher else { return false };
         let gone: Vec<PathBuf> = self
@@ -56,7 +57,7 @@ impl Hints {
             .map(|(path, _)| path.clone())
             .collect();
         for path in gone {
-            // What is gone needs no unwatching.
+            // A directory that is gone is no longer watched anyway.
             drop(watcher.unwatch(&path));
             self.watched.remove(&path);
         }
@@ -73,7 +74,7 @@ impl Hints {
         })
     }
 
-    /// The folders that something may have happened in, since the last time.
+    /// The folders in which something may have happened since the last call.
     pub(super) fn take(&mut self) -> BTreeSet<String> {
         let hinted = std::mem::take(&mut *self.hinted.lock().unwrap_or_else(PoisonError::into_inner));
         let fits = |path: &PathBuf| hinted.all || hinted.folders.contains(path);
@@ -81,7 +82,7 @@ impl Hints {
     }
 }
 
-/// Our own reading wakes us up for nothing.
+/// An event that our own reading caused.
 fn is_ours(event: &Event) -> bool {
     let written = AccessKind::Close(AccessMode::Write);
     matches!(event.kind, EventKind::Access(kind) if kind != written)

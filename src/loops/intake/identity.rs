@@ -1,32 +1,33 @@
-//! Which folder a directory is, by its marker and by itself; its name is only shown. Pure.
+//! Which folder a directory is, by its marker and its own identity. The name is only shown. Pure.
 
-/// A directory that has the marker of a folder we know.
+/// A directory with the marker of a known folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Met<'a> {
-    /// The directory that was recorded of the folder, and this one, where they can be told from others.
+    /// The identity of the recorded directory, and of this one, where they are known.
     pub recorded: Option<&'a str>,
     pub found: Option<&'a str>,
     pub recorded_path: RecordedPath,
 }
 
-/// What there is at the path that was recorded of the folder.
+/// What is at the path that was recorded for the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordedPath {
-    /// It is the path of this directory.
+    /// This directory.
     This,
     /// Another directory with the same marker.
     Marked,
-    /// No such directory, or one with another marker or none.
+    /// No directory, or one with another marker or without one.
     Gone,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Identity {
-    /// It is that folder, whatever it is called now.
+    /// It is that folder, whatever its present name.
     Known,
-    /// The folder was moved into another directory, or put back: it is that folder, and what lies in it was there.
+    /// The folder was moved into another directory, or put back. It is that folder, and everything in it was
+    /// there before.
     Refilled,
-    /// A copy of the folder: a folder of its own, with nothing in it that is ours.
+    /// A copy of the folder: a folder of its own, with nothing of ours in it.
     Copy,
 }
 
@@ -37,7 +38,7 @@ pub fn identity(met: Met<'_>) -> Identity {
     };
     match (met.recorded_path, is_same) {
         (RecordedPath::This, Some(true) | None)
-        // The directory itself was moved; what has its marker at the old path is a copy.
+        // The directory itself was moved. What has its marker at the old path is a copy.
         | (RecordedPath::Marked | RecordedPath::Gone, Some(true)) => Identity::Known,
         (RecordedPath::This | RecordedPath::Gone, Some(false)) | (RecordedPath::Gone, None) => {
             Identity::Refilled

@@ -1,4 +1,4 @@
-//! What a claim holds, read and judged by the rules, in the steps of [`JUDGING`].
+//! Reads and judges the content of a claim by the rules, in the steps of [`JUDGING`].
 
 use super::books::BookNow;
 use super::decide::{Claim, TakeError};
@@ -15,7 +15,7 @@ use crate::outside::spool::Draft;
 /// What was read of a drop.
 enum Contents {
     Whole(Vec<Found>, Option<Box<Sidecar>>),
-    /// They say already what becomes of it.
+    /// It is decided already, without the rules.
     Decided(Verdict),
     Changing,
 }
@@ -37,8 +37,8 @@ impl Contents {
 }
 
 impl Claim {
-    /// What the rules say of a drop; `None` if something that decides has changed meanwhile. The documents are
-    /// copied into the draft.
+    /// The verdict of the rules on a drop. `None` if something that decides has changed meanwhile. The
+    /// documents are copied into the draft.
     pub(super) async fn judge(
         &self,
         main: &SeenEntry,
@@ -67,7 +67,7 @@ impl Claim {
                             book = self.shared.book(&self.folder).await;
                             let sidecar = sidecar.as_deref();
                             let found = self.verdict(&shown(&main.name), &documents, sidecar, &book);
-                            // What a person has accepted is not held once more.
+                            // A drop that a person has accepted is not held again.
                             verdict = Some(match accepted {
                                 Some(_) => found,
                                 None => self.held_for_sidecar(&main.name, sidecar, found)?,
@@ -89,7 +89,7 @@ impl Claim {
                 JudgeStep::CompareRules => match self.shared.rules(&self.folder) {
                     RulesNow::InForce => true,
                     RulesNow::Unsettled => false,
-                    // They have kept changing for so long that a person is asked.
+                    // They have kept changing for so long that a person must decide.
                     RulesNow::TooLong => {
                         verdict = Some(Verdict::Hold(Waiting::Rules));
                         true
@@ -103,7 +103,7 @@ impl Claim {
         Ok(verdict)
     }
 
-    /// Whether the address book may decide over a drop of this name.
+    /// Whether the address book may decide a drop of this name.
     pub(super) fn needs_book(&self, name: &[u8]) -> bool {
         self.folder.book.is_some() && self.folder.rules.may_need_book(&shown(name))
     }

@@ -1,4 +1,5 @@
-//! Folders that a configuration leaves out although they have unfinished letters, which nobody could cancel.
+//! Folders with unfinished letters that a configuration leaves out, so that nobody could cancel those
+//! letters.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,10 +13,10 @@ use crate::outside::hot::Reach;
 use crate::outside::journal;
 use crate::outside::store::{KnownFolder, Record, Store, StoreError};
 
-/// Maximum number of letters whose numbers are listed.
+/// The maximum number of letters that are listed.
 const NAMED: usize = 10;
 
-/// Returns why a configuration with these folders is refused at a reload; empty if it may be used.
+/// Why a configuration with these folders is refused at a reload. Empty if it may be used.
 pub fn left_out(
     reach: &Reach,
     store: &Store,
@@ -45,7 +46,8 @@ pub fn left_out(
     Ok(why)
 }
 
-/// At a start: holds the unfinished letters of folders that the configuration leaves out, and raises an alarm.
+/// At a start: holds the unfinished letters of folders that the configuration leaves out, and raises an
+/// alarm.
 pub async fn hold_left_out(
     reach: &Reach,
     store: &Store,
@@ -88,7 +90,7 @@ fn is_before_any_intent(letter: &Letter) -> bool {
     }
 }
 
-/// Whether a folder is among these, by whatever name and at whatever path.
+/// Whether a folder is among these, under any name and at any path.
 fn is_among(reach: &Reach, folder: &KnownFolder, folders: &[Folder]) -> bool {
     folders.iter().any(|one| one.path.as_os_str() == folder.path.as_str())
         || folders.iter().any(|one| {
@@ -104,7 +106,7 @@ struct Unfinished {
 impl Unfinished {
     fn of(reach: &Reach, store: &Store, folder: &KnownFolder) -> Result<Option<Self>, StoreError> {
         let (letters, drops) = store.unfinished_of(&folder.name)?;
-        // What is claimed at this moment, no record has to know yet.
+        // A drop that is being claimed at this moment may have no record yet.
         let claimed: HashSet<String> =
             reach.claims_at(Path::new(&folder.path)).unwrap_or_default().into_iter().collect();
         let unknown = claimed

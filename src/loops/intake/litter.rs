@@ -1,10 +1,10 @@
-//! What programs leave behind or write on the way: never a drop.
+//! Names that are never drops: what programs leave behind or write temporarily.
 
 use crate::config::Folder;
 use crate::domain::drop::shown;
 use crate::words::texts::{Language, Names};
 
-/// How programs call a file while they copy or load it.
+/// The endings that programs use while they copy or download a file.
 const HALF_MADE: [&str; 7] = [".part", ".partial", ".tmp", ".temp", ".crdownload", ".download", ".filepart"];
 
 pub(super) fn is_half_made(name: &[u8]) -> bool {
@@ -13,7 +13,8 @@ pub(super) fn is_half_made(name: &[u8]) -> bool {
     is_of_rsync || HALF_MADE.iter().any(|ending| lower.ends_with(ending))
 }
 
-/// Names of no drop: of programs, of our own shelves, and what the folder's own file leaves alone.
+/// Whether a name is not a drop: a program's temporary file, one of our own shelves, or ignored by the
+/// folder's file.
 pub(super) fn is_litter(folder: &Folder, name: &[u8]) -> bool {
     let text = shown(name);
     let lower = text.to_lowercase();
@@ -24,7 +25,7 @@ pub(super) fn is_litter(folder: &Folder, name: &[u8]) -> bool {
         || ["~", ".swp"].iter().any(|ending| lower.ends_with(ending))
         || whole.contains(&lower.as_str())
         || folder.names.all().contains(&text.as_str())
-        // The shelves of before, if names or language were changed.
+        // Shelves keep their old names if names or language were changed.
         || Language::ALL.iter().any(|language| Names::usual(*language).all().contains(&text.as_str()))
         || Language::ALL.iter().any(|language| language.waits_name() == text)
         || folder.ignore.iter().any(|pattern| pattern.is_match(&text))

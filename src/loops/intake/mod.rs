@@ -1,26 +1,27 @@
-//! Drops from the hot folders to the spool.
+//! Takes drops from the hot folders into the spool.
 //!
-//! Hints wake, scans decide: a look at what is there finds what has settled, and each finished drop is
-//! claimed, copied, inspected and decided by a worker. One slow or bad drop keeps no other waiting. A
-//! folder that can't be worked on is away, visibly, and is tried again.
+//! Hints wake, scans decide: a look at what is there finds what has settled. A worker claims, copies,
+//! inspects and decides each finished drop, so one slow or bad drop holds up no other. A folder that cannot
+//! be used is away, visibly, and is tried again.
 
 mod alone;
 mod approval;
 mod books;
+mod candidates;
 mod claims;
 mod decide;
 mod documents;
 mod epoch;
 mod found_claims;
-mod hands;
 mod held_up;
 mod hints;
 mod identity;
+mod instructions;
 mod judge;
-mod laid;
+mod laid_files;
 mod left;
 mod litter;
-mod meant;
+mod meaning;
 mod open;
 mod order;
 mod rival;
@@ -34,7 +35,6 @@ mod take;
 mod taken_back;
 mod waiting;
 mod watched;
-mod wish;
 mod work;
 mod workers;
 
@@ -52,12 +52,12 @@ pub use epoch::no_other_records;
 use hints::Hints;
 pub use identity::{Identity, Met, RecordedPath, identity};
 pub use left::{hold_left_out, left_out};
+pub use meaning::{Candidate, Instruction, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed};
 pub use order::{JUDGING, JudgeStep};
 pub use settle::{Look, Settling, Stamp};
 use shared::Shared;
 pub use shelf_names::{reused_in, reused_names};
 use watched::{DueLook, Watched};
-pub use wish::{Candidate, Hand, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed};
 use work::Work;
 
 use crate::base::bells::Bells;
@@ -68,13 +68,13 @@ use crate::outside::pdf::Inspector;
 use crate::outside::spool::Spool;
 use crate::outside::store::{RecordError, Store, StoreError};
 
-/// Each inspects with a process of its own.
+/// The number of workers. Each inspects with a process of its own.
 const AT_ONCE: usize = 8;
-/// With so many entries before the dispatcher, it is waited for.
+/// With this number of entries waiting for the dispatcher, intake pauses until it has caught up.
 const MOST_WAITING: usize = 400;
-/// While the files of a folder's rules, or its address book, are being changed.
+/// The wait while the files of a folder's rules, or its address book, are being changed.
 const UNSETTLED: TimeDelta = TimeDelta::seconds(1);
-/// After a drop could not be taken in.
+/// The wait after a drop could not be taken in.
 const REST: TimeDelta = TimeDelta::seconds(10);
 
 #[derive(Debug, thiserror::Error)]
@@ -84,30 +84,30 @@ pub enum IntakeError {
     #[error(transparent)]
     Record(#[from] RecordError),
     #[error(
-        "folder `{0}` was worked on with later records than these: were they put back from a backup? Start \
+        "folder `{0}` was used with later records than these: were these restored from a backup? Start \
          once with `mailchute run --after-restore`: every letter that is not finished is then held"
     )]
     OlderRecords(String),
     #[error(
-        "a mailchute that runs now works on folder `{folder}` with a copy of these records, in {}: two would post \
-         letters twice. Stop one of them; if the copy is to go on, start it once with `mailchute run --after-restore`",
+        "a running mailchute uses folder `{folder}` with a copy of these records, in {}: two would post \
+         letters twice. Stop one of them; if the copy is to continue, start it once with `mailchute run --after-restore`",
         state.display()
     )]
     Twin { folder: String, state: PathBuf },
 }
 
-/// Who calls the file system of a folder.
+/// The process that calls the file system of a folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Reached {
+enum ReachedBy {
     #[default]
     Here,
     ByHelper,
 }
 
-/// A worker that ended: the folder, the claim, what it was given and what came of it.
+/// A worker that ended: the folder, the claim, its work and the outcome.
 type Worked = (String, String, Work, Result<Done, TakeError>);
 /// A look that ended: the folder, and when there is more to do.
-type Looked = (String, Watched, Result<TimeDelta, IntakeError>);
+type EndedLook = (String, Watched, Result<TimeDelta, IntakeError>);
 
 #[derive(Debug)]
 pub struct Intake {
@@ -115,16 +115,16 @@ pub struct Intake {
     watched: BTreeMap<String, Watched>,
     hints: Hints,
     at_once: usize,
-    /// So many may be handed out until those before the dispatcher are counted again.
+    /// How many drops may be handed out until the entries for the dispatcher are counted again.
     places: usize,
     workers: JoinSet<Worked>,
-    busy: BTreeMap<(String, String), Reached>,
-    /// Folders that a helper reaches are looked at beside the others.
-    looks: JoinSet<Looked>,
+    busy: BTreeMap<(String, String), ReachedBy>,
+    /// Folders that a helper reaches are looked at in parallel.
+    looks: JoinSet<EndedLook>,
     looked_at: HashSet<String>,
-    /// What ended in a folder while that was looked at.
+    /// Workers that ended in a folder while it was being looked at.
     ended_meanwhile: Vec<Worked>,
-    /// Whether the registry knows which names folders had in earlier runs.
+    /// Whether the registry knows the former names of folders.
     knows_names: bool,
 }
 
@@ -154,7 +154,7 @@ impl Intake {
         }
     }
 
-    /// So many drops in hand at once, instead of the usual number.
+    /// Sets the number of workers.
     #[must_use]
     pub fn at_once(self, at_once: usize) -> Self {
         Self { at_once, ..self }
@@ -164,7 +164,7 @@ impl Intake {
         self.workers.is_empty() && self.looks.is_empty()
     }
 
-    /// One look at every folder that is due; gives work to whoever is free, and says when to look again.
+    /// Looks at every folder that is due, gives work to idle workers, and returns when to look again.
     pub async fn tick(&mut self) -> Result<Option<Time>, IntakeError> {
         if !std::mem::replace(&mut self.knows_names, true) {
             self.shared.registry.renamed(self.shared.store.renamed_folders()?);
@@ -196,9 +196,9 @@ impl Intake {
                     due
                 }
                 DueLook::Look => {
-                    watched.reached = Reached::Here;
+                    watched.reached = ReachedBy::Here;
                     match watched.look(&self.shared, &known, Some(&mut self.hints)).await {
-                        // The disk takes nothing at present.
+                        // Nothing can be written at present.
                         Err(IntakeError::Record(RecordError::NotWritten(_))) => {
                             self.shared.clock.steady() + REST
                         }
@@ -223,7 +223,7 @@ impl Intake {
         Ok(next.map(|next| self.shared.clock.now() + (next - steady).max(TimeDelta::zero())))
     }
 
-    /// Ticks until nothing can be done before some later time: for tests, whose clock stands still.
+    /// Ticks until nothing can be done before some later time. For tests, whose clock stands still.
     pub async fn settle(&mut self) -> Result<Option<Time>, IntakeError> {
         loop {
             let next = self.tick().await?;

@@ -1,4 +1,4 @@
-//! A folder opened: ours alone, known or new, there or away.
+//! Opens a folder: checks that it is used by us alone, known or new, present or away.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::identity::{Identity, Met, RecordedPath, identity};
 use super::rival::rival;
 use super::shared::Shared;
 use super::watched::Watched;
-use super::{IntakeError, epoch, hands};
+use super::{IntakeError, epoch, instructions};
 use crate::config::Folder;
 use crate::domain::alarm::Alarm;
 use crate::loops::folders::Registered;
@@ -17,7 +17,8 @@ use crate::outside::hot::{Away, Hot};
 use crate::outside::journal;
 use crate::outside::store::{KnownFolder, RecordError, StoreError};
 
-/// A marker that is so much younger than the file system's clock was laid by one that was ahead, in nanoseconds.
+/// A marker that is this much younger than the file system's clock was written when that clock was ahead. In
+/// nanoseconds.
 const AHEAD: i64 = 60_000_000_000;
 
 /// Why a folder is not open.
@@ -54,7 +55,7 @@ impl From<RecordError> for NotOpened {
 }
 
 impl Watched {
-    /// The handle of the folder; opened, and its claims taken up, if it was not.
+    /// The handle of the folder. If it was not open, it is opened and work on its claims resumes.
     pub(super) async fn opened(
         &mut self,
         shared: &Shared,
@@ -65,38 +66,39 @@ impl Watched {
             return Ok(still);
         }
         let path = folder.path.display().to_string();
-        // By the path too: a share that is not mounted has no marker that would tell.
+        // By the path too: a share that is not mounted has no marker.
         let before = shared.store.folder_at(&path)?;
         if self.trouble.is_none() {
-            // It was away when the daemon ended, so it comes back now.
+            // It was away when the daemon ended, so it is coming back now.
             self.trouble = before.as_ref().and_then(|before| before.trouble.clone());
         }
         let keeper = epoch::keeper(&shared.store)?;
         let hot = Arc::new(shared.reach.open(&folder.path, before.is_some(), &keeper)?);
         let begun = shared.store.moves_begun(&folder.name)?;
-        let begun: Vec<PathBuf> = begun.iter().map(|path| hands::shown_path(path)).collect();
+        let begun: Vec<PathBuf> = begun.iter().map(|path| instructions::shown_path(path)).collect();
         let names = &folder.names;
-        // People move from the others into the first two: what is no more there must last here before.
+        // People move files from the other shelves into these two. Such moves must be durable before the rest
+        // is read.
         let shelves =
             [&names.approve, &names.cancel, &names.held, &names.rejected, &names.cancelled, &names.sent];
         let begun: Vec<&Path> = begun.iter().map(PathBuf::as_path).collect();
-        hot.make_last(&begun, &shelves.map(String::as_str)).map_err(Away::closed)?;
+        hot.make_moves_durable(&begun, &shelves.map(String::as_str)).map_err(Away::closed)?;
         self.epoch = epoch::ToldEpoch::by(&shared.store, folder, &hot)?;
         let enabled = self.enable(shared, folder, &hot).await?;
         let names = [folder.names.approve.as_str(), folder.names.cancel.as_str()];
-        hot.share(&folder.names.all()).and_then(|()| hot.furnish(&names)).map_err(Away::no_right)?;
-        // Whatever a crash left in the claims is looked at again, when it has been still here too.
+        hot.share(&folder.names.all()).and_then(|()| hot.make_shelves(&names)).map_err(Away::no_right)?;
+        // Whatever a crash left in the claims must settle here before it is looked at again.
         let now = shared.clock.steady();
         for dir in claims_of(shared, &hot, &enabled)? {
             self.resume(dir, now, None);
         }
-        // Its rival may have been found meanwhile; then both are compared at the next look.
+        // A rival may have been found meanwhile. Then both are compared at the next look.
         self.opened = !shared.has_rival(&folder.name);
         shared.registry.set(&folder.name, self.opened.then(|| Arc::clone(&hot)));
         Ok(hot)
     }
 
-    /// The handle it has, if that is still good, or why nothing may be opened.
+    /// The present handle if it is still valid, or why nothing may be opened.
     async fn still_open(
         &mut self,
         shared: &Shared,
@@ -124,7 +126,7 @@ impl Watched {
         Ok(None)
     }
 
-    /// Says since when drops count as new here, and whose the claims in it are.
+    /// Returns since when drops count as new here, and whose claims are in the folder.
     async fn enable(&mut self, shared: &Shared, folder: &Folder, hot: &Hot) -> Result<Enabled, NotOpened> {
         let marker = hot.marker().map_err(Away::no_right)?;
         let directory = hot.directory().map_err(Away::no_right)?;
@@ -138,7 +140,8 @@ impl Watched {
             let (recorded, found) = (before.directory.as_deref(), directory.as_deref());
             identity(Met { recorded, found, recorded_path })
         });
-        // Nothing came into it under our eyes while it was away. One that did not answer was there all the time.
+        // Drops that came while it was away were not seen coming. A folder that did not answer was there all
+        // the time.
         let was_away = self.trouble.as_deref().is_some_and(|trouble| !Away::was_there(trouble));
         let came_back = was_away && before.is_some();
         let ours = before.filter(|_| identity != Some(Identity::Copy));
@@ -158,8 +161,8 @@ impl Watched {
             is_no_copy(shared, folder).await?;
             return Ok(Enabled::Ours(Some(before.id.clone())));
         }
-        // New to us, back, put back, copied, or worked on with other records: what is there now was not dropped
-        // under our eyes. Under a new marker other records that worked here see the same.
+        // New to us, back, put back, copied, or used with other records: we did not see what is there now
+        // being dropped. Under a new marker other records that used this folder see the same.
         let new = || shared.new_ulid().map(|id| id.to_string()).unwrap_or_default();
         let id = ours.as_ref().map_or_else(new, |before| before.id.clone());
         let since = hot.mark(&id).map_err(Away::no_right)?;
@@ -183,7 +186,7 @@ impl Watched {
         Ok(Enabled::Ours(ours.map(|_| id)))
     }
 
-    /// The folder as it is from now on; it had a name before.
+    /// Records the folder. `had` is its former name.
     async fn know(&self, shared: &Shared, known: KnownFolder, had: &str) -> Result<(), IntakeError> {
         let name = known.name.clone();
         shared.store.know_folder(known).await?;
@@ -196,7 +199,7 @@ impl Watched {
         Ok(())
     }
 
-    /// Remembers what is wrong with the folder, and tells it once.
+    /// Records what is wrong with the folder, and reports it once.
     pub(super) async fn tell(
         &mut self,
         shared: &Shared,
@@ -206,7 +209,7 @@ impl Watched {
         let is_first = !std::mem::replace(&mut self.is_told, true);
         let (alarm, now) = (Alarm::Away(folder.name.clone()), shared.clock.now());
         if trouble == self.trouble {
-            // Another run may have said something else of it.
+            // Another run may have reported something else.
             match (&trouble, is_first) {
                 (Some(why), true) => shared.store.raise(alarm, why.clone(), now).await?,
                 (None, true) => shared.store.calm(alarm, now).await?,
@@ -245,7 +248,7 @@ async fn is_no_copy(shared: &Shared, folder: &Folder) -> Result<(), IntakeError>
     Ok(())
 }
 
-/// What there is at the path that was recorded of a folder whose marker lies in another directory, or in this one.
+/// What is at the recorded path of a folder whose marker lies in another directory or in this one.
 fn at_recorded_path(
     shared: &Shared,
     before: &KnownFolder,
@@ -260,7 +263,7 @@ fn at_recorded_path(
         Ok(Some((marker, there))) if marker == before.id && Some(there.as_str()) != directory => {
             RecordedPath::Marked
         }
-        // It may be there: what lies here is held, as in a copy.
+        // It may exist, so everything here is held, as in a copy.
         Err(error) if error.kind() == io::ErrorKind::TimedOut => RecordedPath::Marked,
         Ok(_) | Err(_) => RecordedPath::Gone,
     }

@@ -1,23 +1,23 @@
-//! In which order a claim is read, compared and judged. Pure.
+//! The order in which a claim is read, compared and judged. Pure.
 
-/// One step from what a claim holds to what becomes of it.
+/// One step from the content of a claim to its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JudgeStep {
-    /// What everything in the claim looks like is taken down.
+    /// Records the stamps of everything in the claim.
     Look,
-    /// The documents and the sidecar are read.
+    /// Reads the documents and the sidecar.
     Read,
-    /// Nothing of them has changed since they had settled, nor since [`Self::Look`].
+    /// Checks that they are unchanged since they settled, and since [`Self::Look`].
     CompareDrop,
-    /// The rules say what is to be done, with the address book if it is needed.
+    /// Applies the rules, with the address book if it is needed.
     Judge,
-    /// The address book is still the one that was used.
+    /// Checks that the address book is still the one that was used.
     CompareBook,
-    /// The rules are still in force, and their files are as they were read.
+    /// Checks that the rules are still in force and their files unchanged.
     CompareRules,
 }
 
-/// A comparison comes after what it compares, and the comparisons of what others may save at any time come last.
+/// Each comparison comes after what it compares. Those of files that others may save at any time come last.
 pub const JUDGING: [JudgeStep; 6] = [
     JudgeStep::Look,
     JudgeStep::Read,

@@ -1,5 +1,5 @@
-//! Two configured folders with one marker, of which nobody can tell which is the one that is known: neither is worked
-//! on, since letters of it would be approved or cancelled in either.
+//! Two configured folders with one marker, of which nobody can know which one is the recorded one. Neither is
+//! used, because letters of it would be approved or cancelled in either.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
@@ -30,26 +30,26 @@ fn are_rivals(recorded: Option<&KnownFolder>, one: Marked<'_>, other: Marked<'_>
             None => known.path == marked.path,
         })
     };
-    // One directory under two paths, or two of which neither, or both, are the one that was recorded.
+    // One directory under two paths, or two of which neither or both are the recorded one.
     one.directory == other.directory || is_known(one) == is_known(other)
 }
 
-/// A marker, and what tells its directory from another.
-type Found = Option<(String, String)>;
+/// A marker, and the identity of its directory.
+type FoundMarker = Option<(String, String)>;
 
-/// The markers of folders, as they were found when each was looked at; `None` if none could be found.
+/// The markers of folders when each was last looked at. `None` if no marker was found.
 #[derive(Debug, Default)]
 pub(super) struct Markers {
-    found: Mutex<BTreeMap<String, Found>>,
+    found: Mutex<BTreeMap<String, FoundMarker>>,
     changed: Notify,
 }
 
 impl Markers {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Found>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, FoundMarker>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, folder: &str, found: Found) {
+    fn add(&self, folder: &str, found: FoundMarker) {
         self.lock().insert(folder.to_owned(), found);
         self.changed.notify_waiters();
     }
@@ -70,8 +70,8 @@ impl Markers {
     }
 }
 
-/// The name of another configured folder that is this one's rival. Of one that a helper reaches only what was found
-/// when it was looked at itself counts, so that nobody waits for a folder that does not answer.
+/// The name of another configured folder that is this one's rival. For a folder that a helper reaches, only
+/// its own last look counts, so that nobody waits for a folder that does not answer.
 pub(super) async fn rival(shared: &Shared, folder: &Folder) -> Result<Option<String>, IntakeError> {
     let found = shared.reach.marker_at(&folder.path).ok().flatten();
     shared.markers.add(&folder.name, found.clone());
@@ -81,7 +81,7 @@ pub(super) async fn rival(shared: &Shared, folder: &Folder) -> Result<Option<Str
     let others = shared.registry.all().into_iter().filter(|other| other.folder.name != folder.name);
     let is_apart = |other: &Registered| shared.reach.is_apart(&other.folder.path);
     let (apart, here): (Vec<_>, Vec<_>) = others.partition(is_apart);
-    // It was moved or copied, and so may another have been that is looked at in this moment.
+    // It was moved or copied, and so may another folder have been that is looked at in this moment.
     if recorded.as_ref().is_some_and(|known| known.path != path) && shared.reach.is_any_apart(folder.paths())
     {
         let names: Vec<String> = apart.iter().map(|other| other.folder.name.clone()).collect();
@@ -111,7 +111,7 @@ impl Shared {
         self.rivals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Neither is worked on; the other one is looked at again too.
+    /// Neither is used. The other one is looked at again too.
     pub(super) fn are_rivals(&self, one: &str, other: &str) {
         self.lock_rivals().extend([one.to_owned(), other.to_owned()]);
         self.registry.set(one, None);

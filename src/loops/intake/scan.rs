@@ -1,4 +1,4 @@
-//! A look at everything in a folder: what is finished, with what belongs to it, becomes work.
+//! Looks at everything in a folder. Each finished drop, with what belongs to it, becomes work.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,7 +18,7 @@ use crate::outside::hot::{Hot, kind};
 use crate::outside::pdf::is_pdf_end;
 
 impl Watched {
-    /// Looks at everything that is there; what is finished becomes work.
+    /// Looks at everything that is there. What is finished becomes work.
     pub(super) fn scan(
         &mut self,
         shared: &Shared,
@@ -82,11 +82,11 @@ impl Watched {
             }
             let inside = match kind(&seen.stat) {
                 Some(Kind::Directory) if folder.letter == LetterKind::Subfolder => {
-                    // It may be gone or something else by now; others do not wait for it.
+                    // It may be gone or something else by now, and must not hold up the others.
                     let Ok(inside) = hot.inside(&seen.name) else { continue };
                     stamp_inside(inside)
                 }
-                // Directories of people's own are left alone; one that looks like a PDF is not.
+                // People's own directories are left alone. One whose name looks like a PDF is not.
                 Some(Kind::Directory) if !is_pdf(&seen.name) => continue,
                 Some(_) | None => 0,
             };

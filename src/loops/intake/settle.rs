@@ -1,7 +1,7 @@
 //! When a drop is finished: nothing of it has changed for a while, on our own clock. Pure.
 //!
-//! Times that files carry prove nothing (they are copied along, or lie in the future), and neither does
-//! an event or a size: what is looked at is whether two looks differ.
+//! The times of files prove nothing, because they are copied along or lie in the future. Neither does an
+//! event or a size. What counts is whether two looks differ.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,16 +10,16 @@ use chrono::TimeDelta;
 
 use crate::domain::drop::Kind;
 
-/// A file of no bytes may be a placeholder for what is still to come.
+/// An empty file may be a placeholder for content that is still to come.
 const EMPTY_WAITS: TimeDelta = TimeDelta::minutes(10);
-/// Whoever writes by linking unlinks the first name soon.
+/// A program that writes by linking soon removes the first name.
 const LINKED_WAITS: TimeDelta = TimeDelta::minutes(1);
-/// Rights may be set at the end of a copy.
+/// Permissions may be set at the end of a copy.
 const UNREADABLE_WAITS: TimeDelta = TimeDelta::minutes(10);
 
 pub type Name = Vec<u8>;
 
-/// What a look shows of a name; if two looks show the same, nothing was written in between.
+/// What a look shows of a name. Two equal stamps mean that nothing was written in between.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Stamp {
     pub kind: Option<Kind>,
@@ -29,7 +29,7 @@ pub struct Stamp {
     pub readable: bool,
     /// Modification and change, in nanoseconds.
     pub times: (i64, i64),
-    /// Of everything in it, if it is a directory.
+    /// A hash of its whole content, if it is a directory.
     pub inside: u64,
 }
 
@@ -39,22 +39,22 @@ struct Sighting {
     since: TimeDelta,
 }
 
-/// What was seen of each name in a folder.
+/// The last stamp of each name in a folder.
 #[derive(Debug, Default)]
 pub struct Settling {
     seen: HashMap<Name, Sighting>,
 }
 
-/// What a look at a folder came to.
+/// The result of a look at a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// Finished, oldest first, each as it was seen.
+    /// The finished names, oldest first, each with its stamp.
     pub ready: Vec<(Name, Stamp)>,
     /// When the next one may be finished, by the same clock.
     pub next: Option<TimeDelta>,
 }
 
-/// How a name must have been still before it counts as finished.
+/// How long a name must be unchanged before it counts as finished.
 fn patience(stamp: &Stamp, settle: TimeDelta) -> TimeDelta {
     let file = stamp.kind.is_none();
     if file && stamp.size == 0 {
@@ -69,8 +69,8 @@ fn patience(stamp: &Stamp, settle: TimeDelta) -> TimeDelta {
 }
 
 impl Settling {
-    /// Takes in what a look at the whole folder showed. `waits` gives how much longer a name must wait
-    /// for what belongs to it, or `None` if it need not.
+    /// Takes in what a look at the whole folder showed. `waits` returns how much longer a name must wait for
+    /// what belongs to it, or `None` if it need not.
     pub fn look(
         &mut self,
         now: TimeDelta,
@@ -104,12 +104,12 @@ impl Settling {
         look
     }
 
-    /// Since when a name has been as it is.
+    /// Since when a name has been unchanged.
     pub fn since(&self, name: &[u8]) -> Option<TimeDelta> {
         self.seen.get(name).map(|sighting| sighting.since)
     }
 
-    /// What a name looked like when it was seen last.
+    /// The last stamp of a name.
     pub fn looks(&self, name: &[u8]) -> Option<&Stamp> {
         self.seen.get(name).map(|sighting| &sighting.stamp)
     }
@@ -151,13 +151,13 @@ mod tests {
         let mut look = |now: i64, stamp: Stamp| {
             settling.look(at(now), SETTLE, vec![(b"x.pdf".to_vec(), stamp)], |_, _| None)
         };
-        // Its own times are from the future and don't count.
+        // Its own times are in the future and do not count.
         assert_eq!(look(0, stamp(100, i64::MAX)).next, Some(at(5)));
         assert_eq!(names(&look(4, stamp(100, i64::MAX))), [""; 0]);
-        // It grew: from now on again.
+        // It grew: the time begins again.
         assert_eq!(look(4, stamp(200, i64::MAX)).next, Some(at(9)));
         assert_eq!(names(&look(8, stamp(200, i64::MAX))), [""; 0]);
-        // The same size, written again.
+        // The same size, but written again.
         assert_eq!(look(8, stamp(200, 7)).next, Some(at(13)));
         assert_eq!(names(&look(13, stamp(200, 7))), ["x.pdf"]);
     }

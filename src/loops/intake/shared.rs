@@ -27,28 +27,28 @@ pub(super) struct Shared {
     pub(super) registry: Arc<Registry>,
     pub(super) inspector: Inspector,
     pub(super) clock: Clock,
-    /// Claims that are to be decided anew.
+    /// Claims that must be decided again.
     pub(super) again: Mutex<Vec<(String, String)>>,
     pub(super) books: Books,
     pub(super) alone: Alone,
     pub(super) reach: Arc<Reach>,
     pub(super) markers: Markers,
-    /// Folders that had a rival when they were looked at last.
+    /// Folders that had a rival at their last look.
     pub(super) rivals: Mutex<BTreeSet<String>>,
     pub(super) unsettled_rules: Mutex<UnsettledRules>,
-    /// The name that was given last.
+    /// The last name that was given.
     last_ulid: Mutex<Option<Ulid>>,
     /// An entry waits in the spool.
     pub(super) bells: Bells,
 }
 
-/// How long a drop must be still in a folder.
+/// How long a drop must be unchanged in a folder.
 pub(super) fn settle_time(folder: &Folder, hot: &Hot) -> Duration {
     let usual = Duration::from_secs(if hot.is_remote() { 15 } else { 5 });
     folder.settle.unwrap_or(usual)
 }
 
-/// When to look again after at most so long: a little sooner, at a moment at which others are looked at too.
+/// When to look again after at most `wait`: slightly earlier, at a moment at which others are looked at too.
 pub(super) fn together(now: TimeDelta, wait: TimeDelta) -> TimeDelta {
     let grid = (wait / 5).num_milliseconds().max(1);
     let moment = (now + wait).num_milliseconds() / grid * grid;
@@ -83,13 +83,13 @@ impl Shared {
         }
     }
 
-    /// Lets a claim be decided (again).
+    /// Lets a claim be decided, or decided again.
     pub(super) fn rest(&self, folder: &str, claim: &str) {
         let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
         again.push((folder.to_owned(), claim.to_owned()));
     }
 
-    /// What is claimed first has the lesser name, and becomes a letter first.
+    /// A new name. The drop that is claimed first has the smaller name and becomes a letter first.
     pub(super) fn new_ulid(&self) -> Option<Ulid> {
         let mut last = self.last_ulid.lock().unwrap_or_else(PoisonError::into_inner);
         let new = Ulid::after(last.as_ref(), self.clock.now()).ok()?;

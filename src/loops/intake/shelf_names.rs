@@ -1,15 +1,15 @@
-//! The names that a folder's shelves have and had. A text that was written under an old name tells people to move
-//! files there, so every name is honoured for as long as there is a directory of it.
+//! The names that a folder's shelves have and had. A text that was written under an old name tells people to
+//! move files there, so every name counts for as long as its directory exists.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::meaning::Instruction;
 use super::open::NotOpened;
 use super::shared::Shared;
 use super::watched::Watched;
-use super::wish::Hand;
 use crate::config::Folder;
 use crate::loops::folders::Registered;
 use crate::outside::hot::{Away, Hot, Reach};
@@ -32,11 +32,11 @@ impl Role {
         [Self::Held, Self::Sent, Self::Rejected, Self::Cancelled, Self::Approve, Self::Cancel];
 }
 
-/// As it is kept in the store: what is in force, and what each name has meant last.
+/// The form in which it is stored: what is in force, and the last meaning of each name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct ShelfNames {
     now: Vec<String>,
-    /// Texts are written in it.
+    /// The language of the texts.
     language: String,
     roles: BTreeMap<String, Role>,
 }
@@ -57,16 +57,16 @@ impl ShelfNames {
         then
     }
 
-    /// The names by which something is said; of no records, those that are usual.
-    pub(super) fn of_hand(&self, hand: Hand) -> Vec<String> {
-        let role = match hand {
-            Hand::Approve => Role::Approve,
-            Hand::Cancel => Role::Cancel,
+    /// The names of the shelves for this command. Without a record, the usual names.
+    pub(super) fn of_instruction(&self, instruction: Instruction) -> Vec<String> {
+        let role = match instruction {
+            Instruction::Approve => Role::Approve,
+            Instruction::Cancel => Role::Cancel,
         };
         let known = self.roles.iter().filter(|(_, known)| **known == role).map(|(name, _)| name.clone());
         let usual = Language::ALL.map(|language| {
             let Names { approve, cancel, .. } = Names::usual(language);
-            if hand == Hand::Approve { approve } else { cancel }
+            if instruction == Instruction::Approve { approve } else { cancel }
         });
         let mut names: Vec<String> =
             known.chain(usual.into_iter().filter(|name| !self.roles.contains_key(name))).collect();
@@ -78,7 +78,7 @@ impl ShelfNames {
         self.roles.contains_key(name)
     }
 
-    /// Names that mean another shelf now than before.
+    /// Names that now mean another shelf than before.
     fn changed<'a>(&self, names: &'a Names) -> Vec<&'a str> {
         let now = names.all().into_iter().zip(Role::ALL);
         now.filter(|(name, role)| self.roles.get(*name).is_some_and(|known| known != role))
@@ -87,8 +87,8 @@ impl ShelfNames {
     }
 }
 
-/// What is wrong with a folder's names of shelves: one that meant another shelf, and texts lie there that say so.
-/// `recorded`: as the store keeps the names.
+/// Mistakes in the names of a folder's shelves: a name that meant another shelf, where texts still say so.
+/// `recorded` is the stored form of the names.
 pub fn reused_names(reach: &Reach, recorded: Option<&str>, folder: &Folder) -> Vec<String> {
     let known: Option<ShelfNames> = recorded.and_then(|json| serde_json::from_str(json).ok());
     let is_used = |name: &str| reach.holds_something(&folder.path.join(name)).unwrap_or(false);
@@ -103,7 +103,7 @@ pub fn reused_names(reach: &Reach, recorded: Option<&str>, folder: &Folder) -> V
     reused.filter(|name| is_used(name)).map(said).collect()
 }
 
-/// The same for all folders of a configuration.
+/// Such mistakes for all folders of a configuration.
 pub fn reused_in(reach: &Reach, store: &Store, folders: &[Folder]) -> Vec<String> {
     let of = |folder: &Folder| match store.shelf_names(&folder.name) {
         Ok(recorded) => reused_names(reach, recorded.as_deref(), folder),
@@ -113,14 +113,14 @@ pub fn reused_in(reach: &Reach, store: &Store, folders: &[Folder]) -> Vec<String
 }
 
 impl Watched {
-    /// Whether its shelves have other names, or another language, than when it was looked at last.
+    /// Whether its shelves have other names, or another language, than at the last look.
     pub(super) fn has_other_names(&self, folder: &Folder) -> bool {
         self.shelves
             .as_ref()
             .is_none_or(|(names, language, _)| *names != folder.names || *language != folder.language)
     }
 
-    /// The folder opened, and the names that its shelves have and had.
+    /// The open folder, and the names that its shelves have and had.
     pub(super) async fn opened_with_shelves(
         &mut self,
         shared: &Shared,
@@ -136,8 +136,8 @@ impl Watched {
     }
 }
 
-/// The names of a folder's shelves, recorded if they are others than before: then what is not finished is moved and
-/// its texts are written anew.
+/// The names of a folder's shelves. If they differ from the recorded ones they are recorded, everything
+/// unfinished is moved, and its texts are rewritten.
 async fn in_force(shared: &Shared, folder: &Folder) -> Result<ShelfNames, NotOpened> {
     let recorded = shared.store.shelf_names(&folder.name)?;
     if let Some(wrong) = reused_names(&shared.reach, recorded.as_deref(), folder).into_iter().next() {
@@ -166,17 +166,20 @@ mod tests {
         let (en, ja) = (Names::usual(Language::En), Names::usual(Language::Ja));
         let own = Names { approve: "Yes".to_owned(), cancel: "No".to_owned(), ..en.clone() };
         let known = ShelfNames::of(&own, Language::En).then(&ja, Language::Ja);
-        assert_eq!(known.of_hand(Hand::Approve), ["Approve", "Yes", "承認する"]);
-        assert_eq!(known.of_hand(Hand::Cancel), ["Cancel", "No", "取り消す"]);
+        assert_eq!(known.of_instruction(Instruction::Approve), ["Approve", "Yes", "承認する"]);
+        assert_eq!(known.of_instruction(Instruction::Cancel), ["Cancel", "No", "取り消す"]);
         assert!(known.contains("Held") && known.contains("保留") && !known.contains("x"));
-        // A name that means another shelf now means the old one no more.
+        // A name that means another shelf now no longer means the old one.
         let turned = Names { approve: "No".to_owned(), cancel: "Yes".to_owned(), ..en };
         assert_eq!(known.changed(&turned), ["No", "Yes"]);
         let known = known.then(&turned, Language::En);
-        assert_eq!(known.of_hand(Hand::Approve), ["Approve", "No", "承認する"]);
-        // Its own usual name, given to another shelf, is no wish.
+        assert_eq!(known.of_instruction(Instruction::Approve), ["Approve", "No", "承認する"]);
+        // Its own usual name, given to another shelf, is not a command.
         let odd =
             Names { held: "Cancel".to_owned(), cancel: "Stop".to_owned(), ..Names::usual(Language::En) };
-        assert_eq!(ShelfNames::of(&odd, Language::En).of_hand(Hand::Cancel), ["Stop", "取り消す"]);
+        assert_eq!(
+            ShelfNames::of(&odd, Language::En).of_instruction(Instruction::Cancel),
+            ["Stop", "取り消す"]
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What a drop brings along: beside it, or in its subfolder.
+//! What comes with a drop: beside it, or inside its subfolder.
 
 use super::decide::{Claim, TakeError};
 use super::documents::OpenedDocument;
@@ -10,7 +10,7 @@ const LARGEST_SIDECAR: u64 = 1 << 20;
 
 /// The address that came with a drop.
 pub(super) enum Brought {
-    /// The one sidecar, read whole and understood; `None` if there is no sidecar.
+    /// The only sidecar, read completely and parsed. `None` if there is no sidecar.
     Sidecar(Option<Box<Sidecar>>),
     Refused(Refusal),
     /// It was written to while it was read.
@@ -18,8 +18,7 @@ pub(super) enum Brought {
 }
 
 impl Claim {
-    /// The sidecar that lies in the claim beside the drop, or inside a subfolder. `held` is what the claim
-    /// holds.
+    /// The sidecar beside the drop in the claim, or inside a subfolder. `held` is the content of the claim.
     pub(super) fn sidecar(&self, main: &SeenEntry, held: &[SeenEntry]) -> Result<Brought, TakeError> {
         let within;
         let (held, inside) = match kind(&main.stat) {
@@ -38,7 +37,7 @@ impl Claim {
             [] => return Ok(Brought::Sidecar(None)),
             [one] => one,
             several => {
-                // Which of them is meant, only a person knows.
+                // Only a person knows which of them is meant.
                 let mut names: Vec<String> =
                     several.iter().map(|seen| showable(&shown(&seen.name))).collect();
                 names.sort();

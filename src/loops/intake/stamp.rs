@@ -19,7 +19,7 @@ impl Stamp {
         }
     }
 
-    /// Whether what was claimed is what was seen; a rename changes the time of change.
+    /// Whether what was claimed is what was seen. A rename changes the time of change.
     pub(super) fn is_as(&self, claimed: &SeenEntry, inside: u64) -> bool {
         let other = Self::of(claimed, inside);
         (self.kind, self.inode, self.times.0, self.inside)
@@ -28,7 +28,7 @@ impl Stamp {
     }
 }
 
-/// A number that changes with anything in a directory.
+/// A hash that changes with anything in a directory.
 pub(super) fn stamp_inside(mut inside: Vec<SeenEntry>) -> u64 {
     inside.sort_by(|a, b| a.name.cmp(&b.name));
     let mut hasher = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! A drop from where it lies into the claims, and looked at there until it is still.
+//! Moves a drop from where it lies into the claims, where it is looked at until it is unchanged.
 
 use std::io;
 
@@ -16,20 +16,20 @@ use crate::domain::drop::{Kind, is_pdf};
 use crate::outside::hot::{SeenEntry, kind};
 use crate::outside::pdf::is_pdf_without_end;
 
-/// What a claim looked like when it was found to be finished.
+/// The stamps of a claim when it was found to be finished.
 pub(super) enum Still<'a> {
     /// Each of its parts as it had settled in the folder.
     Settled(&'a [(Name, Stamp)]),
-    /// The number that [`Claim::looks_of`] gave when it had settled in its claim.
+    /// The hash that [`Claim::looks_of`] returned when it had settled in its claim.
     Looks(u64),
 }
 
 impl Claim {
-    /// Claims what is to be claimed, and decides it.
+    /// Claims and decides a drop.
     pub(super) async fn take(mut self, work: &Work) -> Result<Done, TakeError> {
         match work {
             Work::Drop { parts, peek, may_grow, .. } => {
-                // Who writes it finds it under its name as long as it is left there.
+                // Its writer finds it under its name while it is left there.
                 if let Some((name, stamp)) = parts.last().filter(|_| *may_grow)
                     && self.has_no_end(name)
                 {
@@ -59,7 +59,7 @@ impl Claim {
                 self.decide(&Still::Settled(parts)).await
             }
             Work::Sidecar(sidecar) => self.hand_back(sidecar).await,
-            // What is not claimed under our eyes may still be written to.
+            // A drop that we did not claim ourselves may still be being written.
             Work::Claimed(_, looks) if *looks == Some(self.looks()?) => {
                 self.decide(&Still::Looks(looks.unwrap_or_default())).await
             }
@@ -67,8 +67,8 @@ impl Claim {
         }
     }
 
-    /// Whether it may still be being written: a PDF, or a subfolder with such a PDF, with a file that a program has not
-    /// finished, or with nothing in it yet. What can't be read says nothing here.
+    /// Whether it may still be being written: a PDF without an end, or a subfolder that has such a PDF, a
+    /// file that a program has not finished, or nothing yet. An unreadable file does not count.
     fn has_no_end(&self, name: &[u8]) -> bool {
         let is_endless =
             |name: &[u8]| self.hot.ends(name).is_ok_and(|(head, tail)| is_pdf_without_end(&head, &tail));
@@ -83,13 +83,13 @@ impl Claim {
         inside.iter().any(is_growing) || inside.iter().all(|seen| is_litter(&self.folder, &seen.name))
     }
 
-    /// Says whether there was still something to claim.
+    /// Claims the names. Returns whether there was still something to claim.
     pub(super) fn claim(&self, names: &[&Name]) -> Result<bool, TakeError> {
         let bytes: Vec<&[u8]> = names.iter().map(|name| name.as_slice()).collect();
         match self.hot.claim(&self.dir, None, &bytes) {
             Ok(()) => Ok(true),
             Err(error) => {
-                // A sidecar may have been moved before its PDF; without it nothing is posted.
+                // A sidecar may have been moved before its PDF. Without the PDF nothing is posted.
                 put_back(&self.hot, &self.dir, &self.hot.claimed(&self.dir)?)?;
                 if error.kind() == io::ErrorKind::NotFound {
                     // Somebody took it away again.
@@ -101,11 +101,11 @@ impl Claim {
         }
     }
 
-    /// Whether nothing of a claim has changed since it had settled, nor since `read_from`: what it looked
-    /// like before its first byte was read.
+    /// Whether a claim is unchanged since it had settled, and since `read_from`, its stamp before its first
+    /// byte was read.
     ///
-    /// The first comparison cannot use the time of change, because the claim's own rename sets it. The
-    /// second one does, so that a writer who sets the time of modification back is noticed as well.
+    /// The first comparison cannot use the time of change, because the claim's own rename sets it. The second
+    /// one does, so that a writer who sets the time of modification back is noticed as well.
     pub(super) fn is_still(&self, still: &Still<'_>, read_from: u64) -> Result<bool, TakeError> {
         let held = self.hot.claimed(&self.dir)?;
         if self.looks_of(&held)? != read_from {
@@ -137,7 +137,7 @@ impl Claim {
         Ok(true)
     }
 
-    /// To be looked at again: it is decided when it still looks like this then.
+    /// It is looked at again, and decided if it still looks like this then.
     pub(super) fn later(&self) -> Result<Done, TakeError> {
         Ok(Done::Later(settle_time(&self.folder, &self.hot), self.looks()?))
     }
@@ -146,7 +146,7 @@ impl Claim {
         self.looks_of(&self.hot.claimed(&self.dir)?)
     }
 
-    /// A number that changes with anything in the claim.
+    /// A hash that changes with anything in the claim.
     pub(super) fn looks_of(&self, held: &[SeenEntry]) -> io::Result<u64> {
         let mut looks = 0;
         for seen in held {

@@ -1,17 +1,17 @@
-//! From a person's hand, or from its shelf, back into its claim, with what belongs to it.
+//! Moves an original from `Approve`, `Cancel` or its shelf back into its claim, with what belongs to it.
 
 use std::io;
 use std::path::Path;
 
-use super::hands::shown_path;
-use super::meant::lies_at;
+use super::candidates::lies_at;
+use super::instructions::shown_path;
 use super::shared::Shared;
 use crate::domain::drop::{sidecar_ending, sidecars_of, text_name};
 use crate::outside::hot::{Hot, SeenEntry};
-use crate::outside::store::Original;
+use crate::outside::store::{Original, Store};
 
-/// The text beside an original that is taken from its shelf: it says what is no more so. It may also lie where a move
-/// has ended that was called failed.
+/// Removes the text beside an original that is taken from its shelf, since it is no longer true. The text may
+/// also lie where a move has ended that was reported as failed.
 pub(super) fn remove_text_of(hot: &Hot, original: &Original) -> io::Result<()> {
     for path in [&original.shelved, &original.moving].into_iter().flatten() {
         let path = shown_path(path);
@@ -21,7 +21,7 @@ pub(super) fn remove_text_of(hot: &Hot, original: &Original) -> io::Result<()> {
     Ok(())
 }
 
-/// From a person's hand into its claim, under the name it was dropped with.
+/// Moves an original from where a person put it into its claim, under the name with which it was dropped.
 pub(super) fn take_back(
     shared: &Shared,
     hot: &Hot,
@@ -30,39 +30,50 @@ pub(super) fn take_back(
     name: &[u8],
 ) -> io::Result<()> {
     let claim = original.ulid.as_str();
-    // The sidecar before its drop, so that a crash leaves none without the other.
+    // The sidecar before its drop, so that a crash leaves neither without the other.
     bring_sidecar(hot, original, Path::new(place), name)?;
     hot.claim(claim, Some(place), &[name])?;
-    // While it is still recorded where it lay.
+    // While its old place is still recorded.
     let rest = hot
         .rename_claimed(claim, name, &original.origin.name)
         .and_then(|()| bring_from_shelf(hot, original))
         .and_then(|()| remove_text_of(hot, original));
     if rest.is_err() {
-        // Nobody finds it in that place again, so its claim is looked at anew.
+        // It will not be found at that place again, so its claim is looked at.
         shared.rest(&original.origin.folder, claim);
     }
     rest
 }
 
-/// What was accepted is in its claim; what belongs to it comes along: its sidecar from its shelf, or one that was put
-/// into the folder in the meantime.
-pub(super) fn bring_along(hot: &Hot, original: &Original) -> io::Result<()> {
+/// An accepted drop is in its claim. What belongs to it comes along: its sidecar from its shelf, or one that
+/// was put into the folder meanwhile.
+pub(super) fn bring_along(store: &Store, hot: &Hot, original: &Original) -> io::Result<()> {
     bring_from_shelf(hot, original)?;
     let held = hot.claimed(original.ulid.as_str())?;
     if !held.iter().any(|seen| sidecar_ending(&seen.name).is_some()) {
         let dropped = &original.origin.name;
-        let (shelf, name) = lies_at(original).unwrap_or_else(|| (String::new(), dropped.clone()));
-        bring_sidecar(hot, original, Path::new(""), &name)?;
-        // Another drop may be held under the name that this one had: then the address is for that one.
-        if name != *dropped && !hot.is_there(&Path::new(&shelf).join(shown_path(dropped)))? {
+        let (_, name) = lies_at(original).unwrap_or_else(|| (String::new(), dropped.clone()));
+        if may_be_its_own(store, hot, original, &name)? {
+            bring_sidecar(hot, original, Path::new(""), &name)?;
+        }
+        if name != *dropped && may_be_its_own(store, hot, original, dropped)? {
             bring_sidecar(hot, original, Path::new(""), dropped)?;
         }
     }
     remove_text_of(hot, original)
 }
 
-/// Back into the folder, from a claim that holds no drop.
+/// Whether an address in the folder under this name can only be this drop's: no other drop of the name lies there or
+/// is held.
+fn may_be_its_own(store: &Store, hot: &Hot, original: &Original, name: &[u8]) -> io::Result<bool> {
+    if hot.is_there(&shown_path(name))? {
+        return Ok(false);
+    }
+    let held = store.held_drops_named(&original.origin.folder, name).map_err(io::Error::other)?;
+    Ok(held.iter().all(|other| other.ulid == original.ulid))
+}
+
+/// Moves everything back into the folder, from a claim that holds no drop.
 pub(super) fn put_back(hot: &Hot, claim: &str, held: &[SeenEntry]) -> io::Result<()> {
     for seen in held {
         hot.put_back(claim, &seen.name)?;
@@ -70,7 +81,8 @@ pub(super) fn put_back(hot: &Hot, claim: &str, held: &[SeenEntry]) -> io::Result
     hot.unclaim(claim)
 }
 
-/// A power cut may have left the sidecar of a claimed drop in the folder: it is claimed too. Says whether there was one.
+/// A power cut may have left the sidecar of a claimed drop in the folder. It is claimed too. Returns whether
+/// there was one.
 pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8], held: &[SeenEntry]) -> io::Result<bool> {
     let has_one = held.iter().any(|seen| seen.name != main);
     if has_one || hot.is_there(&shown_path(main))? {
@@ -86,25 +98,31 @@ pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8], held: &[See
     Ok(false)
 }
 
-/// Its sidecar lies beside where it lay, unless one came along already.
+/// Brings the sidecar from beside the original's former place.
 fn bring_from_shelf(hot: &Hot, original: &Original) -> io::Result<()> {
     let Some((shelf, name)) = lies_at(original) else { return Ok(()) };
-    match bring_sidecar(hot, original, Path::new(&shelf), &name) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        brought => brought,
-    }
+    bring_sidecar(hot, original, Path::new(&shelf), &name)
 }
 
-/// The sidecars of a name come into the claim, named after the drop as it was dropped.
+/// Moves the sidecars of a name into the claim, under the name with which the drop was dropped. If that is taken, it
+/// gets another ending: a drop with two sidecars is refused, since only a person knows which one counts.
 fn bring_sidecar(hot: &Hot, original: &Original, dir: &Path, name: &[u8]) -> io::Result<()> {
     let claim = original.ulid.as_str();
     for sidecar in sidecars_of(name) {
         if !hot.is_there(&dir.join(shown_path(&sidecar)))? {
             continue;
         }
-        let ending = sidecar_ending(&sidecar).unwrap_or_default();
-        let dropped = [&original.origin.name, ending].concat();
-        match hot.claim_from(claim, dir, &sidecar, &dropped) {
+        let own = sidecar_ending(&sidecar).unwrap_or_default();
+        let dropped = &original.origin.name;
+        let others = sidecars_of(dropped).filter(|name| !name.ends_with(own));
+        let mut brought = Ok(());
+        for name in std::iter::once([dropped, own].concat()).chain(others) {
+            brought = hot.claim_from(claim, dir, &sidecar, &name);
+            if !matches!(&brought, Err(error) if error.kind() == io::ErrorKind::AlreadyExists) {
+                break;
+            }
+        }
+        match brought {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             brought => brought?,
         }

@@ -1,4 +1,4 @@
-//! Which drops wait longer than it takes to settle, and for what.
+//! Which drops wait longer than their settle time, and for what.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -9,20 +9,20 @@ use super::settle::{Name, Settling, Stamp};
 use crate::config::Folder;
 use crate::domain::drop::{is_pdf, pdf_of, sidecars_of};
 
-/// Who writes a PDF in more steps than this, each after a rest, may write another one.
+/// A writer that wrote a PDF in more steps than this, each after a pause, may write another one.
 const STEPS: u32 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct WaitingDrops {
     /// Sidecars without their PDF, and since when.
     alone: HashMap<Name, TimeDelta>,
-    /// They need a sidecar and have none yet.
+    /// Drops that need a sidecar and have none yet.
     lacking: HashSet<Name>,
-    /// They had no end when they looked like this: their writer may rest.
+    /// PDFs that had no end at this stamp: their writer may be pausing.
     endless: HashMap<Name, Stamp>,
-    /// How often they grew after a rest.
+    /// How often each grew after a pause.
     steps: HashMap<Name, u32>,
-    /// They grew after they had an end, or in several steps: a scanner may append more pages.
+    /// PDFs that grew after they had an end, or in several steps: a scanner may append more pages.
     appended: HashSet<Name>,
 }
 
@@ -35,7 +35,7 @@ impl WaitingDrops {
         self.endless.insert(name, stamp);
     }
 
-    /// Notes which sidecars of a folder lie there without their PDF.
+    /// Notes which sidecars lie in the folder without their PDF.
     pub(super) fn lie_alone(&mut self, listing: &[(Name, Stamp)], now: TimeDelta) {
         let names: HashSet<&[u8]> = listing.iter().map(|(name, _)| name.as_slice()).collect();
         let is_alone = |name: &[u8]| pdf_of(name).is_some_and(|pdf| !names.contains(pdf));
@@ -45,8 +45,8 @@ impl WaitingDrops {
         }
     }
 
-    /// Notes which PDFs grew since the last look, and whether they were whole before. `had_end`: whether there is the
-    /// end of a PDF in a file at this place.
+    /// Notes which PDFs grew since the last look, and whether they were whole before. `had_end` says whether
+    /// a file has the end of a PDF at an offset.
     pub(super) fn grow(
         &mut self,
         listing: &[(Name, Stamp)],
@@ -79,10 +79,10 @@ impl WaitingDrops {
         self.alone.contains_key(sidecar)
     }
 
-    /// How much longer than to settle.
+    /// The wait in addition to the settle time.
     pub(super) fn extra(&self, folder: &Folder, name: &[u8], settling: &Settling) -> Option<TimeDelta> {
         if pdf_of(name).is_some() {
-            // A sidecar goes with its PDF; that it lies there alone counts from when it does.
+            // A sidecar goes with its PDF. Its wait counts from when it lies there alone.
             let alone = self.alone.get(name)?;
             let before = settling.since(name).map_or(TimeDelta::zero(), |since| *alone - since);
             return Some(before.max(TimeDelta::zero()) + time(folder.sidecar_within));
@@ -94,7 +94,7 @@ impl WaitingDrops {
         times.into_iter().flatten().map(time).max()
     }
 
-    /// It has waited: whether it was for a sidecar, and whether for its end.
+    /// Its wait is over. Returns whether it waited for a sidecar, and whether for its end.
     pub(super) fn over(&mut self, name: &[u8], stamp: &Stamp) -> (bool, bool) {
         let was_appended = self.appended.remove(name);
         let had_no_end = self.endless.remove(name).is_some_and(|before| before == *stamp);

@@ -1,4 +1,4 @@
-//! One folder as it is watched: opened, looked at, and what of it is finished.
+//! One watched folder: opened, looked at, and its finished drops.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
@@ -10,70 +10,70 @@ use chrono::TimeDelta;
 use super::books::BookAlarm;
 use super::held_up::HeldUpDrops;
 use super::hints::Hints;
-use super::laid::Hands;
+use super::laid_files::LaidFiles;
+use super::meaning::Instruction;
 use super::open::NotOpened;
 use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, together};
 use super::shelf_names::ShelfNames;
 use super::waiting::WaitingDrops;
-use super::wish::Hand;
 use super::work::Work;
-use super::{IntakeError, Reached, epoch, hands};
+use super::{IntakeError, ReachedBy, epoch, instructions};
 use crate::config::{Folder, LetterKind, WatchMode};
 use crate::domain::drop::{self, shown};
 use crate::loops::folders::Registered;
 use crate::outside::hot::{Away, Hot};
 use crate::words::texts::{Language, Names};
 
-/// How soon after a look hints lead to another: a large copy gives thousands.
+/// The minimum time between two looks that hints cause: a large copy causes thousands of hints.
 const BREATH: TimeDelta = TimeDelta::milliseconds(100);
-/// An away folder is tried again.
+/// The wait before a folder that is away is tried again.
 pub(super) const TRY_AGAIN: TimeDelta = TimeDelta::seconds(5);
-/// Without a hint, in case one was lost.
+/// The time between looks without a hint, in case one was lost.
 const SAFETY_LOOK: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_secs(5);
-/// Rights may be given to a directory above, which is not seen.
+/// Permissions may be given to a directory above, which is not seen.
 const STUCK_WAITS: TimeDelta = TimeDelta::minutes(1);
 
 #[derive(Debug, Default)]
 pub(super) struct Watched {
     pub(super) settling: Settling,
-    hands: Hands,
+    instructions: LaidFiles,
     pub(super) ready: VecDeque<Work>,
-    /// Claims that wait, until when, and what they looked like.
+    /// Claims that wait, until when, and their stamps.
     pub(super) claims: BTreeMap<String, (TimeDelta, Option<u64>)>,
-    /// By the steady clock.
+    /// By the monotonic clock.
     next_look: Option<TimeDelta>,
     last_look: Option<TimeDelta>,
     is_hinted: bool,
     pub(super) waiting: WaitingDrops,
-    /// What its filesystem says is not younger than this was there before, unless it is known.
+    /// What is not younger than this, by the file system's clock, was there before, unless it is recorded.
     pub(super) since: i64,
     pub(super) known: HashSet<Name>,
-    /// What was there before, by name and inode: it stays so whatever is changed of it later.
+    /// What was there before, by name and inode. Later changes to it do not count.
     pub(super) was_there: HashSet<(Name, u64)>,
-    /// What we have no right to move, as it was then, and when that is tried again.
+    /// Drops that we have no permission to move, with their stamps, and when that is tried again.
     pub(super) stuck: HashMap<Name, (Stamp, TimeDelta)>,
     path: PathBuf,
-    /// Who calls its file system, and that of its address book.
-    pub(super) reached: Reached,
+    /// The processes that call its file system and that of its address book.
+    pub(super) reached: ReachedBy,
     pub(super) epoch: epoch::ToldEpoch,
     pub(super) trouble: Option<String>,
-    /// Whether this run has said how it is.
+    /// Whether this run has reported its state.
     pub(super) is_told: bool,
     pub(super) opened: bool,
     /// Whether drops wait for the folder's address book.
     pub(super) book: BookAlarm,
     pub(super) held_up: HeldUpDrops,
-    /// The names of its shelves, and those they were read for.
+    /// The names of its shelves, and the configuration for which they were read.
     pub(super) shelves: Option<(Names, Language, ShelfNames)>,
 }
 
-/// What is to be done for a folder; times by the steady clock.
+/// What must be done for a folder. Times are of the monotonic clock.
 pub(super) enum DueLook {
     /// Nothing until then.
     Rest(TimeDelta),
-    /// The number of our last fact is written into it; nothing else until then.
+    /// The number of our last fact is written into it. Nothing else until then.
     KeepEpoch(TimeDelta),
     Look,
 }
@@ -87,7 +87,7 @@ impl Watched {
         self.ready.is_empty() && self.claims.is_empty()
     }
 
-    /// A claim is decided (again) then.
+    /// A claim is decided, or decided again, at this time.
     pub(super) fn resume(&mut self, dir: String, at: TimeDelta, looks: Option<u64>) {
         self.claims.insert(dir, (at, looks));
     }
@@ -107,7 +107,7 @@ impl Watched {
         }
     }
 
-    /// A drop can't be moved; says whether that is news.
+    /// A drop cannot be moved. Returns whether this is its first failure.
     pub(super) fn sticks(&mut self, name: Name, stamp: &Stamp, now: TimeDelta) -> bool {
         let before = self.stuck.insert(name, (stamp.clone(), now + STUCK_WAITS));
         before.is_none_or(|(before, _)| before != *stamp)
@@ -122,11 +122,11 @@ impl Watched {
         self.ready.pop_front()
     }
 
-    /// What is to be done here now.
+    /// What must be done here now.
     pub(super) fn due(&mut self, shared: &Shared, known: &Registered) -> DueLook {
         let (folder, now) = (&known.folder, shared.clock.steady());
         if known.folder.path != self.path {
-            // Nothing of what was seen elsewhere counts here.
+            // What was seen elsewhere does not count here.
             *self = Self { path: known.folder.path.clone(), trouble: self.trouble.take(), ..Self::default() };
         }
         if known.hot.is_none() {
@@ -134,11 +134,11 @@ impl Watched {
         }
         let breath = self.last_look.map_or(now, |last| last + BREATH);
         let mut due = self.next_look.unwrap_or(now);
-        // Other names for its shelves are in force as soon as they are configured.
+        // New names of its shelves are in force as soon as they are configured.
         if self.is_hinted || (self.opened && self.has_other_names(folder)) {
             due = due.min(breath);
         }
-        // What is finished is taken in before one looks for more.
+        // Finished drops are taken in before the next look.
         if now >= due && self.ready.is_empty() {
             return DueLook::Look;
         }
@@ -147,7 +147,7 @@ impl Watched {
         if is_told { DueLook::Rest(due) } else { DueLook::KeepEpoch(due) }
     }
 
-    /// Tells the folder how far our records are, if it is time to.
+    /// Writes the number of our last fact into the folder, if it is time.
     pub(super) fn keep_epoch(&mut self, shared: &Shared, known: &Registered) -> Result<(), IntakeError> {
         match &known.hot {
             Some(hot) => self.epoch.tell(&shared.store, hot, shared.clock.steady()),
@@ -155,7 +155,8 @@ impl Watched {
         }
     }
 
-    /// Looks; gives when there is more to do, by the steady clock. `hints`: where they can be had.
+    /// Looks at the folder. Returns when there is more to do, by the monotonic clock. `hints` is given where
+    /// hints are possible.
     pub(super) async fn look(
         &mut self,
         shared: &Arc<Shared>,
@@ -171,15 +172,15 @@ impl Watched {
             Ok(hot) => match self.scan(shared, folder, &hot) {
                 Ok(next) => {
                     // People may have removed them.
-                    let furnished = hot.furnish(&[&folder.names.approve, &folder.names.cancel]);
+                    let made_shelves = hot.make_shelves(&[&folder.names.approve, &folder.names.cancel]);
                     let heard = match &mut hints {
-                        Some(hints) => furnished.is_ok() && self.watch(folder, &hot, hints),
+                        Some(hints) => made_shelves.is_ok() && self.watch(folder, &hot, hints),
                         None => false,
                     };
                     let names =
                         self.shelves.as_ref().map(|(_, _, shelves)| shelves.clone()).unwrap_or_default();
-                    hands::look(&mut self.hands, shared, folder, (&hot, &names), now).await?;
-                    self.held_up.look(shared, folder, &hot, self.hands.failed()).await?;
+                    instructions::look(&mut self.instructions, shared, folder, (&hot, &names), now).await?;
+                    self.held_up.look(shared, folder, &hot, self.instructions.failed()).await?;
                     self.epoch.compare(&shared.store, now)?;
                     let took = shared.clock.steady() - now;
                     shared.registry.looked(&folder.name, shared.clock.now(), took, heard);
@@ -198,7 +199,7 @@ impl Watched {
             Err(away) => {
                 shared.registry.set(&folder.name, None);
                 self.opened = false;
-                // What comes back is another directory, and must be watched anew.
+                // A directory that comes back is another one and must be watched anew.
                 if let Some(hints) = hints {
                     hints.watch(&folder.name, &[]);
                 }
@@ -225,7 +226,7 @@ impl Watched {
     ) -> TimeDelta {
         let usual = if heard && !hot.is_remote() { SAFETY_LOOK } else { POLL };
         let safety = together(now, TimeDelta::from_std(folder.poll.unwrap_or(usual)).unwrap_or(TRY_AGAIN));
-        [next, self.hands.next()].into_iter().flatten().fold(safety, TimeDelta::min)
+        [next, self.instructions.next()].into_iter().flatten().fold(safety, TimeDelta::min)
     }
 
     fn watch(&self, folder: &Folder, hot: &Hot, hints: &mut Hints) -> bool {
@@ -233,7 +234,10 @@ impl Watched {
         if folder.mode == WatchMode::Events || (folder.mode == WatchMode::Auto && !hot.is_remote()) {
             dirs.push(hot.path.clone());
             let names = self.shelves.as_ref().map(|(_, _, shelves)| shelves.clone()).unwrap_or_default();
-            let names = [Hand::Approve, Hand::Cancel].map(|hand| names.of_hand(hand)).into_iter().flatten();
+            let names = [Instruction::Approve, Instruction::Cancel]
+                .map(|instruction| names.of_instruction(instruction))
+                .into_iter()
+                .flatten();
             let there = names.filter(|name| hot.is_directory(name).unwrap_or(false));
             dirs.extend(there.map(|name| hot.path.join(name)));
             if folder.letter == LetterKind::Subfolder {

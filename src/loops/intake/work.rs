@@ -1,30 +1,31 @@
-//! What a worker is given: a drop to be claimed, a sidecar without its PDF, or a claim.
+//! What a worker gets: a drop to claim, a sidecar without its PDF, or a claim.
 
 use super::settle::{Name, Stamp};
 use super::shared::Shared;
 use crate::outside::hot::WAS_THERE;
 use crate::outside::spool::Ulid;
 
-/// Something to be decided.
+/// Something to decide.
 #[derive(Debug)]
 pub(super) enum Work {
-    /// To be claimed: what goes together, each as it had settled; the PDF or subfolder is last.
+    /// To be claimed: what belongs together, each with its stamp when it had settled. The PDF or subfolder is
+    /// last.
     Drop {
         parts: Vec<(Name, Stamp)>,
         was_there: bool,
-        /// It has no sidecar and may need one: that is looked at before it is claimed.
+        /// It has no sidecar and may need one, which is checked before it is claimed.
         peek: bool,
-        /// Without an end it is left to its writer for a while.
+        /// While it has no end, it is left to its writer for a while.
         may_grow: bool,
     },
     /// A sidecar whose PDF did not come: to be claimed and handed back.
     Sidecar((Name, Stamp)),
-    /// Claimed already; what it looked like when it was seen last.
+    /// Claimed already, with its stamp at the last look.
     Claimed(String, Option<u64>),
 }
 
 impl Work {
-    /// What is to be claimed last.
+    /// The part that is claimed last.
     pub(super) fn main(&self) -> Option<&(Name, Stamp)> {
         match self {
             Self::Drop { parts, .. } => parts.last(),

@@ -1,4 +1,4 @@
-//! Who works for intake: workers that take drops in, and looks at folders that are reached by a helper.
+//! The threads of intake: workers that take drops in, and looks at folders that a helper reaches.
 
 use std::sync::Arc;
 
@@ -8,13 +8,14 @@ use tokio::runtime::Handle;
 use super::decide::{Claim, Done, TakeError};
 use super::watched::{DueLook, Watched};
 use super::work::Work;
-use super::{Intake, IntakeError, Looked, MOST_WAITING, REST, Reached, UNSETTLED, Worked};
+use super::{EndedLook, Intake, IntakeError, MOST_WAITING, REST, ReachedBy, UNSETTLED, Worked};
 use crate::domain::drop::{HeldUp, shown};
 use crate::loops::folders::Registered;
 use crate::outside::journal;
 use crate::outside::store::RecordError;
 
-/// Drops at the same time in a folder that a helper reaches: one inspects while the other calls.
+/// The number of drops at the same time in a folder that a helper reaches: one inspects while the other
+/// calls.
 const AT_ONCE_APART: usize = 2;
 
 impl Intake {
@@ -22,9 +23,9 @@ impl Intake {
     pub(super) fn look_beside(&mut self, due: DueLook, mut watched: Watched, mut known: Registered) {
         let name = known.folder.name.clone();
         self.looked_at.insert(name.clone());
-        // Watching is a call on its path, and a kernel hears only of its own changes there.
+        // Watching is a call on its path, and a kernel sees only its own changes there.
         self.hints.watch(&name, &[]);
-        watched.reached = Reached::ByHelper;
+        watched.reached = ReachedBy::ByHelper;
         let is_here = known.hot.as_ref().is_some_and(|hot| !hot.is_apart());
         if is_here && self.shared.reach.is_apart(&known.folder.path) {
             // Something was mounted there since it was opened.
@@ -43,12 +44,12 @@ impl Intake {
         });
     }
 
-    /// A folder has been looked at beside the others.
-    fn looked(&mut self, (name, mut watched, looked): Looked) -> Result<(), IntakeError> {
+    /// A folder has been looked at on its own thread.
+    fn looked(&mut self, (name, mut watched, looked): EndedLook) -> Result<(), IntakeError> {
         self.looked_at.remove(&name);
         match looked {
             Ok(_due) => {}
-            // The disk takes nothing at present.
+            // Nothing can be written at present.
             Err(IntakeError::Record(RecordError::NotWritten(_))) => {
                 watched.look_not_before(self.shared.clock.steady() + REST);
             }
@@ -62,11 +63,11 @@ impl Intake {
         ours.into_iter().try_for_each(|ended| self.worked(ended))
     }
 
-    fn are_busy(&self, reached: Reached) -> usize {
+    fn are_busy(&self, reached: ReachedBy) -> usize {
         self.busy.values().filter(|busy| **busy == reached).count()
     }
 
-    /// Gives each folder in turn a worker, as long as one is free.
+    /// Gives each folder in turn a worker, while one is idle.
     pub(super) fn hand_out(&mut self) {
         if self.watched.values().all(Watched::has_no_work) {
             return;
@@ -80,17 +81,17 @@ impl Intake {
             return;
         }
         let mut given = true;
-        let mut here = self.are_busy(Reached::Here);
+        let mut here = self.are_busy(ReachedBy::Here);
         while given && self.places > 0 {
             given = false;
             for (name, watched) in &mut self.watched {
                 let Some(known) = self.shared.registry.get(name) else { continue };
                 let Some(hot) = known.hot else { continue };
-                // Those that wait for a folder that does not answer take no other's place.
+                // Drops in a folder that does not answer must not occupy the workers of others.
                 let reached = watched.reached;
                 let is_free = match reached {
-                    Reached::Here => here < self.at_once,
-                    Reached::ByHelper => {
+                    ReachedBy::Here => here < self.at_once,
+                    ReachedBy::ByHelper => {
                         self.busy.keys().filter(|(of, _)| of == name).count() < AT_ONCE_APART
                     }
                 };
@@ -114,11 +115,11 @@ impl Intake {
                     (name, dir, work, done)
                 };
                 match reached {
-                    Reached::Here => {
+                    ReachedBy::Here => {
                         here += 1;
                         self.workers.spawn(taken);
                     }
-                    Reached::ByHelper => {
+                    ReachedBy::ByHelper => {
                         let handle = Handle::current();
                         self.workers.spawn_blocking(move || handle.block_on(taken));
                     }
@@ -127,12 +128,12 @@ impl Intake {
         }
     }
 
-    /// Handles the next worker or look that ends. If none is running, this never resolves.
+    /// Handles the next worker or look that ends. Never resolves if none is running.
     pub async fn joined(&mut self) -> Result<(), IntakeError> {
         tokio::select! {
             Some(worked) = self.workers.join_next() => {
                 let Ok(worked) = worked else {
-                    // Its claim is taken up again at the next start; nobody else waits for it.
+                    // Its claim is resumed at the next start. Nobody else waits for it.
                     journal::drop_panicked();
                     return Ok(());
                 };

@@ -1,8 +1,8 @@
-//! A folder against the records: each original where its letter says, each claim known. Only looks, so
-//! beside a running daemon too: what seems wrong is looked at once more, and what has changed meanwhile is
-//! no mistake.
+//! Compares a folder with the records: each original where its letter says, each claim known. It only reads,
+//! also while a daemon is running: what seems wrong is looked at again, and what has changed meanwhile is no
+//! mistake.
 //!
-//! What a person took off a shelf is gone, and that is a person's right.
+//! What a person took off a shelf is gone, which is their right.
 
 use std::io;
 use std::path::Path;
@@ -16,26 +16,26 @@ use crate::domain::drop::Undecided;
 use crate::domain::letter::Letter;
 use crate::outside::hot::{WAS_THERE, claimed_at, claims_at};
 use crate::outside::spool::{Spool, Ulid};
-use crate::outside::store::{Desk, Fate, Original, Place, StoreError};
+use crate::outside::store::{Desk, Fate, Original, OriginalPlace, StoreError};
 
-/// While a daemon is at work, whatever was claimed is decided within this time.
+/// While a daemon is running, every claim is decided within this time.
 const DECIDED_WITHIN: TimeDelta = TimeDelta::hours(1);
 
-/// What was looked at in a folder, and every sentence that is not true though it should be.
+/// What was checked in a folder, and every statement that is wrongly false.
 #[derive(Debug, Default)]
-pub struct Looked {
+pub struct FolderAudit {
     pub originals: usize,
     pub problems: Vec<String>,
-    /// Why it could not be looked at.
+    /// Why the folder could not be checked.
     pub away: Option<io::Error>,
 }
 
-/// Looks through what is known of a folder and what lies in its claims.
-pub fn audit(desk: &Desk, folder: &Folder, now: Time) -> Result<Looked, StoreError> {
-    let mut looked = Looked::default();
+/// Checks what is recorded of a folder and what its claims contain.
+pub fn audit(desk: &Desk, folder: &Folder, now: Time) -> Result<FolderAudit, StoreError> {
+    let mut looked = FolderAudit::default();
     let claims = match claims_at(&folder.path) {
         Ok(claims) => claims,
-        Err(error) => return Ok(Looked { away: Some(error), ..looked }),
+        Err(error) => return Ok(FolderAudit { away: Some(error), ..looked }),
     };
     let mut last: Option<Ulid> = None;
     loop {
@@ -56,12 +56,12 @@ pub fn audit(desk: &Desk, folder: &Folder, now: Time) -> Result<Looked, StoreErr
     if shared > 0 {
         looked
             .problems
-            .push(format!("folder {}: at {shared} path(s) two originals are said to lie", folder.name));
+            .push(format!("folder {}: {shared} path(s) are recorded for two originals", folder.name));
     }
     Ok(looked)
 }
 
-/// What is not so of an original, though nothing of it changes while it is looked at.
+/// What is wrong with an original, if it stays so while it is looked at.
 fn misplaced(desk: &Desk, folder: &Path, ulid: &Ulid) -> Result<Option<String>, StoreError> {
     let Some((original, letter)) = desk.original(ulid)? else { return Ok(None) };
     let claims = [ulid.as_str().to_owned(), format!("{ulid}{WAS_THERE}")];
@@ -72,44 +72,46 @@ fn misplaced(desk: &Desk, folder: &Path, ulid: &Ulid) -> Result<Option<String>, 
 }
 
 fn wrong(original: &Original, letter: Option<&Letter>, claimed: usize) -> Option<String> {
-    if original.is_due || original.place == Place::Gone {
+    if original.is_due || original.place == OriginalPlace::Gone {
         return None;
     }
     let wanted = match (&original.fate, letter) {
         (Fate::Letter(_), Some(letter)) => place::of_letter(letter),
-        // Its letter is damaged, which is reported of the letter.
+        // Its letter is damaged, which is reported for the letter.
         (Fate::Letter(_), None) => return None,
         // Approved, and about to be taken from where it was moved to.
-        (Fate::Undecided(Undecided::Accepted { .. }), _) if original.place == Place::Held => return None,
+        (Fate::Undecided(Undecided::Accepted { .. }), _) if original.place == OriginalPlace::Held => {
+            return None;
+        }
         (Fate::Undecided(undecided), _) => place::of_drop(undecided),
     };
-    let is_claimed = wanted == Place::Claim;
+    let is_claimed = wanted == OriginalPlace::Claim;
     if wanted != original.place {
         let place = original.place;
-        Some(format!("it lies in {place:?} and belongs into {wanted:?}, and nothing is owed (I16)"))
+        Some(format!("it lies in {place:?} but belongs in {wanted:?}, and no move is pending (I16)"))
     } else if is_claimed && claimed == 0 && letter.is_none() {
-        // Of a letter there is a copy in the spool, whatever a person does with the original.
+        // A letter has a copy in the spool, whatever a person does with the original.
         Some("it is not in the claims, where it should be (I13)".to_owned())
     } else if !is_claimed && claimed > 0 {
-        Some("something of it was left in the claims".to_owned())
+        Some("a part of it was left in the claims".to_owned())
     } else {
         None
     }
 }
 
-/// Claims that no record knows, though a daemon had time to decide them.
+/// Claims without a record although a daemon had time to decide them.
 fn forgotten(desk: &Desk, folder: &Path, claims: &[String], now: Time) -> Result<Vec<String>, StoreError> {
     let spool = Spool::open(&desk.home().spool())?;
     let is_worked_on = desk.is_in_use();
     let mut problems = Vec::new();
     for claim in claims {
         let Ok(ulid) = claim.trim_end_matches(WAS_THERE).parse::<Ulid>() else {
-            problems.push("something in the claims is none".to_owned());
+            problems.push("`.mailchute/claim` contains an entry that is not a claim".to_owned());
             continue;
         };
         let is_old = is_worked_on && now - ulid.time() > DECIDED_WITHIN;
         if is_old && claimed_at(folder, claim) > 0 && !spool.has(&ulid) && desk.original(&ulid)?.is_none() {
-            problems.push(format!("{ulid} was claimed at {}, and no record knows it", ulid.time()));
+            problems.push(format!("{ulid} was claimed at {} and has no record", ulid.time()));
         }
     }
     Ok(problems)

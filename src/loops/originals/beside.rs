@@ -14,8 +14,8 @@ use crate::outside::spool::sha256_of;
 use crate::outside::store::{Original, Store, StoreError};
 use crate::words::texts::{Noted, Times, note};
 
-/// What lay beside it on the shelf where it was, or was found: its text goes away, its sidecar along. It may
-/// have been moved by a run that did not come to this.
+/// Clears the shelf that an original left: its text is removed, its sidecar goes along. A run that ended may
+/// have moved it before.
 pub(super) fn leave_shelf(original: &Original, hot: &Hot, found: &Path, now_at: &Path) -> io::Result<()> {
     let recorded = original.shelved.as_deref().map(|path| Path::new(OsStr::from_bytes(path)));
     let shelves = recorded.into_iter().chain([found]);
@@ -30,7 +30,7 @@ pub(super) fn leave_shelf(original: &Original, hot: &Hot, found: &Path, now_at: 
     Ok(())
 }
 
-/// Whether beside this path lies a sidecar of an original that lay there, which would decide for a drop that is put
+/// Whether a sidecar of a former original lies beside this path, where it would decide a drop that is put
 /// there. A letter has its order already.
 pub(super) fn is_sidecar_left(original: &Original, hot: &Hot, path: &Path) -> io::Result<bool> {
     if original.fate.letter().is_some() {
@@ -44,23 +44,23 @@ pub(super) fn is_sidecar_left(original: &Original, hot: &Hot, path: &Path) -> io
     Ok(false)
 }
 
-/// The paths that a sidecar of an original may have which lies there.
+/// The paths that a sidecar of an original at this path may have.
 fn sidecars_beside(path: &Path) -> Vec<PathBuf> {
     let names = sidecars_of(path.file_name().unwrap_or_default().as_bytes());
     names.map(|name| path.with_file_name(OsStr::from_bytes(&name))).collect()
 }
 
-fn text_of(path: &Path) -> PathBuf {
+pub(super) fn text_of(path: &Path) -> PathBuf {
     let text = text_name(path.file_name().unwrap_or_default().as_bytes());
     path.with_file_name(OsStr::from_bytes(&text))
 }
 
-/// A drop that is no letter, with whom the letters go to of which its text speaks.
+/// A drop that is not a letter, with the receivers of the letters that its text names.
 pub(super) fn with_receivers<'a>(
     store: &Store,
     undecided: Option<&'a Undecided>,
 ) -> Result<Option<Cow<'a, Undecided>>, StoreError> {
-    let Some(Undecided::Refused(Refusal::Wish(Unheard::Several { letters, .. }))) = undecided else {
+    let Some(Undecided::Refused(Refusal::Unheard(Unheard::Several { letters, .. }))) = undecided else {
         return Ok(undecided.map(Cow::Borrowed));
     };
     let mut receivers = Receivers::default();
@@ -69,10 +69,10 @@ pub(super) fn with_receivers<'a>(
         receivers.0.push(letter.map(|letter| letter.order.receiver.address.name.clone()).unwrap_or_default());
     }
     let unheard = Unheard::Several { letters: letters.clone(), receivers };
-    Ok(Some(Cow::Owned(Undecided::Refused(Refusal::Wish(unheard)))))
+    Ok(Some(Cow::Owned(Undecided::Refused(Refusal::Unheard(unheard)))))
 }
 
-/// What is said of an original in the text beside it.
+/// The text beside an original.
 pub(super) fn text_for(
     original: &Original,
     folder: &Folder,
@@ -89,8 +89,8 @@ pub(super) fn text_for(
     note(folder.language, &folder.names, folder.zone, &name, &about, times)
 }
 
-/// Beside an original lies its text, written again if it is another than before or was taken away, and what
-/// else was claimed with it. Gives what the text was made of.
+/// Completes an original on its shelf: writes its text if it is new, different or missing, and moves what
+/// else was claimed with it. Returns what the text was made from.
 pub(super) fn complete(
     original: &Original,
     hot: &Hot,

@@ -13,23 +13,28 @@ use crate::domain::drop::{Kind, numbered};
 use crate::domain::letter::{LARGEST_DOCUMENT, Letter};
 use crate::outside::hot::{Content, Hot};
 use crate::outside::spool::sha256_of;
-use crate::outside::store::{Original, Place, Store};
+use crate::outside::store::{Original, OriginalPlace, Store};
 
-/// Of originals with one name so many are looked through.
+/// The maximum number of originals with one name that are searched.
 const NAMESAKES: u32 = 20;
 
-/// Whether it lies where people approve and cancel, about to be taken up.
+/// The path at which an original was last put, whether that was recorded or not: if it is at none of its places, a
+/// move that was begun has ended.
+pub(super) fn last_place(original: &Original) -> Option<PathBuf> {
+    let path = original.moving.as_deref().or(original.shelved.as_deref());
+    path.map(|path| PathBuf::from(OsStr::from_bytes(path)))
+}
+
+/// Whether it is in `Approve` or `Cancel`, about to be handled.
 pub(super) fn in_hand(original: &Original, folder: &Folder, hot: &Hot) -> bool {
-    let Some(path) = original.shelved.as_deref().map(|path| Path::new(OsStr::from_bytes(path))) else {
-        return false;
-    };
+    let Some(path) = last_place(original) else { return false };
     let Some(name) = path.file_name() else { return false };
     let places = [&folder.names.approve, &folder.names.cancel];
     places.iter().any(|place| hot.is_there(&Path::new(place).join(name)).unwrap_or(true))
 }
 
-/// Where an original is now, as a path in its folder: in its claim, where it was being moved to, or on its
-/// shelf. A path may be another's by now: a move that failed leaves its name to whoever comes first.
+/// The present path of an original in its folder: in its claim, where it was being moved to, or on its shelf.
+/// A path may belong to another original by now, because a failed move leaves its name to others.
 pub(super) fn find(store: &Store, original: &Original, hot: &Hot) -> Result<Option<PathBuf>, NotShelved> {
     if let Some(claimed) = hot.find_claimed(original.ulid.as_str(), &original.origin.name)? {
         return Ok(Some(claimed));
@@ -43,8 +48,8 @@ pub(super) fn find(store: &Store, original: &Original, hot: &Hot) -> Result<Opti
     Ok(None)
 }
 
-/// Records that were made anew, or put back, do not know where an original lies. On a shelf it is known by
-/// its name and its bytes, if no other is known to lie there.
+/// Records that were made anew, or put back, do not know where an original lies. On a shelf it is recognised
+/// by its name and bytes, if no other original is known to be there.
 pub(super) fn on_a_shelf(
     store: &Store,
     original: &Original,
@@ -54,7 +59,7 @@ pub(super) fn on_a_shelf(
     posted: Option<Time>,
 ) -> Result<Option<PathBuf>, NotShelved> {
     let Some(letter) = letter else { return Ok(None) };
-    let shelves = [Place::Sent, Place::Held, Place::Cancelled];
+    let shelves = [OriginalPlace::Sent, OriginalPlace::Held, OriginalPlace::Cancelled];
     for dir in shelves.into_iter().filter_map(|shelf| place::dir(shelf, &folder.names, folder.zone, posted)) {
         for n in 1..=NAMESAKES {
             let (name, _) = numbered(&original.origin.name, n);
@@ -77,7 +82,7 @@ pub(super) fn on_a_shelf(
 fn is_of(letter: &Letter, content: &Content) -> bool {
     match (letter.order.documents.as_slice(), content) {
         ([only], Content::Whole { bytes, .. }) => only.sha256 == sha256_of(bytes),
-        // A subfolder is known by its name.
+        // A subfolder is recognised by its name.
         (_, Content::NotAFile(Kind::Directory)) => true,
         (_, _) => false,
     }

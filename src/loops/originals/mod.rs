@@ -1,8 +1,8 @@
-//! What people see in a hot folder: originals where their letters say, each with its text beside it.
+//! What people see in a hot folder: originals where their letters say, each with its text.
 //!
-//! Our facts decide, never the folder: what can't be moved now is owed and tried again, and a letter
-//! is never posted anew because of where a file lies. A move has its intent in the store, so after a
-//! crash it is found at one of two places; found at neither, a person took it, and nothing is owed.
+//! Our facts decide, never the folder: what cannot be moved now stays pending and is tried again, and no
+//! letter is posted again because of where a file lies. A move has its intent in the store, so after a crash
+//! the file is at one of two places. If it is at neither, a person took it, and nothing is pending.
 
 mod audit;
 mod beside;
@@ -27,28 +27,28 @@ use crate::domain::drop::numbered;
 use crate::loops::folders::Registry;
 use crate::outside::hot::{Hot, MoveWithText};
 use crate::outside::journal;
-use crate::outside::store::{Dated, Fate, Original, Place, RecordError, Store, StoreError};
+use crate::outside::store::{Dated, Fate, Original, OriginalPlace, RecordError, Store, StoreError};
 use crate::words::texts::Times;
 
-pub use audit::{Looked, audit};
-use beside::{complete, is_sidecar_left, leave_shelf, text_for, with_receivers};
-use find::{find, in_hand, on_a_shelf};
+pub use audit::{FolderAudit, audit};
+use beside::{complete, is_sidecar_left, leave_shelf, text_for, text_of, with_receivers};
+use find::{find, in_hand, last_place, on_a_shelf};
 pub use tick::Shelves;
 
 const AGAIN: Backoff = Backoff::new(TimeDelta::seconds(2), LONGEST_WAIT);
 const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
-/// While its folder is away.
+/// The wait while its folder is away.
 const AWAY: TimeDelta = TimeDelta::seconds(10);
 const MOST_OF_A_NAME: u32 = 10_000;
 
-/// What is being recorded of originals that are put away: the next move's record shares its commit.
+/// Records of moved originals that are being written. The record of the next move shares their commit.
 #[derive(Default)]
 struct Placing(Vec<Recording>);
 
 type Recording = Pin<Box<dyn Future<Output = Result<(), RecordError>> + Send>>;
 
 impl Placing {
-    /// Says whether anything could be recorded.
+    /// Waits for them. Returns whether anything could be recorded.
     async fn done(&mut self) -> Result<bool, RecordError> {
         let mut written = false;
         for placed in self.0.drain(..) {
@@ -69,7 +69,7 @@ fn is_written(recorded: Result<(), RecordError>) -> Result<bool, RecordError> {
 /// Why an original could not be put away.
 #[derive(Debug, thiserror::Error)]
 enum NotShelved {
-    /// Its folder: it is tried again later.
+    /// Its folder cannot be used. It is tried again later.
     #[error(transparent)]
     Folder(#[from] io::Error),
     #[error(transparent)]
@@ -88,32 +88,34 @@ struct Put<'a> {
     clock: &'a Clock,
 }
 
-/// Where an original ended up, with what its text was made of.
+/// Where an original ended up, and what its text was made from.
 struct Shelved {
-    place: Place,
+    place: OriginalPlace,
     path: Option<PathBuf>,
     inode: Option<u64>,
     told: Option<String>,
 }
 
-/// What is to be done with an original.
+/// What must be done with an original.
 enum Plan {
-    Lay(Lay),
-    /// Its letter goes on; where it is, if it is anywhere.
+    Place(Placement),
+    /// Its letter continues. The path is where the original is, if it is anywhere.
     OutOfSight(Option<PathBuf>),
     Gone,
+    /// A move to this place ended without being recorded, and a person has moved the original on.
+    WasMoved(OriginalPlace),
 }
 
-/// Where an original is and belongs, and what is said of it there.
-struct Lay {
-    place: Place,
+/// Where an original is and belongs, and its text there.
+struct Placement {
+    place: OriginalPlace,
     here: PathBuf,
     dir: PathBuf,
     text: String,
 }
 
 impl Put<'_> {
-    /// One original; says whether anything was recorded.
+    /// Puts one original away. Returns whether anything was recorded.
     async fn away(&self, original: Original, placing: &mut Placing) -> Result<bool, RecordError> {
         let (ulid, now) = (original.ulid.clone(), self.clock.now());
         let known = self.registry.get(&original.origin.folder);
@@ -132,7 +134,7 @@ impl Put<'_> {
         is_written(recorded)
     }
 
-    /// What became of an original; says whether that was recorded already.
+    /// Records the result for an original. Returns whether it was recorded already.
     async fn record(
         &self,
         original: Original,
@@ -142,7 +144,7 @@ impl Put<'_> {
         let (ulid, folder) = (original.ulid, &original.origin.folder);
         match shelved {
             Ok(Shelved { place, path, inode, told }) => {
-                if place == Place::Gone {
+                if place == OriginalPlace::Gone {
                     journal::original_gone(folder, &ulid);
                 }
                 let path = path.map(|path| path.into_os_string().into_vec());
@@ -161,13 +163,22 @@ impl Put<'_> {
     }
 
     async fn shelve(&self, original: &Original, folder: &Folder, hot: &Hot) -> Result<Shelved, NotShelved> {
-        let Lay { place, here, dir, text } = match self.plan(original, folder, hot)? {
-            Plan::Lay(lay) => lay,
+        let Placement { place, here, dir, text } = match self.plan(original, folder, hot)? {
+            Plan::Place(lay) => lay,
             Plan::OutOfSight(here) => return Ok(out_of_sight(original, hot, here)?),
-            // Its place is kept: whoever took it may bring it back to say something.
+            // Its place is kept, because the person who took it may bring it back.
             Plan::Gone => {
-                let path = original.shelved.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
-                return Ok(Shelved { place: Place::Gone, path, inode: original.inode, told: None });
+                let path = last_place(original);
+                if let Some(path) = path.as_deref().filter(|_| original.told.is_some()) {
+                    hot.remove(&text_of(path))?;
+                }
+                return Ok(Shelved { place: OriginalPlace::Gone, path, inode: original.inode, told: None });
+            }
+            // A crash came before the move was recorded. Then a person moved it on: what they ask is found by the
+            // place at which it was.
+            Plan::WasMoved(place) => {
+                let path = last_place(original);
+                return Ok(Shelved { place, path, inode: None, told: None });
             }
         };
         let path = if here.parent() == Some(dir.as_path()) {
@@ -201,7 +212,10 @@ impl Put<'_> {
             (None, None) => return Err(io::Error::other("its letter has no facts").into()),
         };
         let here = match find(self.store, original, hot)? {
-            // What is said of it must find it by where it lay.
+            None if original.moving.is_some() && in_hand(original, folder, hot) => {
+                return Ok(Plan::WasMoved(place));
+            }
+            // A command about it must find it by its former place.
             None if in_hand(original, folder, hot) => {
                 return Err(io::Error::new(io::ErrorKind::WouldBlock, "a person is moving it").into());
             }
@@ -217,12 +231,12 @@ impl Put<'_> {
                 if self.registry.has_mistakes() {
                     text.extend([folder.language.old_rules(), "\r\n"]);
                 }
-                Plan::Lay(Lay { place, here, dir, text })
+                Plan::Place(Placement { place, here, dir, text })
             }
         })
     }
 
-    /// Moves an original to the first free name of a directory, its text with it.
+    /// Moves an original to the first free name of a directory, together with its text.
     async fn moved(
         &self,
         original: &Original,
@@ -238,7 +252,7 @@ impl Put<'_> {
                 continue;
             }
             self.store.moving(original.ulid.clone(), path.as_os_str().as_bytes().to_vec()).await?;
-            match hot.shelve_told(MoveWithText { from: here, to: &path, text: (&text, words) }) {
+            match hot.shelve_with_text(MoveWithText { from: here, to: &path, text: (&text, words) }) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.into()),
                 Ok(()) => return Ok(path),
@@ -248,14 +262,14 @@ impl Put<'_> {
     }
 }
 
-/// Whether an original can have this path, and its text that one.
+/// Whether an original can have this path, and its text the other one.
 fn is_free(original: &Original, hot: &Hot, path: &Path, text: &Path) -> io::Result<bool> {
     Ok(!hot.is_there(path)? && !hot.is_there(text)? && !is_sidecar_left(original, hot, path)?)
 }
 
-/// From a shelf back into the claims, because its letter goes on.
+/// Moves an original from a shelf back into the claims, because its letter continues.
 fn out_of_sight(original: &Original, hot: &Hot, here: Option<PathBuf>) -> io::Result<Shelved> {
-    let out = Shelved { place: Place::Claim, path: None, inode: None, told: None };
+    let out = Shelved { place: OriginalPlace::Claim, path: None, inode: None, told: None };
     let Some(here) = here else { return Ok(out) };
     let (Some(dir), Some(name)) = (here.parent(), here.file_name()) else { return Ok(out) };
     if !dir.starts_with(hot.claims_path()) {

@@ -7,45 +7,45 @@ use chrono_tz::Tz;
 use crate::base::clock::Time;
 use crate::domain::drop::Undecided;
 use crate::domain::letter::{Letter, State};
-use crate::outside::store::Place;
+use crate::outside::store::OriginalPlace;
 use crate::words::texts::Names;
 
 /// Where the original of a letter belongs.
-pub(super) fn of_letter(letter: &Letter) -> Place {
+pub(super) fn of_letter(letter: &Letter) -> OriginalPlace {
     if letter.is_on_its_way() {
         // Out of sight, so that nobody drops it again.
-        return Place::Claim;
+        return OriginalPlace::Claim;
     }
     match &letter.state {
-        State::Confirmed { .. } | State::Shipped { .. } => Place::Sent,
-        State::Cancelled { .. } | State::Withdrawn | State::Closed => Place::Cancelled,
-        // Held, or not begun, so that a person may still have another mind.
+        State::Confirmed { .. } | State::Shipped { .. } => OriginalPlace::Sent,
+        State::Cancelled { .. } | State::Withdrawn | State::Closed => OriginalPlace::Cancelled,
+        // Held, or not begun, so that a person may still change their mind.
         State::Admitted
         | State::Created { .. }
         | State::Uploaded { .. }
         | State::Confirming { .. }
         | State::Withdrawing { .. }
-        | State::Held { .. } => Place::Held,
+        | State::Held { .. } => OriginalPlace::Held,
     }
 }
 
-pub(super) fn of_drop(undecided: &Undecided) -> Place {
+pub(super) fn of_drop(undecided: &Undecided) -> OriginalPlace {
     match undecided {
-        Undecided::Refused(_) => Place::Rejected,
-        Undecided::Waits(_) => Place::Held,
-        Undecided::Cancelled => Place::Cancelled,
-        Undecided::Accepted { .. } => Place::Claim,
+        Undecided::Refused(_) => OriginalPlace::Rejected,
+        Undecided::Waits(_) => OriginalPlace::Held,
+        Undecided::Cancelled => OriginalPlace::Cancelled,
+        Undecided::Accepted { .. } => OriginalPlace::Claim,
     }
 }
 
-/// The directory of a place within the folder; none for what is out of sight.
-pub(super) fn dir(place: Place, names: &Names, zone: Tz, posted: Option<Time>) -> Option<PathBuf> {
+/// The directory of a place within the folder. `None` if it is out of sight.
+pub(super) fn dir(place: OriginalPlace, names: &Names, zone: Tz, posted: Option<Time>) -> Option<PathBuf> {
     match place {
-        Place::Claim | Place::Gone => None,
-        Place::Held => Some(PathBuf::from(&names.held)),
-        Place::Rejected => Some(PathBuf::from(&names.rejected)),
-        Place::Cancelled => Some(PathBuf::from(&names.cancelled)),
-        Place::Sent => {
+        OriginalPlace::Claim | OriginalPlace::Gone => None,
+        OriginalPlace::Held => Some(PathBuf::from(&names.held)),
+        OriginalPlace::Rejected => Some(PathBuf::from(&names.rejected)),
+        OriginalPlace::Cancelled => Some(PathBuf::from(&names.cancelled)),
+        OriginalPlace::Sent => {
             let month = posted.unwrap_or_default().with_timezone(&zone).format("%Y-%m").to_string();
             Some(PathBuf::from(&names.sent).join(month))
         }

@@ -1,5 +1,5 @@
-//! One pass over all originals that are due. Those of a folder that a helper reaches are put away on a thread of their
-//! own: its calls may take long, and no other folder waits for them.
+//! One pass over all originals that are due. Those of a folder that a helper reaches are handled on a thread
+//! of their own: its calls may take long, and no other folder waits for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ pub struct Shelves {
     beside: Arc<Beside>,
 }
 
-/// The folders whose originals are put away beside the others at this moment.
+/// The folders whose originals are being put away on threads of their own.
 #[derive(Debug, Default)]
 struct Beside {
     folders: Mutex<BTreeSet<String>>,
@@ -42,9 +42,9 @@ impl Shelves {
         Self { store, registry, clock, bells, beside: Arc::default() }
     }
 
-    /// Puts away what is due; gives when there will be more.
+    /// Puts away what is due. Returns when there will be more.
     pub async fn tick(&self) -> Result<Option<Time>, RecordError> {
-        // The same wakes those who write mails and who fetch what was sealed.
+        // The outbox and retention are woken by the same events.
         self.bells.mails.notify_one();
         self.bells.kept.notify_one();
         loop {
@@ -60,7 +60,7 @@ impl Shelves {
                 continue;
             }
             if !self.put(due).await? {
-                // The disk takes nothing at present.
+                // Nothing can be written at present.
                 return Ok(Some(now + AWAY));
             }
         }
@@ -83,7 +83,7 @@ impl Shelves {
                 let put = here.block_on(shelves.put(originals));
                 shelves.beside.lock().remove(&folder);
                 shelves.beside.changed.notify_one();
-                // If nothing can be recorded, the dispatcher reports why; the next pass tries again.
+                // If nothing can be recorded, the dispatcher reports why. The next pass tries again.
                 if matches!(put, Ok(true)) {
                     shelves.bells.originals.notify_one();
                 }
@@ -91,26 +91,26 @@ impl Shelves {
         }
     }
 
-    /// Waits until nothing is put away beside the others: for tests, whose clock stands still.
+    /// Waits until these threads are idle. For tests, whose clock stands still.
     pub async fn settled(&self) {
         while !self.beside.lock().is_empty() {
             self.beside.changed.notified().await;
         }
     }
 
-    /// Says whether anything could be recorded.
+    /// Returns whether anything could be recorded.
     async fn put(&self, due: Vec<Original>) -> Result<bool, RecordError> {
         let mut written = false;
         let (mut placing, mut fresh) = (Placing::default(), Vec::new());
         let put = Put { store: &self.store, registry: &self.registry, clock: &self.clock };
         for original in due {
             let is_fresh = original.shelved.is_none() && original.moving.is_none();
-            // What is put away may say something of the path of what lies on a shelf.
+            // Putting one away may change what is recorded of another's path.
             if !is_fresh {
-                written |= put.all_away(std::mem::take(&mut fresh), &mut placing).await?;
+                written |= put.put_all_away(std::mem::take(&mut fresh), &mut placing).await?;
                 written |= placing.done().await?;
             }
-            // What was put away meanwhile may have said something of its path.
+            // One that was put away meanwhile may have changed what is recorded of its path.
             let Some(original) = self.store.original(&original.ulid)?.filter(|original| original.is_due)
             else {
                 written = true;
@@ -122,10 +122,10 @@ impl Shelves {
             }
             fresh.push(original);
             if fresh.len() == TOGETHER {
-                written |= put.all_away(std::mem::take(&mut fresh), &mut placing).await?;
+                written |= put.put_all_away(std::mem::take(&mut fresh), &mut placing).await?;
             }
         }
-        written |= put.all_away(fresh, &mut placing).await?;
+        written |= put.put_all_away(fresh, &mut placing).await?;
         written |= placing.done().await?;
         Ok(written)
     }

@@ -1,5 +1,5 @@
-//! Several originals put away at once, as a burst has them: what is recorded of where they are about to be,
-//! and the syncs of the directories, are for all of them.
+//! Puts several originals away together, as in a burst: they share the record of their targets and the syncs
+//! of the directories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -9,31 +9,31 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::beside::complete;
-use super::{Lay, NotShelved, Placing, Plan, Put, Shelved, is_free, is_written};
+use super::{NotShelved, Placement, Placing, Plan, Put, Shelved, is_free, is_written};
 use crate::domain::drop::numbered;
 use crate::outside::hot::{Hot, MoveWithText};
 use crate::outside::store::{Original, RecordError};
 
-/// At most so many.
+/// The maximum number together.
 pub(super) const TOGETHER: usize = 32;
-/// People see them before it is recorded that they lie there, and a share may be slow.
+/// People see them before their place is recorded, and a share may be slow.
 const TOGETHER_REMOTE: usize = 4;
 
-/// One that is laid under its own name, straight from its claim.
+/// An original that is put under its own name, straight from its claim.
 struct Fresh {
     original: Original,
-    lay: Lay,
+    lay: Placement,
     path: PathBuf,
     text_name: Vec<u8>,
 }
 
 type Folders = BTreeMap<String, (Arc<Hot>, Vec<Fresh>)>;
 /// The names that are used already, by folder.
-type Taken = BTreeSet<(String, PathBuf)>;
+type TakenNames = BTreeSet<(String, PathBuf)>;
 
 impl Put<'_> {
-    /// Originals that were never laid anywhere; says whether anything was recorded.
-    pub(super) async fn all_away(
+    /// Puts away originals that were never on a shelf. Returns whether anything was recorded.
+    pub(super) async fn put_all_away(
         &self,
         originals: Vec<Original>,
         placing: &mut Placing,
@@ -48,7 +48,7 @@ impl Put<'_> {
                 fresh = rest;
             }
         }
-        // Some of them are looked for by their names.
+        // Some of them are searched by their names.
         written |= placing.done().await?;
         for original in others {
             written |= self.away(original, placing).await?;
@@ -56,24 +56,24 @@ impl Put<'_> {
         Ok(written)
     }
 
-    /// Those that can be laid together, folder by folder; whatever is not that simple is one of the others.
+    /// Sorts out, folder by folder, what can be put away together. Everything else goes to `others`.
     fn sorted(&self, originals: Vec<Original>, others: &mut Vec<Original>) -> Result<Folders, RecordError> {
-        let (mut taken, mut folders) = (Taken::new(), Folders::new());
+        let (mut taken, mut folders) = (TakenNames::new(), Folders::new());
         for original in originals {
             let known = self.registry.get(&original.origin.folder);
             let Some((folder, hot)) = known.and_then(|known| Some((known.folder, known.hot?))) else {
                 others.push(original);
                 continue;
             };
-            // What is not in its claim is searched for, which is done once.
+            // What is not in its claim needs a search, which is done in one place.
             let claimed = hot.find_claimed(original.ulid.as_str(), &original.origin.name);
             if !claimed.is_ok_and(|claimed| claimed.is_some()) {
                 others.push(original);
                 continue;
             }
             let lay = match self.plan(&original, &folder, &hot) {
-                Ok(Plan::Lay(lay)) => lay,
-                Ok(Plan::OutOfSight(_) | Plan::Gone) | Err(NotShelved::Folder(_)) => {
+                Ok(Plan::Place(lay)) => lay,
+                Ok(Plan::OutOfSight(_) | Plan::Gone | Plan::WasMoved(_)) | Err(NotShelved::Folder(_)) => {
                     others.push(original);
                     continue;
                 }
@@ -114,7 +114,7 @@ impl Put<'_> {
         let mut written = true;
         for (Fresh { original, lay, path, .. }, moved) in all.into_iter().zip(moved) {
             if moved.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
-                // Somebody took the name just now: it gets another.
+                // Somebody took the name just now, so it gets another one.
                 others.push(original);
                 continue;
             }
@@ -129,8 +129,8 @@ impl Put<'_> {
     }
 }
 
-/// Its own name in a directory, with that of its text, if both are free.
-fn free(original: &Original, dir: &Path, hot: &Hot, taken: &mut Taken) -> Option<(PathBuf, Vec<u8>)> {
+/// Its own name in a directory and the name of its text, if both are free.
+fn free(original: &Original, dir: &Path, hot: &Hot, taken: &mut TakenNames) -> Option<(PathBuf, Vec<u8>)> {
     let (name, text_name) = numbered(&original.origin.name, 1);
     let paths = [&name, &text_name].map(|name| dir.join(OsStr::from_bytes(name)));
     let names = paths.clone().map(|path| (original.origin.folder.clone(), path));

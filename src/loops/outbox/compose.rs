@@ -1,4 +1,5 @@
-//! From what is owed to what a mail says: looked up now, so that nobody is asked to do what is done.
+//! The content of e-mails from pending news. It is looked up now, so that nobody is asked to do what is done
+//! already.
 
 use std::sync::Arc;
 
@@ -14,12 +15,12 @@ use crate::domain::letter::{Certainty, Notice, Number, Reason, State};
 use crate::outside::spool::Ulid;
 use crate::outside::store::{DropNotice, EmailRow, News, OwedRow, StoreError, Tally, Waits};
 use crate::words::message::{self, Alert, DigestRow, EmailContent, EmailKind, Item, tracking_url};
-use crate::words::texts::{Language, Names, Told};
+use crate::words::texts::{AlertNews, Language, Names};
 
-/// More than that nobody reads in a mail.
+/// The maximum number of entries. Nobody reads more in an e-mail.
 const MOST_ITEMS: usize = 50;
 
-/// In what language and time a mail speaks.
+/// The language and time zone of an e-mail.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tongue {
     pub(super) language: Language,
@@ -33,7 +34,7 @@ impl Tongue {
 }
 
 impl Outbox {
-    /// What news are about, as far as it decides who hears of them.
+    /// The subject of news, as far as it decides who is told.
     pub(super) fn about<'a>(&self, news: &News, all: &'a [Arc<Folder>]) -> Result<About<'a>, StoreError> {
         Ok(match news {
             News::Letter { number, .. } => {
@@ -64,8 +65,8 @@ impl Outbox {
         })
     }
 
-    /// The folder that has this name, or had it when the letter was taken in. Until a folder whose file was renamed is
-    /// opened under its new name, its path tells.
+    /// The folder that has this name, or had it when the letter was taken in. Until a folder whose file was
+    /// renamed is opened under its new name, its path identifies it.
     fn called<'a>(&self, name: &str, all: &'a [Arc<Folder>]) -> Result<Option<&'a Folder>, StoreError> {
         let folders = || all.iter().map(AsRef::as_ref);
         if let Some(known) = self.registry.get(name) {
@@ -75,21 +76,21 @@ impl Outbox {
         Ok(recorded.and_then(|known| folders().find(|folder| folder.path.as_os_str() == known.path.as_str())))
     }
 
-    /// Whether operators know already why an account's letters don't get on.
+    /// Whether operators already know why an account's letters do not continue.
     fn is_told(&self, account: &str) -> Result<bool, StoreError> {
         let silent = Alarm::Silent(account.to_owned());
         let alarmed = self.store.alarms()?.iter().any(|raised| raised.alarm == silent);
         Ok(alarmed || self.store.paused(account)?.is_some())
     }
 
-    /// What a mail says; `None` if nothing of it is so any more.
+    /// The content of an e-mail. `None` if nothing of it is true any more.
     pub(super) fn compose(
         &self,
         kind: EmailKind,
         row: &EmailRow,
         tongue: Tongue,
     ) -> Result<Option<EmailContent>, StoreError> {
-        let told = self.store.told_by(row.id)?;
+        let told = self.store.news_of(row.id)?;
         let mut content = EmailContent { folder: row.folder.clone(), ..EmailContent::default() };
         match kind {
             EmailKind::Shipped
@@ -100,7 +101,7 @@ impl Outbox {
                 for row in &told {
                     content.items.extend(self.item(row, tongue, kind == EmailKind::Letters)?);
                 }
-                // One letter may have been owed twice.
+                // One letter may be pending twice.
                 content.items.dedup();
                 content.more = content.items.len().saturating_sub(MOST_ITEMS);
                 content.items.truncate(MOST_ITEMS);
@@ -152,7 +153,7 @@ impl Outbox {
     ) -> Result<Option<Item>, StoreError> {
         let letter = match self.store.letter(number) {
             Ok(Some(letter)) => letter,
-            // What is damaged can't be told; the start says so.
+            // A damaged letter cannot be described. The start reports it.
             Ok(None) | Err(StoreError::Damaged(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -251,12 +252,12 @@ fn digest_row(tally: Tally) -> DigestRow {
     DigestRow { folder, posted, sheets, shipped, held, rejected, cancelled }
 }
 
-/// Whether what became owed still is so.
+/// Whether news are still true.
 fn is_so(notice: Notice, state: &State) -> bool {
     match notice {
         Notice::Held => state.hold().is_some(),
         Notice::Shipped => matches!(state, State::Shipped { .. }),
-        // What is posted under other credentials can't be followed, and says so.
+        // A letter that was posted under other credentials cannot be followed, and says so.
         Notice::Stuck => {
             matches!(state, State::Confirming { .. } | State::Withdrawing { .. }) || state.is_posted()
         }
@@ -271,33 +272,35 @@ fn is_so(notice: Notice, state: &State) -> bool {
 }
 
 fn standing(raised: &Raised, tongue: Tongue) -> Alert {
-    let told = Told::Alarm { alarm: &raised.alarm, detail: &raised.detail };
+    let told = AlertNews::Alarm { alarm: &raised.alarm, detail: &raised.detail };
     said(&told, raised.since, false, tongue)
 }
 
 fn alert(row: &OwedRow, tongue: Tongue) -> Option<Alert> {
     Some(match row.news()? {
         News::AccountPaused { account, cause } => {
-            said(&Told::Paused { account: &account, cause: &cause }, row.at, false, tongue)
+            said(&AlertNews::Paused { account: &account, cause: &cause }, row.at, false, tongue)
         }
-        News::AccountWorks { account } => said(&Told::Works { account: &account }, row.at, false, tongue),
+        News::AccountWorks { account } => {
+            said(&AlertNews::Works { account: &account }, row.at, false, tongue)
+        }
         News::Alarm { alarm, detail, over } => {
             let alarm = alarm.parse().ok()?;
             let told = if over {
-                Told::Over { alarm: &alarm }
+                AlertNews::Over { alarm: &alarm }
             } else {
-                Told::Alarm { alarm: &alarm, detail: &detail }
+                AlertNews::Alarm { alarm: &alarm, detail: &detail }
             };
             said(&told, row.at, over, tongue)
         }
         News::Unwanted { recipient, code } => {
-            said(&Told::Unwanted { recipient: &recipient, code: &code }, row.at, false, tongue)
+            said(&AlertNews::Unwanted { recipient: &recipient, code: &code }, row.at, false, tongue)
         }
         News::Letter { .. } | News::Drop { .. } | News::Digest { .. } => return None,
     })
 }
 
-fn said(told: &Told<'_>, since: Time, over: bool, tongue: Tongue) -> Alert {
+fn said(told: &AlertNews<'_>, since: Time, over: bool, tongue: Tongue) -> Alert {
     let (title, said) = tongue.language.told(told);
     Alert { over, title, cause: said.cause, remedy: said.remedy, since: tongue.time(since) }
 }

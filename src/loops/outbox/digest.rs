@@ -8,7 +8,7 @@ use crate::outside::store::{RecordError, Scheduled};
 const DIGEST: &str = "digest";
 
 impl Outbox {
-    /// Owes the digest when its time has come; gives when it comes next.
+    /// Adds the digest when its time has come. Returns when it is next due.
     pub(super) async fn look_at_digest(
         &self,
         email: &Email,
@@ -22,7 +22,7 @@ impl Outbox {
             Some(known) if now >= known.due_at => {
                 self.store.owe_digest(known.last_at, now, next(now)).await?;
             }
-            // A clock that was set back must not put it off.
+            // A clock that was set back must not delay it.
             Some(known) if known.due_at <= due_at => return Ok(Some(known.due_at)),
             Some(known) => self.store.schedule(DIGEST, next(known.last_at)).await?,
             None => self.store.schedule(DIGEST, next(now)).await?,

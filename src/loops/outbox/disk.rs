@@ -1,4 +1,4 @@
-//! How much room is left where the records are.
+//! How much space is left where the records are.
 
 use rustix::fs::statvfs;
 
@@ -7,7 +7,7 @@ use crate::domain::alarm::{Alarm, is_nearly_full};
 use crate::outside::store::RecordError;
 
 impl Outbox {
-    /// Looks now and then; what is nearly full is an alarm.
+    /// Checks from time to time. A nearly full disk is an alarm.
     pub(super) async fn look_at_disk(&self) -> Result<(), RecordError> {
         let now = self.clock.now();
         {

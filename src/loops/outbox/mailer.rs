@@ -1,4 +1,4 @@
-//! A mail from its words to where it is handed in: a mail server, or a file in a directory.
+//! Hands in an e-mail: to a mail server, or as a file in a directory.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -15,45 +15,45 @@ use crate::base::clock::Time;
 use crate::config::{Email, Smtp, Transport};
 use crate::words::message::{Mailbox, Message};
 
-/// What became of a mail.
+/// The result of handing in an e-mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HandedIn {
     Sent,
-    /// This mail will never be taken for its recipient.
+    /// It will never be accepted for its recipient.
     Refused(String),
-    /// Not now; others may be.
+    /// Not now. Others may be accepted.
     Later(String),
     /// None can be handed in at present.
     Server(String),
-    /// The server would not go on with this one; perhaps with none, perhaps it has it.
+    /// The server stopped in the middle of this one: perhaps it accepts none, perhaps it has accepted it.
     Stopped(String),
 }
 
-/// A mail as it is handed in.
+/// An e-mail as it is handed in.
 pub(super) struct Envelope {
     from: Address,
     to: Address,
-    /// The name of its file, where it becomes one.
+    /// The name of its file, if it becomes one.
     name: String,
     bytes: Vec<u8>,
-    /// The same for whoever looks at the file.
+    /// The same in readable form, for people who look at the file.
     readable: String,
 }
 
-/// Hands in mails, one after the other over one connection.
+/// Hands in e-mails one after another over one connection.
 #[derive(Debug)]
 pub(super) struct Mailer {
     patience: Duration,
 }
 
-/// What is kept between two mails of one round.
+/// What is kept between two e-mails of one round.
 #[derive(Default)]
 pub(super) struct MailLine(Option<AsyncSmtpConnection>);
 
-/// Whether mails could be handed in at present, by doing all of it but that.
+/// Checks whether e-mails could be handed in, by doing everything except that.
 pub async fn reach(smtp: &Smtp) -> Result<(), String> {
     let mut connection = Server { smtp, patience: smtp::PATIENCE }.connect().await?;
-    // Whether it says good-bye is its own matter.
+    // Whether QUIT is answered does not matter.
     let _ = tokio::time::timeout(smtp::PATIENCE, connection.quit()).await;
     Ok(())
 }
@@ -90,7 +90,7 @@ impl Mailer {
 }
 
 impl MailLine {
-    /// Says goodbye.
+    /// Closes the connection in order.
     pub(super) async fn close(self) {
         if let Some(mut connection) = self.0 {
             let _ = tokio::time::timeout(Duration::from_secs(2), connection.quit()).await;
@@ -98,7 +98,8 @@ impl MailLine {
     }
 }
 
-/// Files that appear whole: the mail, and its text to be read. The same mail is the same file.
+/// Writes files that appear complete: the e-mail and its readable text. The same e-mail has the same file
+/// name.
 fn write(dir: &Path, letter: &Envelope) -> HandedIn {
     let one = |ending: &str, bytes: &[u8]| -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(dir)?;
@@ -119,7 +120,8 @@ fn write(dir: &Path, letter: &Envelope) -> HandedIn {
 }
 
 impl Envelope {
-    /// `id` names the mail for good: whoever gets it twice can tell. `None` if an address can't be used.
+    /// `id` identifies the e-mail for ever, so that a person who gets it twice can see it. `None` if an
+    /// address cannot be used.
     pub(super) fn new(
         email: &Email,
         to: &Mailbox,

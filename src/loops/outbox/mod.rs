@@ -1,8 +1,8 @@
-//! What somebody must still be told: rows of the store that become mails, each sent at least once.
+//! News for people: rows of the store become e-mails, each of which is sent at least once.
 //!
-//! News are passed on to people by the configuration of now, gather for a while, and are sent under a
-//! name that stays the same. A mail server that is away costs nothing but time; one person whom it
-//! refuses costs nobody else their mail.
+//! The current configuration decides who gets them. They are collected for a while and sent with a Message-ID
+//! that stays the same. A mail server that does not answer costs only time. A person whom it rejects costs
+//! nobody else their e-mail.
 
 mod compose;
 mod digest;
@@ -30,7 +30,7 @@ use crate::outside::spool::sha256_of;
 use crate::outside::store::{EmailEnd, EmailRow, RecordError, Store};
 use crate::words::message::{EmailKind, Mailbox};
 
-/// How often the disk is looked at.
+/// How often the disk is checked.
 const DISK_LOOK: TimeDelta = TimeDelta::minutes(1);
 
 #[derive(Debug)]
@@ -40,10 +40,10 @@ pub struct Outbox {
     clock: Clock,
     mailer: Mailer,
     in_force: Mutex<InForce>,
-    known: Mutex<Known>,
+    known: Mutex<ServerRest>,
 }
 
-/// What the configuration says, as it is now.
+/// The current configuration.
 #[derive(Debug, Clone)]
 struct InForce {
     email: Option<Arc<Email>>,
@@ -52,7 +52,7 @@ struct InForce {
 
 /// What is remembered between two rounds.
 #[derive(Debug, Default)]
-struct Known {
+struct ServerRest {
     /// How often in a row the mail server could not be used, and until when it is left alone.
     failures: u32,
     rests: Option<Time>,
@@ -71,7 +71,7 @@ impl InForce {
 }
 
 impl Outbox {
-    /// Takes the `email` of the configuration.
+    /// Takes the `email` section of the configuration.
     pub fn new(store: Arc<Store>, registry: Arc<Registry>, clock: Clock, config: &mut Config) -> Self {
         Self {
             store,
@@ -83,19 +83,19 @@ impl Outbox {
         }
     }
 
-    /// Waits no longer than this for a word of the mail server.
+    /// Sets the time limit for an answer of the mail server.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { mailer: Mailer::with_patience(patience), ..self }
     }
 
-    /// Another configuration is in force; a mail server that rests is tried at once.
+    /// Puts another configuration in force. A mail server that rests is tried immediately.
     pub fn replace(&self, config: &mut Config) {
         *locked(&self.in_force) = InForce::of(config);
         locked(&self.known).rests = None;
     }
 
-    /// Whether a configuration that was saved can't be used, and why not.
+    /// Whether a saved configuration cannot be used, and why.
     pub async fn configuration(&self, wrong: Option<String>) -> Result<(), RecordError> {
         let now = self.clock.now();
         match wrong {
@@ -104,10 +104,10 @@ impl Outbox {
         }
     }
 
-    /// Passes on and sends what is due; gives when there will be more.
+    /// Assigns and sends what is due. Returns when there will be more.
     pub async fn tick(&self) -> Result<Option<Time>, RecordError> {
         match self.round().await {
-            // The disk takes nothing at present.
+            // Nothing can be written at present.
             Err(RecordError::NotWritten(_)) => Ok(None),
             next => next,
         }
@@ -117,7 +117,7 @@ impl Outbox {
         let InForce { email, tongue } = locked(&self.in_force).clone();
         self.look_at_disk().await?;
         self.forget_folders().await?;
-        let alarms = self.store.turn_alarms(self.clock.now()).await?;
+        let alarms = self.store.report_alarms(self.clock.now()).await?;
         let digest = match &email {
             Some(email) => self.look_at_digest(email, tongue).await?,
             None => None,
@@ -130,7 +130,7 @@ impl Outbox {
         Ok([alarms, digest, mail].into_iter().flatten().min())
     }
 
-    /// Every row of news becomes mails to the people it is for; the journal has all of them.
+    /// Assigns each row of news to e-mails of the people it is for. The journal gets all of them.
     async fn pass_on(&self, email: Option<&Email>) -> Result<(), RecordError> {
         loop {
             let rows = self.store.owed()?;
@@ -182,7 +182,7 @@ impl Outbox {
         Ok(next)
     }
 
-    /// Says whether the next one can be tried.
+    /// Returns whether the next one can be tried.
     async fn send_one(
         &self,
         email: &Email,
@@ -229,7 +229,7 @@ impl Outbox {
                 end(EmailEnd::Sent).await?;
             }
             HandedIn::Stopped(code) if !tried_enough => {
-                // Another one is tried first, the next time.
+                // Another one is tried first the next time.
                 self.store.email_later(row.id, now + route::again(row.attempts), code.clone()).await?;
                 self.server_rests(&code, now);
                 return Ok(false);
@@ -271,7 +271,7 @@ impl Outbox {
     /// The same for the same news to the same person, whatever becomes of the database.
     fn name_of(&self, row: &EmailRow) -> Result<String, crate::outside::store::StoreError> {
         let keys: Vec<String> =
-            self.store.told_by(row.id)?.iter().map(crate::outside::store::OwedRow::key).collect();
+            self.store.news_of(row.id)?.iter().map(crate::outside::store::OwedRow::key).collect();
         let told = format!("{}\n{}\n{}", row.recipient, row.kind, keys.join("\n"));
         let mut name = sha256_of(told.as_bytes());
         name.truncate(32);

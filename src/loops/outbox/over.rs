@@ -1,4 +1,4 @@
-//! Alarms that nobody else ends: what they are about is no longer configured.
+//! Ends alarms that nothing else ends, because their subject is no longer configured.
 
 use super::Outbox;
 use crate::domain::alarm::Alarm;

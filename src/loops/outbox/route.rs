@@ -1,4 +1,4 @@
-//! To whom news go, as what, and by when at the latest. Pure.
+//! Who gets news, in which kind of e-mail, and by when at the latest. Pure.
 
 use chrono::TimeDelta;
 
@@ -10,19 +10,19 @@ use crate::domain::pause::Cause;
 use crate::outside::store::{Addressed, DropNotice, News};
 use crate::words::message::{EmailKind, Mailbox};
 
-/// A person who drops a hundred wrong files gets one mail.
+/// A person who drops a hundred wrong files gets one e-mail.
 const GATHER: TimeDelta = TimeDelta::seconds(30);
-/// Letters that operators must look at come in one mail.
+/// Letters that operators must look at come in one e-mail.
 const GATHER_LETTERS: TimeDelta = TimeDelta::minutes(5);
 
-/// What is known of what news are about.
+/// What is known of the subject of news.
 #[derive(Default)]
 pub(super) struct About<'a> {
-    /// The folder of the letter or the drop, if it came from one that is configured.
+    /// The folder of the letter or the drop, if it came from a configured folder.
     pub(super) folder: Option<&'a Folder>,
     /// It may have been posted, and nobody knows.
     pub(super) doubtful: bool,
-    /// Operators know already what is in its way: its account is paused, or the service silent.
+    /// Operators already know the cause: the account is paused, or the service does not answer.
     pub(super) cause_is_told: bool,
     /// The folders whose letters an account pays.
     pub(super) paid: Vec<&'a Folder>,
@@ -55,7 +55,7 @@ pub(super) fn route(news: &News, about: &About<'_>, email: &Email, now: Time) ->
         News::AccountWorks { .. } | News::Alarm { .. } => operators(email, EmailKind::Alert, now),
         News::Unwanted { recipient, .. } => {
             let mut others = operators(email, EmailKind::Alert, now);
-            // Who can't be reached can't be told that either.
+            // A person who cannot be reached cannot be told that either.
             others.retain(|addressed| addressed.recipient != *recipient);
             others
         }
@@ -103,14 +103,14 @@ fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Ad
             to(&notify.cancelled, EmailKind::Cancelled, &folder.name, now + GATHER)
         }
         Notice::Stuck | Notice::Overdue | Notice::SealedOtherwise => to_operators(),
-        // It lies in the folder, and soon it ships.
+        // The text is in the folder, and the letter ships soon.
         Notice::Confirmed => Vec::new(),
     }
 }
 
 fn operators(email: &Email, kind: EmailKind, due: Time) -> Vec<Addressed> {
     let mut all = to(&email.operators, kind, "", due);
-    // Two alerts are two mails.
+    // Two alerts are two e-mails.
     for addressed in &mut all {
         addressed.alone = kind == EmailKind::Alert;
     }
@@ -128,19 +128,19 @@ fn to(who: &[Mailbox], kind: EmailKind, folder: &str, due: Time) -> Vec<Addresse
     who.iter().map(addressed).collect()
 }
 
-/// How long a mail waits after so many attempts.
+/// How long an e-mail waits after this number of attempts.
 pub(super) fn again(attempts: u32) -> TimeDelta {
     Backoff::new(TimeDelta::minutes(1), TimeDelta::hours(1)).wait(attempts)
 }
 
 pub(super) const LONGEST_REST: TimeDelta = TimeDelta::minutes(15);
 
-/// How long a server is left alone that could not be used so often in a row.
+/// How long a server is left alone that could not be used this often in a row.
 pub(super) fn rest(failures: u32) -> TimeDelta {
     Backoff::new(TimeDelta::seconds(30), LONGEST_REST).wait(failures)
 }
 
-/// What a server refuses for now, again and again, it refuses for good after so long.
+/// A temporary refusal that lasts this long counts as final.
 pub(super) const GIVEN_UP_AFTER: TimeDelta = TimeDelta::days(5);
-/// And only if it was really tried.
+/// And only after this number of attempts.
 pub(super) const GIVEN_UP_TRIES: u32 = 8;

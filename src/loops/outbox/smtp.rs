@@ -1,7 +1,7 @@
-//! One mail over SMTP: what each refusal means depends on what was refused.
+//! One e-mail over SMTP. The meaning of a refusal depends on what was refused.
 //!
-//! TLS before anything is said, or nothing is sent. Of what a server says only its codes are kept: the
-//! rest may repeat an address.
+//! TLS is started before anything else is sent, or nothing is sent. Of the server's answers only the codes
+//! are kept: the rest may repeat an address.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -17,11 +17,11 @@ use tokio::time::timeout;
 use super::mailer::HandedIn;
 use crate::config::{Smtp, TlsStart};
 
-/// What the server has for each answer; a mail's content gets several of it.
+/// The time limit for each answer of the server. The content of an e-mail gets several times as much.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 const FOR_CONTENT: u32 = 5;
 
-/// Where mails are handed in.
+/// Where e-mails are handed in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Server<'a> {
     pub(super) smtp: &'a Smtp,
@@ -65,7 +65,7 @@ impl Server<'_> {
         let mut tls = TlsParameters::builder(self.smtp.host.clone());
         if let Some(ca) = &self.smtp.ca {
             let pem = fs_err::read(ca).map_err(|error| error.to_string())?;
-            let unusable = |_| format!("{} is no certificate in PEM", ca.display());
+            let unusable = |_| format!("{} is not a certificate in PEM", ca.display());
             tls = tls
                 .certificate_store(CertificateStore::None)
                 .add_root_certificate(Certificate::from_pem(&pem).map_err(unusable)?);
@@ -73,7 +73,7 @@ impl Server<'_> {
         tls.build_rustls().map_err(|error| format!("TLS can't be used: {}", told(&error)))
     }
 
-    /// Hands in one mail for one recipient. What the connection is good for afterwards is its own to say.
+    /// Hands in one e-mail for one recipient. The connection itself shows whether it can be used afterwards.
     pub(super) async fn hand_in(
         &self,
         connection: &mut AsyncSmtpConnection,
@@ -119,10 +119,10 @@ enum Step {
 fn verdict(step: Step, error: &Error) -> HandedIn {
     let code = told(error);
     let says = |prefix: &str| code.starts_with(prefix);
-    // The server is going away, or wants somebody else to ask: no mail's fault.
+    // The server is closing, or requires other credentials: not the fault of this e-mail.
     let server = says("421") || says("530") || says("534") || says("535") || says("538") || is_policy(&code);
     if !error.is_transient() && !error.is_permanent() {
-        // Nothing was heard. If the content was sent it may have arrived: the same again.
+        // There was no answer. If the content was sent it may have arrived, so the same e-mail is sent again.
         return if step == Step::Sender { HandedIn::Server(code) } else { HandedIn::Stopped(code) };
     }
     match step {
@@ -133,7 +133,7 @@ fn verdict(step: Step, error: &Error) -> HandedIn {
     }
 }
 
-/// An enhanced code of the group 7 is about who may send, not about who gets it: relaying is denied.
+/// An enhanced code of group 7 is about who may send, not about the recipient: relaying is denied.
 fn is_policy(code: &str) -> bool {
     code.split_once(' ')
         .is_some_and(|(_, enhanced)| enhanced.starts_with("5.7.") || enhanced.starts_with("4.7."))

@@ -1,7 +1,7 @@
-//! What is kept: sealed PDFs are fetched and laid beside their originals, and what was kept long enough
-//! is removed, which the letter's history says.
+//! What is kept: sealed PDFs are fetched and put beside their originals, and what was kept long enough is
+//! removed, which the letter's history records.
 //!
-//! First it is removed, then that is recorded: after a crash in between it is simply done once more.
+//! The removal comes first and its record second. After a crash in between it is done again.
 
 mod remove;
 mod sealed;
@@ -20,7 +20,7 @@ use crate::outside::store::{RecordError, Store};
 
 /// Nobody counts the hours of what is kept for days.
 const LOOK: TimeDelta = TimeDelta::hours(1);
-/// How far two clocks may be apart that show the same time.
+/// The maximum difference between two clocks that count as equal.
 const TOGETHER: TimeDelta = TimeDelta::minutes(10);
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct Retention {
     /// By account.
     clients: BTreeMap<String, Client>,
     looked: Mutex<Option<Time>>,
-    /// Since when both clocks agree: the time of the wall clock, and of the steady one.
+    /// The beginning of the period in which both clocks agree: by the wall clock and by the monotonic clock.
     began: Mutex<(Time, TimeDelta)>,
 }
 
@@ -48,7 +48,7 @@ impl Retention {
         Self { store, registry, spool, clock, clients, looked: Mutex::default(), began }
     }
 
-    /// Fetches and removes what is due; gives when there will be more.
+    /// Fetches and removes what is due. Returns when there will be more.
     pub async fn tick(&self) -> Result<Option<Time>, RecordError> {
         let now = self.clock.now();
         let done = async {
@@ -59,13 +59,14 @@ impl Retention {
             Ok(next)
         };
         match done.await {
-            // The disk takes nothing at present.
+            // Nothing can be written at present.
             Err(RecordError::NotWritten(_)) => Ok(None),
             next => next,
         }
     }
 
-    /// Whether it is time to remove: only once both clocks have agreed for an hour, and then once an hour.
+    /// Whether it is time to remove things: only once both clocks have agreed for an hour, and then once an
+    /// hour.
     fn begins_look(&self, now: Time) -> bool {
         let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
         match agreement(*began, (now, self.clock.steady())) {
@@ -87,10 +88,10 @@ impl Retention {
     }
 }
 
-/// Whether the wall clock and the steady clock agree about the time that went by.
+/// Whether the wall clock and the monotonic clock agree about the time that has passed.
 #[derive(Debug, PartialEq, Eq)]
 enum Agreement {
-    /// The wall clock was set: nothing is removed by it, and the hour begins anew.
+    /// The wall clock was set. Nothing is removed by it, and the hour begins anew.
     Broken,
     TooYoung,
     Proved,
@@ -119,7 +120,7 @@ mod tests {
         for (wall, steady, expected) in [
             (minutes(0), minutes(0), Agreement::TooYoung),
             (minutes(59), minutes(59), Agreement::TooYoung),
-            // Whatever the wall clock says, it is the steady clock that counts the hour.
+            // The monotonic clock counts the hour, whatever the wall clock says.
             (minutes(65), minutes(59), Agreement::TooYoung),
             (hours(1), hours(1), Agreement::Proved),
             (hours(1) - minutes(10), hours(1), Agreement::Proved),

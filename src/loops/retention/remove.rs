@@ -1,4 +1,4 @@
-//! What was kept long enough: our copies of documents, and the originals in the folders.
+//! Removes what was kept long enough: our copies of documents, and the originals in the folders.
 
 use std::ffi::OsStr;
 use std::io;
@@ -16,7 +16,7 @@ use crate::outside::hot::Hot;
 use crate::outside::journal;
 use crate::outside::store::{Original, RecordError, StoreError};
 
-/// For letters of commands, and of folders that are not configured any more.
+/// For letters of commands, and of folders that are no longer configured.
 const USUAL: Duration = Duration::from_hours(30 * 24);
 
 impl Retention {
@@ -102,7 +102,7 @@ impl Retention {
         }
     }
 
-    /// A letter whose records are damaged keeps what it has.
+    /// Nothing of a letter with damaged records is removed.
     fn readable(&self, number: Number) -> Result<Option<Letter>, StoreError> {
         match self.store.letter(number) {
             Err(StoreError::Damaged(_)) => Ok(None),
@@ -111,7 +111,7 @@ impl Retention {
     }
 }
 
-/// An original with what lies beside it. What a person put in its place, or added, stays.
+/// Removes an original with what lies beside it. What a person put in its place, or added, stays.
 fn take_away(hot: &Hot, original: &Original, letter: &Letter, sealed: &[Vec<u8>]) -> io::Result<()> {
     let Some(shelved) = &original.shelved else { return Ok(()) };
     let path = Path::new(OsStr::from_bytes(shelved));

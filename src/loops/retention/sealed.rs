@@ -1,4 +1,4 @@
-//! The PDFs as they are printed, from the service to where people see the original.
+//! Fetches PDFs as printed from the service to where people see the original.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -14,13 +14,13 @@ use crate::outside::api::Failure;
 use crate::outside::hot::{Content, Hot};
 use crate::outside::journal;
 use crate::outside::spool::sha256_of;
-use crate::outside::store::{Original, Place, RecordError, SealedRow, StoreError};
+use crate::outside::store::{Original, OriginalPlace, RecordError, SealedRow, StoreError};
 
 const AGAIN: Backoff = Backoff::new(TimeDelta::seconds(10), TimeDelta::hours(6));
 
-/// Why it did not come about.
+/// Why it failed.
 enum Failed {
-    /// It may another time.
+    /// It may succeed later.
     Later(String),
     Never(String),
     /// Nothing can be read or recorded.
@@ -66,7 +66,7 @@ impl Retention {
         }
     }
 
-    /// Where it lies then, and if it was fetched, whether it is what was uploaded.
+    /// Where it lies then, and, if it was fetched, whether it is what was uploaded.
     async fn lay_down(&self, row: &SealedRow) -> Result<(PathBuf, Option<bool>), Failed> {
         let later = |why: &str| Err(Failed::Later(why.to_owned()));
         let never = |why: &str| Err(Failed::Never(why.to_owned()));
@@ -79,7 +79,7 @@ impl Retention {
             return later("its folder is away");
         };
         let Some(target) = target(&letter, &original, row.document) else {
-            return if original.place == Place::Gone {
+            return if original.place == OriginalPlace::Gone {
                 never("a person took the original away")
             } else {
                 later("its original is on its way")
@@ -101,7 +101,7 @@ impl Retention {
         };
         let same =
             letter.order.documents.get(row.document).is_some_and(|sent| sent.sha256 == sha256_of(&bytes));
-        // It may have been laid down, and not recorded.
+        // It may have been written before, but not recorded.
         let there = hot.read_at(&target, LARGEST_DOCUMENT);
         if matches!(there, Ok(Content::Whole { bytes: there, .. }) if there == bytes) {
             return Ok((target, Some(same)));
@@ -111,23 +111,25 @@ impl Retention {
     }
 }
 
-/// Where the sealed PDF of a document belongs; none while its original lies on no shelf.
+/// The path for the sealed PDF of a document. `None` while its original is not on a shelf.
 fn target(letter: &Letter, original: &Original, document: usize) -> Option<PathBuf> {
-    let shelved =
-        original.shelved.as_deref().filter(|_| matches!(original.place, Place::Sent | Place::Cancelled))?;
+    let shelved = original
+        .shelved
+        .as_deref()
+        .filter(|_| matches!(original.place, OriginalPlace::Sent | OriginalPlace::Cancelled))?;
     let shelved = Path::new(OsStr::from_bytes(shelved));
     let name = shelved.file_name()?.as_bytes();
     let one = letter.order.documents.len() == 1 && crate::domain::drop::is_pdf(name);
     let stem = if one { &name[..name.len() - 4] } else { name };
     let ending = if one { ".sealed.pdf".to_owned() } else { format!(".{}.sealed.pdf", document + 1) };
-    // No name is longer than 255 bytes; what is cut off ends with a whole character.
+    // A name has at most 255 bytes. The cut is at the end of a character.
     let most = 240 - ending.len();
     let end =
         (0..=stem.len().min(most)).rev().find(|end| stem.get(*end).is_none_or(|byte| byte & 0xc0 != 0x80))?;
     Some(shelved.with_file_name(OsStr::from_bytes(&[&stem[..end], ending.as_bytes()].concat())))
 }
 
-/// It goes where its original went.
+/// It follows its original.
 fn moved(hot: &Hot, known: PathBuf, target: PathBuf) -> Result<PathBuf, Failed> {
     if known.parent() == target.parent() {
         return Ok(known);

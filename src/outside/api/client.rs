@@ -1,4 +1,4 @@
-//! The calls, each with what its answers mean.
+//! The calls of the API, each with the meaning of its answers.
 
 use bytes::Bytes;
 use chrono::TimeDelta;
@@ -18,16 +18,16 @@ use crate::domain::letter::{
     CancelAnswer, ConfirmAnswer, Evidence, Mail, Number, Order, ReadAnswer, Realm, file_name,
 };
 
-/// Where the service gives no time of its own, its documented ones are planned with.
+/// Used for planning where an answer has no deadline of its own: the documented default.
 const UPLOAD_WITHIN: TimeDelta = TimeDelta::minutes(5);
 const CONFIRM_WITHIN: TimeDelta = TimeDelta::minutes(30);
 const LONGEST_ID: usize = 128;
 
-/// One account at the service; all its calls share one token.
+/// One account at the service. All its calls share one token.
 #[derive(Debug)]
 pub struct Client {
     places: Places,
-    /// Whose credentials these are; part of the realm.
+    /// Identifies the owner of the credentials. Part of the realm.
     caller: String,
     tokens: Tokens,
     clock: Clock,
@@ -36,14 +36,14 @@ pub struct Client {
     meter: Meter,
 }
 
-/// A mail that was made, and where its documents go.
+/// A mail that was created, and the upload targets of its documents.
 #[derive(Debug)]
 pub struct Created {
     pub mail: Mail,
     pub targets: Vec<UploadTarget>,
 }
 
-/// A mail we ask about, and how long we have steadily known it.
+/// A mail to ask about, and how long we have known it by the monotonic clock.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownMail<'a> {
     pub mail: &'a Mail,
@@ -68,19 +68,19 @@ impl Client {
         })
     }
 
-    /// Its calls are counted there, with others'.
+    /// Its calls are counted in `meter`, together with those of others.
     #[must_use]
     pub fn counted_by(mut self, meter: &Meter) -> Self {
         self.meter = meter.clone();
         self
     }
 
-    /// Until when the token is used, if there is one and nobody is just asking for another.
+    /// The time until which the token is used. `None` if there is none, or if one is being fetched.
     pub fn token_until(&self) -> Option<Time> {
         self.tokens.until()
     }
 
-    /// One call with a token; with a new one if it is refused.
+    /// Makes a call with a token, and again with a new token if that is refused.
     async fn call(
         &self,
         name: &'static str,
@@ -110,23 +110,24 @@ impl Client {
         self.places.api(&[&["mails", mail.id.as_str()], rest].concat())
     }
 
-    /// What a token must allow; a token that allows less is a failure.
+    /// What a token must allow. A token that allows less is a failure.
     pub fn needs(&self) -> String {
         super::token::SCOPES.join(" ")
     }
 
-    /// Reads the account: whose answers we get.
+    /// Reads the account, which shows whose answers we get.
     pub async fn account(&self) -> Result<Realm, Failure> {
         let reply = self.call("account", Method::GET, self.places.api(&["account"]), None).await?;
         if reply.status != StatusCode::OK {
             return Err(verdict(&reply, self.clock.now()));
         }
-        // Its fields are not documented; an id counts if there is one, and what can't be one is no answer:
-        // letters would wait for an account that does not exist.
-        let body: Map<String, Value> = reply.json().ok_or_else(|| Failure::nonsense("it is no account"))?;
+        // The contract does not list its fields. An id is used if there is one. A value that cannot be an id
+        // is not an answer, because letters would wait for an account that does not exist.
+        let body: Map<String, Value> =
+            reply.json().ok_or_else(|| Failure::nonsense("it is not an account"))?;
         let id = body.get("id");
         if id.and_then(Value::as_str).is_some_and(|id| !is_id(id)) {
-            return Err(Failure::nonsense("its id is none"));
+            return Err(Failure::nonsense("the account id is not valid"));
         }
         let account = id.filter(|id| id.is_string() || id.is_number());
         let account = account.map(ToString::to_string).unwrap_or_default();
@@ -134,7 +135,8 @@ impl Client {
         Ok(Realm(hex::encode(Sha256::digest(parts))))
     }
 
-    /// Reads the account, and gives how far the service's clock is ahead of this machine's, if it tells.
+    /// Reads the account. Returns how far the service's clock is ahead of this machine's, if the service
+    /// sends its time.
     pub async fn clock_difference(&self) -> Result<Option<TimeDelta>, Failure> {
         let reply = self.call("account", Method::GET, self.places.api(&["account"]), None).await?;
         if reply.status != StatusCode::OK {
@@ -158,14 +160,14 @@ impl Client {
         if reply.status != StatusCode::CREATED {
             return Err(verdict_on_create(&reply, self.clock.now()));
         }
-        let made: CreatedMail = reply.json().ok_or_else(|| Failure::nonsense("it is no new mail"))?;
+        let made: CreatedMail = reply.json().ok_or_else(|| Failure::nonsense("it is not a new mail"))?;
         let ids = made.contents.iter().map(|content| &content.id).chain([&made.id]);
         let names = made.contents.iter().map(|content| &content.file_name);
         if !ids.into_iter().all(|id| is_id(id)) || !names.eq(wanted.files.iter().map(|file| &file.file_name))
         {
             return Err(Failure::nonsense("its ids or files are not those of a mail"));
         }
-        // The service's deadlines on our clock: as far off as they are by its own.
+        // The service's deadlines on our clock: as far away as they are on the service's clock.
         let ours = |theirs: Time, usual: TimeDelta| begun + reply.date.map_or(usual, |date| theirs - date);
         let targets = made.contents.iter().map(|content| content.upload.expires_at).min();
         let mail = Mail {
@@ -200,7 +202,7 @@ impl Client {
                     Ok(ReadAnswer::Found(Box::new(convert::reading(mail))))
                 }
                 Some(_) => Err(Failure::nonsense("it is about another mail")),
-                None => Err(Failure::nonsense("it is no mail")),
+                None => Err(Failure::nonsense("it is not a mail")),
             },
             (StatusCode::NOT_FOUND, Some("mail_not_found")) => {
                 Ok(ReadAnswer::NotFound(known.evidence(&reply)))
@@ -245,7 +247,7 @@ impl Client {
         match (reply.status.as_u16(), code(&reply).as_deref()) {
             (200, _) => {
                 let target: DownloadTarget =
-                    reply.json().ok_or_else(|| Failure::nonsense("it is no address"))?;
+                    reply.json().ok_or_else(|| Failure::nonsense("it is not an address"))?;
                 upload::download(&self.transfers, &self.places, &self.meter, &target).await
             }
             (409, Some("mail_not_confirmed")) => Err(Failure::Refused(
@@ -258,7 +260,7 @@ impl Client {
         }
     }
 
-    /// Lets go of the token. It expires by itself if that fails.
+    /// Revokes the token. If that fails, the token expires by itself.
     pub async fn revoke(&self) {
         self.tokens.revoke(&self.http).await;
     }
@@ -274,7 +276,7 @@ fn code(reply: &Reply) -> Option<String> {
     reply.problem().map(|said| said.code)
 }
 
-/// What may stand in a path.
+/// Whether an id may be used in a path.
 fn is_id(id: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     !id.is_empty() && id.len() <= LONGEST_ID && id.bytes().all(allowed)

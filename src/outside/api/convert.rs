@@ -1,4 +1,4 @@
-//! Between what a letter is and the words of the line.
+//! Converts between a letter and the JSON of the service.
 
 use super::wire;
 use crate::domain::address::Address;
@@ -7,7 +7,7 @@ use crate::domain::letter::{
     ShownReply, Status, file_name,
 };
 
-/// The body of the request that makes this mail, byte for byte.
+/// The body of the request that creates this mail, byte for byte.
 pub fn create_body(number: Number, order: &Order) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&create_mail(number, order))
 }
@@ -58,7 +58,7 @@ fn address(address: &Address, honorific: Option<&String>) -> wire::Address {
     wire::Address { postal_code, state, city, address1, name, honorific: honorific.cloned() }
 }
 
-/// A mail as the service shows it, in a letter's words.
+/// A mail as the service shows it, in the types of `letter`.
 pub fn reading(mail: wire::Mail) -> Reading {
     let address = |shown: Option<wire::ShownAddress>| shown.map(shown_address).unwrap_or_default();
     let shown = Shown {

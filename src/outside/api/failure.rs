@@ -1,4 +1,4 @@
-//! The verdict on every answer that is no success: decided here once, beside the error.
+//! The verdict on every answer that is not a success. It is decided here, once.
 
 use reqwest::StatusCode;
 
@@ -6,16 +6,16 @@ use super::line::{Broken, Reply};
 use crate::base::clock::Time;
 use crate::domain::letter::{AccountProblem, Trouble};
 
-/// What a failure means for whoever asked.
+/// What a failure means for the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// It may or may not have had its effect.
+    /// The request may or may not have had its effect.
     Unknown(String),
-    /// It had none, or asking again is all there is to do; at the soonest then.
+    /// The request had no effect, or can only be repeated. Not before `soonest`.
     Later { soonest: Option<Time>, why: String },
-    /// Never to be taken as it is.
+    /// The request can never be accepted as it is.
     Refused(String),
-    /// The account can't do it until somebody mends it.
+    /// The account cannot do it until somebody repairs the account.
     Account(AccountProblem),
 }
 
@@ -33,7 +33,7 @@ impl Failure {
         Self::Unknown(format!("the service's answer makes no sense: {what}"))
     }
 
-    /// What it means where nothing can be refused for good: asked about until the answer is definite.
+    /// The meaning where nothing can be refused finally: ask until the answer is definite.
     pub fn trouble(self) -> Trouble {
         match self {
             Self::Unknown(why) | Self::Refused(why) => Trouble::Unknown(why),
@@ -52,7 +52,7 @@ impl From<Broken> for Failure {
     }
 }
 
-/// An answer to a call of the API that is neither its success nor a code the call itself knows.
+/// The verdict on an answer of the API that is neither a success nor a code that the call itself handles.
 pub(super) fn verdict(reply: &Reply, now: Time) -> Failure {
     let code = reply.problem().map(|said| said.code);
     let code = code.as_deref();
@@ -81,7 +81,7 @@ pub(super) fn verdict(reply: &Reply, now: Time) -> Failure {
     }
 }
 
-/// The same for a create: what the service explains in its own words will not get better.
+/// The verdict on an answer to a create request. A refusal that the service explains is final.
 pub(super) fn verdict_on_create(reply: &Reply, now: Time) -> Failure {
     let verdict = verdict(reply, now);
     match (&verdict, reply.problem()) {

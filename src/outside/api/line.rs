@@ -1,6 +1,7 @@
-//! One exchange on the line: what was answered, within bounds, or how it broke.
+//! One exchange over HTTP: the answer, within bounds, or how the exchange failed.
 //!
-//! Nothing here knows what an answer means. Errors never show an address: some are keys.
+//! This module does not know what an answer means. Errors never show an address, because some addresses are
+//! keys.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -15,18 +16,18 @@ use super::places::Places;
 use super::wire;
 use crate::base::clock::Time;
 
-/// More than any answer of the API needs.
+/// No answer of the API needs more.
 pub(super) const LARGEST_ANSWER: usize = 1 << 20;
-/// However long the service wants us to stay away, it is asked again after this.
+/// Even if the service asks for a longer pause, it is asked again after this time.
 const LONGEST_RETRY_AFTER: TimeDelta = TimeDelta::hours(1);
 
-/// How long to wait for whom.
+/// The time limits.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
     pub connect: Duration,
-    /// A whole exchange with the API.
+    /// For a whole exchange with the API.
     pub call: Duration,
-    /// A whole upload or download.
+    /// For a whole upload or download.
     pub transfer: Duration,
 }
 
@@ -52,18 +53,18 @@ pub(super) struct Reply {
 pub(super) enum Broken {
     /// Nothing can have reached the service.
     NotSent(String),
-    /// It may have had its effect.
+    /// The request may have had its effect.
     Lost(String),
 }
 
-/// Chooses how TLS is done; before the first client is built, and once is enough.
+/// Chooses the TLS provider. Call this before the first client is built; further calls do nothing.
 pub fn install_tls() {
-    // A second time it is there already, which is as good.
+    // The second call fails because a provider is installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
-/// Trusts this machine's authorities, which are read once: a hundred files, for every client the same. New ones
-/// count after the next start.
+/// Trusts this machine's certificate authorities. They are read once and shared, because they are about a
+/// hundred files. New ones count after the next start.
 fn tls() -> Result<ClientConfig, rustls::Error> {
     static READ: OnceLock<ClientConfig> = OnceLock::new();
     if let Some(read) = READ.get() {
@@ -77,7 +78,7 @@ fn tls() -> Result<ClientConfig, rustls::Error> {
 fn builder(patience: &Patience) -> reqwest::ClientBuilder {
     let builder = match tls() {
         Ok(tls) => Client::builder().tls_backend_preconfigured(tls),
-        // Building it says why.
+        // Building the client will report why.
         Err(_) => Client::builder(),
     };
     builder
@@ -87,17 +88,17 @@ fn builder(patience: &Patience) -> reqwest::ClientBuilder {
         .user_agent(concat!("mailchute/", env!("CARGO_PKG_VERSION")))
 }
 
-/// For the service itself.
+/// A client for the service itself.
 pub(super) fn client(patience: &Patience) -> reqwest::Result<Client> {
     builder(patience).timeout(patience.call).build()
 }
 
-/// For addresses from answers: it has no token and looks nothing up in private networks.
+/// A client for addresses from answers. It has no token and resolves no private addresses.
 pub(super) fn transfers(patience: &Patience, places: &Places) -> reqwest::Result<Client> {
     builder(patience).timeout(patience.transfer).dns_resolver(places.resolver()).build()
 }
 
-/// Sends it and reads the whole answer.
+/// Sends a request and reads the whole answer.
 pub(super) async fn exchange(request: RequestBuilder, largest: usize) -> Result<Reply, Broken> {
     let mut answer = request.send().await.map_err(broken)?;
     let status = answer.status();
@@ -126,7 +127,7 @@ fn lost(error: &reqwest::Error) -> Broken {
     Broken::Lost(text.to_owned())
 }
 
-/// The innermost cause: what the system said, without any address.
+/// The innermost cause: the system's message, without an address.
 fn cause(error: &reqwest::Error) -> String {
     let mut innermost: &dyn std::error::Error = error;
     while let Some(inner) = innermost.source() {
@@ -143,7 +144,7 @@ fn http_date(text: &str) -> Option<Time> {
     DateTime::parse_from_rfc2822(text).ok().map(|time| time.with_timezone(&Utc))
 }
 
-/// Seconds, or a date to be compared with the service's own.
+/// Seconds, or a date that is compared with the service's own time.
 fn retry_after(headers: &HeaderMap, date: Option<Time>) -> Option<TimeDelta> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let wait = match text.parse::<u32>() {
@@ -158,7 +159,7 @@ impl Reply {
         serde_json::from_slice(&self.body).ok()
     }
 
-    /// The service's own word for what went wrong, and which fields or files it names.
+    /// The service's own code for the failure, and the fields or files that it names.
     pub fn problem(&self) -> Option<ProblemSaid> {
         let problem: wire::Problem = self.json()?;
         let code = if problem.code.is_empty() { problem.kind.rsplit('/').next()? } else { &problem.code };
@@ -175,7 +176,7 @@ impl Reply {
     }
 }
 
-/// A problem's code and places, without messages: those may repeat an address.
+/// The code and the places of a problem, without messages, since those may repeat an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProblemSaid {
     pub code: String,
@@ -189,7 +190,7 @@ impl std::fmt::Display for ProblemSaid {
     }
 }
 
-/// What names a field or a code, and nothing that could do harm in a terminal or a log.
+/// A text that names a field or a code, reduced to characters that are harmless in a terminal and in a log.
 pub(super) fn plain(text: &str) -> String {
     let allowed = |c: &char| c.is_ascii_alphanumeric() || "._-[]/$".contains(*c);
     text.chars().filter(allowed).take(80).collect()

@@ -1,4 +1,4 @@
-//! How often each call ended how, how long it took, and how much was uploaded: for whoever measures.
+//! Metrics of calls: how they ended, how long they took, and how much was uploaded.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::line::{Broken, Reply};
 
-/// Shared by all clients that count together.
+/// Shared by all clients that are counted together.
 #[derive(Debug, Clone, Default)]
 pub struct Meter(Arc<Mutex<Counted>>);
 
@@ -15,14 +15,14 @@ pub struct Meter(Arc<Mutex<Counted>>);
 pub struct Counted {
     /// By call and outcome.
     pub calls: BTreeMap<(&'static str, &'static str), Spans>,
-    /// Bytes of documents that were sent, whether they were taken or not.
+    /// Bytes of documents that were sent, whether accepted or not.
     pub uploaded: u64,
 }
 
 /// How long calls took.
 #[derive(Debug, Clone, Default)]
 pub struct Spans {
-    /// How many were done within each of [`Spans::BOUNDS`], and how many took longer.
+    /// The number of calls that ended within each of [`Spans::BOUNDS`], and the number that took longer.
     pub within: [u64; 8],
     pub seconds: f64,
 }

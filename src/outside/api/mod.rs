@@ -1,8 +1,8 @@
-//! The print-and-post service as a client sees it.
+//! The client of the print-and-post service.
 //!
-//! [`Client`] makes one call at a time and says what its answer means: one of the answers a letter
-//! knows, or a [`Failure`] with its verdict. It retries nothing but a refused token, and decides
-//! nothing about a letter. `wire` is the words of the line, shared with the sandbox.
+//! [`Client`] makes one call at a time and returns what its answer means: one of the answers that a letter
+//! knows, or a [`Failure`] with its verdict. It repeats a call only after a refused token, and decides
+//! nothing about a letter. `wire` is the JSON format, shared with the sandbox.
 
 mod client;
 mod convert;
@@ -26,7 +26,7 @@ pub use upload::Stored;
 
 use crate::base::secret::Secret;
 
-/// What the account's management page issued.
+/// Credentials that the account's management page issued.
 #[derive(Clone)]
 pub struct Credentials {
     pub client_id: String,

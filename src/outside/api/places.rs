@@ -1,8 +1,7 @@
-//! Where the service is, and to which other addresses anything may be sent.
+//! The addresses of the service, and which other addresses may be used.
 //!
-//! Secrets and letters go over TLS, loopback excepted. Addresses that come in answers are followed
-//! only if they are of the same safety as the service's own: none into a private network, unless the
-//! service itself is there.
+//! Secrets and letters need TLS, except on the loopback interface. An address from an answer is used only if
+//! it is as safe as the service's own: not in a private network, unless the service itself is in one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -13,11 +12,11 @@ use tokio::sync::OnceCell;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadPlace {
-    #[error("`{0}` is no address: write https://HOST/PATH")]
+    #[error("`{0}` is not an address: write https://HOST/PATH")]
     NotAnAddress(String),
-    #[error("`{0}` is not https; only a service on this very machine may be spoken to without")]
+    #[error("`{0}` is not https; only a service on this machine may be used without TLS")]
     NotSecure(String),
-    #[error("credentials don't belong into an address")]
+    #[error("an address must not contain credentials")]
     Credentials,
     #[error("it leads into a private network")]
     Private,
@@ -36,7 +35,7 @@ impl Places {
         Ok(Self { base: read(base_url)?, auth: read(auth_url)?, private: Arc::default() })
     }
 
-    /// An address of the API; every segment is data and gets encoded.
+    /// An address of the API. Every segment is data and is encoded.
     pub(super) fn api(&self, segments: &[&str]) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -57,18 +56,18 @@ impl Places {
         self.base.as_str().trim_end_matches('/')
     }
 
-    /// The issuer, as discovery must repeat it.
+    /// The issuer, which discovery must repeat.
     pub(super) fn issuer(&self) -> &str {
         self.auth.as_str().trim_end_matches('/')
     }
 
-    /// An address of the authorization server from its own discovery, if it is the same server.
+    /// An address of the authorization server from its discovery, if it is on the same server.
     pub(super) fn discovered(&self, url: &str) -> Option<Url> {
         let url = read(url).ok()?;
         (url.origin() == self.auth.origin()).then_some(url)
     }
 
-    /// An address from an answer, to upload to or download from.
+    /// An address from an answer, for an upload or a download.
     pub(super) async fn elsewhere(&self, url: &str) -> Result<Url, BadPlace> {
         let url = read(url).map_err(|bad| match bad {
             // The address is a key to the upload, so it is not repeated.
@@ -96,7 +95,7 @@ impl Places {
             .await
     }
 
-    /// Looks up names for uploads and downloads, and leaves out what is private.
+    /// Resolves names for uploads and downloads, and leaves out private addresses.
     pub(super) fn resolver(&self) -> Arc<Outside> {
         Arc::new(Outside { places: self.clone() })
     }
@@ -166,7 +165,7 @@ fn is_private_v4(address: Ipv4Addr) -> bool {
 }
 
 fn is_private_v6(address: Ipv6Addr) -> bool {
-    // What carries a version 4 address is judged by that: mapped, compatible, NAT64.
+    // Addresses that carry an IPv4 address are judged by that: mapped, compatible, NAT64.
     let segments = address.segments();
     let nat64 = segments[..6] == [0x64, 0xff9b, 0, 0, 0, 0];
     let last = Ipv4Addr::from((u32::from(segments[6]) << 16) | u32::from(segments[7]));

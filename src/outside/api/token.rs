@@ -19,26 +19,26 @@ use crate::base::secret::Secret;
 use crate::domain::letter::AccountProblem;
 
 pub(super) const SCOPES: [&str; 3] = ["account:read", "mails:read", "mails:write"];
-/// A token is renewed this long before its end, or a tenth of its life before.
+/// A token is renewed this long before its end, or a tenth of its lifetime before if that is shorter.
 const EARLY: TimeDelta = TimeDelta::minutes(1);
-/// What a token lives that does not say so.
+/// The lifetime of a token that does not state one.
 const USUAL_LIFE_SECONDS: u64 = 3600;
 
 #[derive(Debug)]
 pub(super) struct Tokens {
     credentials: Credentials,
     clock: Clock,
-    /// Held over a request, so that whoever comes meanwhile waits for its answer.
+    /// Locked during a request, so that other callers wait for its answer.
     held: Mutex<Held>,
 }
 
 #[derive(Debug, Default)]
 struct Held {
     token: Option<Token>,
-    /// How many there were.
+    /// The number of tokens fetched so far.
     generation: u64,
     endpoints: Option<Endpoints>,
-    /// The server wants id and secret as they are.
+    /// The server needs id and secret unencoded.
     raw: bool,
 }
 
@@ -67,7 +67,7 @@ impl Tokens {
         Self { credentials, clock, held: Mutex::default() }
     }
 
-    /// A token that is still good; `refused` is the generation of one that was not accepted.
+    /// A valid token. `refused` is the generation of a token that was not accepted.
     pub async fn get(
         &self,
         http: &Client,
@@ -99,7 +99,7 @@ impl Tokens {
         Ok(token)
     }
 
-    /// Until when the token is used; none while nobody has one, or it is just being fetched.
+    /// The time until which the token is used. `None` if there is no token, or one is being fetched.
     pub fn until(&self) -> Option<Time> {
         self.held.try_lock().ok()?.token.as_ref().map(|token| token.renew_at)
     }
@@ -125,7 +125,7 @@ impl Tokens {
             }
         }
         let granted: wire::Token = match reply.status {
-            StatusCode::OK => reply.json().ok_or_else(|| Failure::nonsense("it is no token"))?,
+            StatusCode::OK => reply.json().ok_or_else(|| Failure::nonsense("it is not a token"))?,
             status if status.is_client_error() && !is_temporary(status) => {
                 let error = reply.json::<OAuthError>().map(|said| plain(&said.error)).unwrap_or_default();
                 let why = format!("the token endpoint answered {} {error}", status.as_u16());
@@ -148,7 +148,7 @@ impl Tokens {
         Err(Failure::Account(AccountProblem::NotAllowed(why)))
     }
 
-    /// RFC 6749 wants id and secret form-encoded first; some servers want them as they are.
+    /// RFC 6749 requires id and secret to be form-encoded first. Some servers need them unencoded.
     fn basic(&self, raw: bool) -> HeaderValue {
         let encode = |text: &str| -> String {
             if raw { text.to_owned() } else { form_urlencoded::byte_serialize(text.as_bytes()).collect() }
@@ -161,7 +161,7 @@ impl Tokens {
         value
     }
 
-    /// Lets go of the token, there too. Not being able to is no error: it expires within the hour.
+    /// Revokes the token at the server. A failure is not an error: the token expires within the hour.
     pub async fn revoke(&self, http: &Client) {
         let mut held = self.held.lock().await;
         let (Some(token), Some(endpoints)) = (held.token.take(), &held.endpoints) else { return };
@@ -182,7 +182,7 @@ struct OAuthError {
     error: String,
 }
 
-/// Nothing of a letter was sent, so whatever breaks here had no effect on it.
+/// Requests a token. Nothing of a letter is sent, so a failure here has no effect on a letter.
 async fn ask_for_token(meter: &Meter, request: RequestBuilder) -> Result<Reply, Failure> {
     use super::line::Broken::{Lost, NotSent};
     counted(meter, "token", exchange(request, LARGEST_ANSWER)).await.map_err(|(NotSent(why) | Lost(why))| {
@@ -194,7 +194,7 @@ fn is_temporary(status: StatusCode) -> bool {
     matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
 }
 
-/// Where the server says its endpoints are; where the specification puts them if it says nothing.
+/// The endpoints from the server's discovery, or the specified ones if it has no discovery.
 async fn discover(http: &Client, places: &Places) -> Endpoints {
     let usual = Endpoints { token: places.auth("token"), revocation: places.auth("token/revocation") };
     let request = http.get(places.auth(".well-known/openid-configuration"));

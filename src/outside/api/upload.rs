@@ -1,4 +1,4 @@
-//! Documents to the upload target, and sealed PDFs back. Never with the token.
+//! Uploads documents to their targets and downloads sealed PDFs, never with the token.
 
 use bytes::Bytes;
 use reqwest::multipart::{Form, Part};
@@ -11,18 +11,18 @@ use super::places::Places;
 use super::wire::{DownloadTarget, UploadTarget};
 
 const LARGEST_XML: usize = 64 * 1024;
-/// Sealed PDFs are ours with a cover at most.
+/// A sealed PDF is our document with at most a cover page.
 const LARGEST_PDF: usize = 40_000_000;
 
-/// What became of an upload that was answered.
+/// The outcome of an upload that was answered.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Stored {
     Yes,
-    /// The target does not take it.
+    /// The target does not accept it.
     Refused(String),
 }
 
-/// Sends the received fields in their order, then the PDF, with a length and an ASCII name.
+/// Sends the received fields in their order, then the PDF, with its length and an ASCII name.
 pub(super) async fn upload(
     http: &Client,
     places: &Places,
@@ -41,7 +41,7 @@ pub(super) async fn upload(
     let part = Part::stream_with_length(pdf, length)
         .file_name(name)
         .mime_str("application/pdf")
-        .map_err(|_| Failure::Unknown("the upload can't be put together".to_owned()))?;
+        .map_err(|_| Failure::Unknown("the upload can't be built".to_owned()))?;
     meter.uploaded(length);
     let request = http.post(url).multipart(form.part("file", part));
     let reply = counted(meter, "upload", exchange(request, LARGEST_XML)).await?;
@@ -55,7 +55,7 @@ pub(super) async fn upload(
     Ok(Stored::Refused(why))
 }
 
-/// The status decides; the XML's code only explains it. Its message may repeat the form's fields.
+/// The status decides. The code in the XML only explains it. Its message may repeat the form's fields.
 fn refusal(reply: &Reply) -> String {
     let status = reply.status.as_u16();
     let code = std::str::from_utf8(&reply.body).ok().and_then(|xml| {

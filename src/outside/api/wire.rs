@@ -1,8 +1,8 @@
 //! The JSON of `docs/spec`, type by type; the one owner of that format.
 //!
-//! Shared by the client and the sandbox, so it holds no rule: what is allowed inside is the
-//! sandbox's to check and the letter's to guarantee. Words whose full list the document does not
-//! show (`color`, `duplex`, `staple`) are strings here.
+//! Client and sandbox share it, so it contains no rules: the sandbox checks what is allowed, and `letter`
+//! guarantees it. Words whose full list the contract does not show (`color`, `duplex`, `staple`) are strings
+//! here.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use indexmap::IndexMap;
@@ -25,7 +25,7 @@ pub mod timestamp {
         DateTime::<Utc>::deserialize(from)
     }
 
-    /// The same for a time that may be missing.
+    /// A time that may be missing.
     pub mod option {
         use super::{DateTime, Deserialize, Deserializer, Serializer, Utc};
 
@@ -91,12 +91,12 @@ pub struct Address {
     pub city: String,
     pub address1: String,
     pub name: String,
-    /// The receiver's only.
+    /// Present for a receiver only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub honorific: Option<String>,
 }
 
-/// Addresses are personal data, and `Debug` ends up in logs.
+/// Addresses are personal data, and `Debug` output ends up in logs.
 impl std::fmt::Debug for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Address(…)")
@@ -168,7 +168,7 @@ pub struct UploadTarget {
     pub expires_at: DateTime<Utc>,
 }
 
-/// The fields are a key to the upload; they stay out of logs.
+/// The fields are a key to the upload and must not appear in logs.
 impl std::fmt::Debug for UploadTarget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("UploadTarget").field("expires_at", &self.expires_at).finish_non_exhaustive()
@@ -197,7 +197,7 @@ pub struct Token {
     pub token_type: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_in: Option<u64>,
-    /// The scopes really granted, with spaces between; missing if they are those asked for.
+    /// The scopes that were granted, separated by spaces. Missing if they are those requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
 }

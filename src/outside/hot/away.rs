@@ -1,4 +1,4 @@
-//! Why a folder can't be worked on at present.
+//! Why a folder cannot be used at present.
 
 use std::io;
 
@@ -18,7 +18,7 @@ pub enum Away {
     #[error("its helper process ended; another one is started")]
     HelperEnded,
     #[error(
-        "a call that an earlier run of mailchute made in it has not returned yet; it is taken up when it has"
+        "a call that an earlier run of mailchute made in it has not returned yet; it is resumed when it has"
     )]
     NotLetGo,
     #[error(
@@ -39,10 +39,10 @@ pub enum Away {
     OthersCorner,
     #[error("nothing can be made or moved in it: {0}; give mailchute's user the right to write there")]
     NoRight(#[source] io::Error),
-    #[error("another mailchute works on it{}", .0.as_ref().map(|keeper| format!(", with the records in {}", keeper.state.display())).unwrap_or_default())]
+    #[error("another mailchute uses it{}", .0.as_ref().map(|keeper| format!(", with the records in {}", keeper.state.display())).unwrap_or_default())]
     Taken(Option<Keeper>),
     #[error(
-        "another mailchute works on it with a copy of these records, in {}: two would post letters twice; stop \
+        "another mailchute uses it with a copy of these records, in {}: two would post letters twice; stop \
          one of them and remove its copy, or start it once with `mailchute run --after-restore`",
         .0.state.display()
     )]
@@ -50,17 +50,17 @@ pub enum Away {
 }
 
 impl Away {
-    /// A call on a folder that is there has failed.
+    /// A call on an open folder failed.
     pub fn closed(error: io::Error) -> Self {
         Self::of(&error).unwrap_or(Self::Closed(error))
     }
 
-    /// Something could not be made or moved.
+    /// Something could not be created or moved.
     pub fn no_right(error: io::Error) -> Self {
         Self::of(&error).unwrap_or(Self::NoRight(error))
     }
 
-    /// What became of the one who called, whatever was called.
+    /// The reason if the calling helper failed, whatever was called.
     fn of(error: &io::Error) -> Option<Self> {
         let causes = [
             (io::ErrorKind::TimedOut, Self::NoAnswer),
@@ -69,13 +69,14 @@ impl Away {
         causes.into_iter().find(|(kind, _)| *kind == error.kind()).map(|(_, away)| away)
     }
 
-    /// Whether the folder was there all the time, as far as anybody knows: `trouble` is what was said of it.
+    /// Whether the folder was there all the time, as far as is known. `trouble` is what was reported about
+    /// it.
     pub fn was_there(trouble: &str) -> bool {
         [Self::NoAnswer, Self::HelperEnded, Self::NotLetGo].iter().any(|away| away.to_string() == trouble)
     }
 }
 
-/// Only what opening a folder may come to; the rest is found by intake itself.
+/// Only what opening a folder may return. The other reasons are found by intake.
 impl Wire<'_> for Away {
     fn put(&self, out: &mut Vec<u8>) {
         match self {

@@ -1,4 +1,4 @@
-//! Reading what was claimed: only if it is a file, of one name, and does not change meanwhile.
+//! Reads what was claimed: only regular files with one name that do not change meanwhile.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -13,10 +13,10 @@ use super::owner::only_the_owner_writes;
 use super::{Stat, c, kind, open_dir};
 use crate::domain::drop::Kind;
 
-/// So much is read to tell how a file begins and ends.
+/// The number of bytes read to see how a file begins and ends.
 const PART: u64 = 1024;
 
-/// What reading a drop's file came to.
+/// The result of reading a drop's file.
 #[derive(Debug)]
 pub enum Content {
     Whole {
@@ -32,7 +32,8 @@ pub enum Content {
 }
 
 impl Opened {
-    /// Reads a claimed file, if it is one and does not change meanwhile. `inside`: a claimed directory.
+    /// Reads a claimed file. It must be a regular file and must not change meanwhile. `inside` is a claimed
+    /// directory.
     pub(super) fn read(
         &self,
         claim: &str,
@@ -52,12 +53,13 @@ impl Opened {
         whole(&open_dir(&self.dir, subfolder.as_bytes())?, name, largest)
     }
 
-    /// Whether nobody but its owner could have written a claimed file, which was seen so.
+    /// Whether nobody but its owner could have written a claimed file. `seen` is its stat when it was read.
     pub(super) fn is_claim_its_owners(&self, claim: &str, name: &[u8], seen: Stat) -> io::Result<bool> {
         self.is_its_owners(&self.claim_dir(claim, false)?, name, seen)
     }
 
-    /// The same of a file in a subfolder of the folder.
+    /// Whether nobody but its owner could have written a file in a subfolder. `seen` is its stat when it was
+    /// read.
     pub(super) fn is_its_owners_in(&self, subfolder: &str, name: &[u8], seen: Stat) -> io::Result<bool> {
         self.is_its_owners(&open_dir(&self.dir, subfolder.as_bytes())?, name, seen)
     }
@@ -66,7 +68,7 @@ impl Opened {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = beneath(dir, name, flags)?;
         let stat = Stat::from(fs::fstat(&file)?);
-        // Another file, or one whose rights were changed since, says nothing of what was read.
+        // Another file, or one whose permissions changed since, proves nothing about what was read.
         let is_the_same = (stat.inode, stat.changed) == (seen.inode, seen.changed);
         Ok(is_the_same && only_the_owner_writes(&file, stat.mode, self.facts.remote))
     }
@@ -84,7 +86,7 @@ impl Opened {
         Ok((part(0)?, part(size.saturating_sub(PART))?))
     }
 
-    /// What lies before a place in a file where it was dropped.
+    /// The bytes before an offset of a file where it was dropped.
     pub(super) fn end_at(&self, name: &[u8], at: u64) -> io::Result<Vec<u8>> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = File::from(beneath(&self.dir, name, flags)?);
@@ -94,7 +96,7 @@ impl Opened {
         Ok(part)
     }
 
-    /// Reads a file where it was dropped; what is decided by that is decided again once it is claimed.
+    /// Reads a file where it was dropped. Whatever is decided by this is decided again after the claim.
     pub(super) fn peek(&self, name: &[u8], largest: u64) -> io::Result<Content> {
         whole(&self.dir, name, largest)
     }
@@ -136,7 +138,7 @@ fn beneath(dir: &OwnedFd, name: &[u8], flags: OFlags) -> rustix::io::Result<Owne
     let name = CString::new(name).map_err(|_| rustix::io::Errno::INVAL)?;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match fs::openat2(dir, &name, flags, Mode::empty(), resolve) {
-        // An old kernel or a container's filter.
+        // An old kernel, or the filter of a container.
         Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => {
             fs::openat(dir, &name, flags, Mode::empty())
         }

@@ -1,10 +1,10 @@
 //! A process that calls a file system which may never answer.
 //!
-//! A call on a dead share can't be interrupted, and a process in one can't end: not when it is stopped, not when it is
-//! killed. So such calls are made by a helper. It holds nothing of ours but the folder it has open; mailchute waits
-//! for it for a while, gives it up, ends and starts without it. What the helper was asked for may then be done or
-//! not, as after a crash. No second helper is started for a place as long as the one before has not ended, so nothing
-//! happens late.
+//! A call on a dead share cannot be interrupted, and a process in such a call cannot end, even if it is
+//! killed. So a helper makes such calls. It holds nothing of ours but the open folder. mailchute waits for it
+//! for a limited time, then gives it up, and can end and start without it. The last call may have been
+//! carried out or not, as after a crash. No second helper is started for a path before the previous one has
+//! ended, so nothing happens late.
 
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
@@ -23,9 +23,9 @@ use super::reach::answer;
 use super::wire::{Wire, malformed};
 use super::{Away, Keeper};
 
-/// The word that makes this program a helper.
+/// The argument that makes this program a helper.
 const WORD: &str = "reach-folders";
-/// No message is longer: a document, or the names in a directory.
+/// The maximum size of a message: a document, or the names in a directory.
 const LONGEST: u64 = 1 << 30;
 const OPEN: &str = "open";
 
@@ -34,7 +34,7 @@ pub fn is_helper() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| word == WORD)
 }
 
-/// What a helper does: it answers one call after another, until its parent is gone.
+/// The helper's loop: it answers one call after another until its parent has ended.
 pub fn serve() -> io::Result<()> {
     let line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut folder = None;
@@ -58,7 +58,7 @@ pub fn serve() -> io::Result<()> {
         }
         send(&line, &out)?;
     }
-    // The folder's lock is free before the parent sees the end of the line.
+    // The folder's lock is released before the parent sees the end of the stream.
     drop(folder);
     Ok(())
 }
@@ -68,7 +68,7 @@ fn send(mut line: &UnixStream, message: &[u8]) -> io::Result<()> {
     line.write_all(message)
 }
 
-/// The next message; `None` at the end of the line.
+/// The next message. `None` at the end of the stream.
 fn receive(mut line: &UnixStream) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; size_of::<u64>()];
     match line.read_exact(&mut length) {
@@ -84,10 +84,10 @@ fn receive(mut line: &UnixStream) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(message))
 }
 
-/// A helper, as its parent has it. Calls wait for one another.
+/// A helper, as its parent sees it. Calls are made one after another.
 pub(super) struct Helper {
     place: PathBuf,
-    /// `None` once it was given up.
+    /// `None` after it was given up.
     running: Mutex<Option<Running>>,
     ended: Arc<Ended>,
 }
@@ -112,7 +112,7 @@ fn ended() -> io::Error {
 }
 
 impl Helper {
-    /// Starts a helper for a place, unless the one before has not ended.
+    /// Starts a helper for a path, unless the previous one has not ended.
     pub(super) fn start(
         program: &Path,
         place: &Path,
@@ -127,13 +127,13 @@ impl Helper {
         line.set_write_timeout(Some(patience))?;
         let child = Command::new(program)
             .arg(WORD)
-            // For those who look at the list of processes.
+            // Shown in the list of processes.
             .arg(place)
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .current_dir("/")
-            // What stops mailchute from a terminal must not stop it first.
+            // A signal from the terminal must not stop the helper before mailchute.
             .process_group(0)
             .spawn()?;
         let running = Mutex::new(Some(Running { line, child }));
@@ -144,7 +144,7 @@ impl Helper {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for something and waits for the answer. A helper that does not give it in time is given up.
+    /// Sends a call and waits for its answer. A helper that does not answer in time is given up.
     pub(super) fn ask<T>(&self, name: &str, put: impl FnOnce(&mut Vec<u8>)) -> io::Result<T>
     where
         io::Result<T>: for<'a> Wire<'a>,
@@ -174,7 +174,7 @@ impl Helper {
                 if let Some(Running { mut child, .. }) = running.take() {
                     // It ends as soon as its call returns.
                     drop(child.kill());
-                    self.ended.add(Gone { place: self.place.clone(), child, line: None });
+                    self.ended.add(EndedHelper { place: self.place.clone(), child, line: None });
                 }
                 let is_late = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
                 Err(if is_late { no_answer() } else { ended() })
@@ -182,7 +182,7 @@ impl Helper {
         }
     }
 
-    /// Whether it may still be asked.
+    /// Whether it may still be called.
     pub(super) fn is_running(&self) -> bool {
         self.running().is_some()
     }
@@ -191,37 +191,37 @@ impl Helper {
 impl Drop for Helper {
     fn drop(&mut self) {
         if let Some(Running { line, child }) = self.running().take() {
-            // It hears the end of the line, and closes what it has open.
+            // The helper sees the end of the stream and closes what it has open.
             drop(line.shutdown(Shutdown::Write));
-            self.ended.add(Gone { place: self.place.clone(), child, line: Some(line) });
+            self.ended.add(EndedHelper { place: self.place.clone(), child, line: Some(line) });
         }
     }
 }
 
-/// Helpers that are not asked any more, and may not have ended.
+/// Helpers that are no longer called and may not have ended.
 #[derive(Debug, Default)]
-pub(super) struct Ended(Mutex<Vec<Gone>>);
+pub(super) struct Ended(Mutex<Vec<EndedHelper>>);
 
 #[derive(Debug)]
-struct Gone {
+struct EndedHelper {
     place: PathBuf,
     child: Child,
-    /// Closed by the helper when it has let go of its folder; `None` if it was given up.
+    /// Closed by the helper when it has released its folder. `None` if it was given up.
     line: Option<UnixStream>,
 }
 
 impl Ended {
-    fn lock(&self) -> MutexGuard<'_, Vec<Gone>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<EndedHelper>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, gone: Gone) {
+    fn add(&self, gone: EndedHelper) {
         self.lock().push(gone);
     }
 
-    /// Whether every helper of a place has ended. One that is about to end is waited for.
+    /// Whether every helper of a path has ended. Waits for one that is about to end.
     fn is_free(&self, place: &Path, patience: Duration) -> bool {
-        let has_ended = |gone: &mut Gone| !matches!(gone.child.try_wait(), Ok(None));
+        let has_ended = |gone: &mut EndedHelper| !matches!(gone.child.try_wait(), Ok(None));
         let (ours, mut others): (Vec<_>, Vec<_>) =
             std::mem::take(&mut *self.lock()).into_iter().partition(|gone| gone.place == place);
         others.retain_mut(|gone| !has_ended(gone));

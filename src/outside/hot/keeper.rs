@@ -13,26 +13,27 @@ use rustix::io::Errno;
 use super::OURS;
 
 pub(super) const LOCK: &str = "lock";
-/// A path and two short names.
+/// Enough for a path and two short names.
 const LONGEST: u64 = 8192;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keeper {
     /// The name of the records.
     pub records: String,
-    /// This run of the daemon.
+    /// The name of this run of the daemon.
     pub run: String,
     pub state: PathBuf,
-    /// The daemon's process, and the one that holds the lock: the same, or its helper. Empty if it is not known.
+    /// The daemon's process and the process that holds the lock, which is the same or its helper. Empty if
+    /// not known.
     pub daemon: String,
     pub holder: String,
 }
 
-/// What tells a process of this machine from others, also from a later one of its number: its number, and when it
-/// was started, in ticks since the machine was.
+/// Identifies a process of this machine, also against a later one with the same number: its number, and its
+/// start time in ticks since boot.
 fn process(number: &str) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-    // Behind the name, which may hold anything, the state is first.
+    // After the name, which may contain anything, comes the state.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace();
     let is_dead = fields.next()? == "Z";
@@ -40,7 +41,7 @@ fn process(number: &str) -> Option<String> {
     (!is_dead).then(|| format!("{number}:{started}"))
 }
 
-/// This process.
+/// The identity of this process.
 pub fn this_process() -> String {
     process(&std::process::id().to_string()).unwrap_or_default()
 }
@@ -51,7 +52,7 @@ fn is_alive(known: &str) -> bool {
 }
 
 impl Keeper {
-    /// Whether these are the same records, in another process.
+    /// Whether these are the same records in another process.
     pub fn is_twin_of(&self, ours: &Self) -> bool {
         !self.records.is_empty()
             && self.records == ours.records
@@ -59,7 +60,7 @@ impl Keeper {
             && !self.is_left_over()
     }
 
-    /// Whether this is only the helper of a daemon that has ended, on this machine: it ends when its call returns.
+    /// Whether this is only the helper of an ended daemon on this machine. It ends when its call returns.
     pub fn is_left_over(&self) -> bool {
         self.daemon != self.holder
             && !self.daemon.is_empty()
@@ -92,20 +93,21 @@ impl FromStr for Keeper {
     }
 }
 
-/// Writes the owner into a lock file. Without it another process is still refused, and cannot log who holds it.
+/// Writes the owner into a lock file. Without it another process is still refused, but cannot log who holds
+/// the lock.
 pub(super) fn write(lock: &mut File, keeper: &Keeper) -> io::Result<()> {
     lock.set_len(0)?;
     writeln!(lock, "{}", Keeper { holder: this_process(), ..keeper.clone() })
 }
 
-/// Returns who holds the lock, if the file names it.
+/// Who holds the lock, if the file says so.
 pub(super) fn read(lock: impl Into<File>) -> Option<Keeper> {
     let mut text = String::new();
     lock.into().take(LONGEST).read_to_string(&mut text).ok()?;
     text.parse().ok()
 }
 
-/// Who works at this moment on a folder that is not opened.
+/// Who uses a folder at this moment that is not open here.
 pub fn keeper_at(folder: &Path) -> io::Result<Option<Keeper>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let open = || {
@@ -119,7 +121,7 @@ pub fn keeper_at(folder: &Path) -> io::Result<Option<Keeper>> {
     };
     match fs::flock(&lock, FlockOperation::NonBlockingLockShared) {
         Err(Errno::WOULDBLOCK) => Ok(read(lock)),
-        // Free, or on a share that knows no locks.
+        // The lock is free, or the share has no locks.
         Ok(()) | Err(_) => Ok(None),
     }
 }
@@ -145,7 +147,7 @@ mod tests {
         }
         let earlier = "A 2 2f73".parse::<Keeper>().unwrap();
         assert!(earlier.is_twin_of(&ours) && earlier.state.as_os_str() == "/s");
-        // The helper of a daemon that has ended lives on this machine: it is no other mailchute.
+        // The helper of an ended daemon is on this machine, so it is not another mailchute.
         let (dead, here) = ("1:1".to_owned(), this_process());
         let left = |daemon: &String, holder: &String| Keeper {
             run: "2".to_owned(),
@@ -155,7 +157,7 @@ mod tests {
         };
         for (daemon, holder, is_twin) in [
             (&dead, &here, false),
-            // The daemon lives; both are of another machine; the daemon itself holds it.
+            // The daemon lives; both are on another machine; the daemon itself holds it.
             (&here, &here, true),
             (&here, &dead, true),
             (&dead, &dead, true),

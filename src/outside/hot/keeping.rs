@@ -1,4 +1,4 @@
-//! Laying down what did not come from people, and removing what was kept long enough.
+//! Writes files that did not come from people, and removes what was kept long enough.
 
 use std::ffi::OsStr;
 use std::io::{self, Write as _};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 
 use super::content::whole;
-use super::corner::open_ours;
+use super::marker::open_ours;
 use super::moves::rename_new;
 use super::opened::{Opened, list};
 use super::{Content, Stat, c, kind, open_dir};
@@ -19,7 +19,7 @@ use crate::outside::spool::sha256_of;
 const MOST_OF_A_NAME: u32 = 1000;
 
 impl Opened {
-    /// Writes a file that appears whole, under the first free name; nothing is ever replaced.
+    /// Writes a file that appears complete, under the first free name. Nothing is ever replaced.
     pub(super) fn write_new(&self, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
         let (dir, name) = self.parent(path, true)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
@@ -47,7 +47,7 @@ impl Opened {
         whole(&dir, &name, largest)
     }
 
-    /// Removes a file, or a directory of files, as far as it has one of these hashes; the rest stays.
+    /// Removes a file, or the files of a directory, if its hash is one of these. Everything else stays.
     pub(super) fn remove_tree(&self, path: &Path, largest: u64, hashes: &[&str]) -> io::Result<()> {
         let (dir, name) = self.parent(path, false)?;
         let stat = match fs::statat(&dir, c(&name)?, AtFlags::SYMLINK_NOFOLLOW) {
@@ -69,7 +69,7 @@ impl Opened {
             }
         }
         match fs::unlinkat(&dir, c(&name)?, AtFlags::REMOVEDIR) {
-            // Something in it is a person's.
+            // It contains something that belongs to a person.
             Ok(()) | Err(rustix::io::Errno::NOTEMPTY | rustix::io::Errno::NOENT) => Ok(fs::fsync(&dir)?),
             Err(error) => Err(error.into()),
         }

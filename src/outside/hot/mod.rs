@@ -1,16 +1,16 @@
-//! A hot folder as a place on a disk: what lies in it, taken into the claims, read, and moved about.
+//! A hot folder as a place on a disk: what lies in it is claimed, read and moved.
 //!
-//! Everything goes by handles of directories that were opened once, beneath them and without following
-//! links, so no name leads out of the folder. A rename never replaces anything. Nothing is ever
-//! unlinked that has no durable successor. A file system that is not local is called by a helper process,
-//! because a call on it may never return.
+//! Everything uses handles of directories that were opened once, beneath them and without following links, so
+//! no name leads out of the folder. A rename never replaces anything. Nothing is unlinked before its
+//! successor is durable. A file system that is not local is called by a helper process, because a call on it
+//! may never return.
 
 mod away;
 mod content;
-mod corner;
 mod helper;
 mod keeper;
 mod keeping;
+mod marker;
 mod moves;
 mod opened;
 mod operations;
@@ -30,10 +30,10 @@ use std::time::Duration;
 
 pub use away::Away;
 pub use content::Content;
-pub use corner::{claimed_at, claims_at};
 use helper::Helper;
 pub use helper::{is_helper, serve};
 pub use keeper::{Keeper, this_process};
+pub use marker::{claimed_at, claims_at};
 use opened::{FolderFacts, Opened};
 pub use order::{CLAIMING, MOVING, MoveStep};
 pub use reach::Reach;
@@ -44,32 +44,32 @@ pub use shelves::MoveWithText;
 
 use crate::domain::drop::Kind;
 
-/// How long a call on a file system that is not local is waited for.
+/// How long a call on a file system that is not local may take.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 const OURS: &str = ".mailchute";
 const CLAIM: &str = "claim";
-/// The end of a claim's name, if it holds what lay in the folder before its drops counted.
+/// The end of the name of a claim that holds something which lay in the folder before its drops counted.
 pub const WAS_THERE: &str = ".there";
 
-/// A hot folder that is open.
+/// An open hot folder.
 #[derive(Debug)]
 pub struct Hot {
     pub path: PathBuf,
     facts: FolderFacts,
-    way: Way,
+    way: Caller,
 }
 
-/// Who calls the file system.
+/// The process that calls the file system.
 #[derive(Debug)]
-enum Way {
+enum Caller {
     /// This process.
     Here(Opened),
-    /// A process of its own, because a call may never return.
+    /// A helper process, because a call may never return.
     Helper(Helper),
 }
 
-/// A name in a directory and what it is.
+/// A name in a directory, and what it is.
 #[derive(Debug, Clone)]
 pub struct SeenEntry {
     pub name: Vec<u8>,
@@ -86,7 +86,7 @@ fn open_dir(at: impl AsFd, name: &[u8]) -> io::Result<OwnedFd> {
     Ok(fs::openat(at, c(name)?, flags, Mode::empty())?)
 }
 
-/// What a file system says of a file; times in nanoseconds.
+/// A file's stat. Times are in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
     pub inode: u64,
@@ -95,7 +95,7 @@ pub struct Stat {
     pub owner: u32,
     pub size: u64,
     pub modified: i64,
-    /// When it was last written, moved, or given other rights.
+    /// When it was last written, moved, or given other permissions.
     pub changed: i64,
 }
 
@@ -114,7 +114,7 @@ impl From<fs::Stat> for Stat {
     }
 }
 
-/// What stands there instead of a file.
+/// What is there if it is not a regular file.
 pub fn kind(stat: &Stat) -> Option<Kind> {
     match FileType::from_raw_mode(stat.mode) {
         FileType::RegularFile => None,
@@ -127,44 +127,44 @@ pub fn kind(stat: &Stat) -> Option<Kind> {
 }
 
 impl Hot {
-    /// Opens a folder in this process and makes our corner in it; `known`: it was enabled before, so the corner
-    /// must be there.
+    /// Opens a folder in this process and creates our directory in it. `known` says that the folder was
+    /// enabled before, so our directory must exist.
     pub fn open(path: &Path, known: bool, keeper: &Keeper) -> Result<Self, Away> {
         let opened = Opened::open(path, known, keeper)?;
-        Ok(Self { path: path.to_owned(), facts: opened.facts, way: Way::Here(opened) })
+        Ok(Self { path: path.to_owned(), facts: opened.facts, way: Caller::Here(opened) })
     }
 
     /// A folder that a helper has opened.
     fn by(helper: Helper, path: &Path, facts: FolderFacts) -> Self {
-        Self { path: path.to_owned(), facts, way: Way::Helper(helper) }
+        Self { path: path.to_owned(), facts, way: Caller::Helper(helper) }
     }
 
-    /// The same of a folder that is not opened.
+    /// Whether a folder that is not open is on a file system that is not local.
     pub fn is_remote_at(path: &Path) -> bool {
         fs::statfs(path).is_ok_and(|disk| opened::is_remote(disk.f_type))
     }
 
-    /// Whether other machines can write here without our hearing of it.
+    /// Whether other machines can write here without the kernel's notice.
     pub fn is_remote(&self) -> bool {
         self.facts.remote
     }
 
-    /// Whether a lock keeps others from working here.
+    /// Whether a lock keeps other processes from using the folder.
     pub fn is_locked(&self) -> bool {
         self.facts.is_locked
     }
 
-    /// What time it was when it was opened, by the file system's own clock, in nanoseconds.
+    /// The file system's time when the folder was opened, in nanoseconds.
     pub fn opened_at(&self) -> i64 {
         self.facts.opened_at
     }
 
     /// Whether a call may take as long as [`PATIENCE`], so that others must not wait for it.
     pub fn is_apart(&self) -> bool {
-        matches!(self.way, Way::Helper(_))
+        matches!(self.way, Caller::Helper(_))
     }
 
-    /// Where the claims are, as a path in the folder.
+    /// The path of the claims within the folder.
     pub fn claims_path(&self) -> PathBuf {
         moves::claims_path()
     }

@@ -1,4 +1,4 @@
-//! Moving things in a hot folder: into the claims and back.
+//! Moves things into the claims and back.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
@@ -15,8 +15,8 @@ use super::{CLAIM, CLAIMING, MOVING, MoveStep, OURS, SeenEntry, WAS_THERE, c, ki
 use crate::domain::drop::{Kind, pdf_of};
 
 impl Opened {
-    /// Takes things out of people's reach under a claim's name: from the folder itself, or from a
-    /// subfolder of it. Once this returns they are there for good.
+    /// Moves things from the folder itself, or from a subfolder, into a claim, where people cannot reach
+    /// them. The move is durable when this returns.
     pub(super) fn claim(&self, claim: &str, subfolder: Option<&str>, names: &[&[u8]]) -> io::Result<()> {
         let place = self.claim_dir(claim, true)?;
         let from = match subfolder {
@@ -27,7 +27,7 @@ impl Opened {
         self.go(&CLAIMING, &from, &place, subfolder.is_none(), &rename)
     }
 
-    /// Moves things, in the steps of an order.
+    /// Moves things in the steps of an order.
     pub(super) fn go(
         &self,
         order: &[MoveStep],
@@ -41,7 +41,7 @@ impl Opened {
                 MoveStep::SyncClaims => self.sync_claims()?,
                 MoveStep::Rename => rename()?,
                 MoveStep::SyncTo => fs::fsync(to)?,
-                // Others take things out of the folder itself at the same time.
+                // Other threads take things out of the folder itself at the same time.
                 MoveStep::SyncFrom if from_folder => self.sync_folder()?,
                 MoveStep::SyncFrom => fs::fsync(from)?,
             }
@@ -49,9 +49,10 @@ impl Opened {
         Ok(())
     }
 
-    /// What a run that was killed has moved lasts, where it is now before where it was: if anything is claimed, or was
-    /// about to be moved to these paths, whatever is on the shelves, in their order, at these paths, and in the claims.
-    pub(super) fn make_last(&self, moved: &[&Path], shelves: &[&str]) -> io::Result<()> {
+    /// Makes the moves of a killed run durable, the new place before the old one. If anything is claimed, or
+    /// was about to be moved to these paths, it syncs the shelves in their order, these paths, and the
+    /// claims.
+    pub(super) fn make_moves_durable(&self, moved: &[&Path], shelves: &[&str]) -> io::Result<()> {
         let claims = self.claims()?;
         if claims.is_empty() && moved.is_empty() {
             return Ok(());
@@ -60,7 +61,7 @@ impl Opened {
         for shelf in shelves {
             let inside = match self.list(Some(shelf)) {
                 Ok(inside) => inside.into_iter().filter(|seen| kind(&seen.stat) == Some(Kind::Directory)),
-                // It is made later.
+                // It is created later.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
@@ -79,19 +80,19 @@ impl Opened {
         for claim in &claims {
             fs::fsync(&self.claim_dir(claim, false)?)?;
         }
-        // A claim that is over has its end there.
+        // The end of a claim is recorded there.
         fs::fsync(&self.claims)?;
         Ok(fs::fsync(&self.dir)?)
     }
 
-    /// Takes something back into a claim from a directory of the folder, under a name that must be free there.
+    /// Moves something from a directory of the folder back into a claim. The name must be free there.
     pub(super) fn claim_from(&self, claim: &str, dir: &Path, name: &[u8], to: &[u8]) -> io::Result<()> {
         let place = self.claim_dir(claim, true)?;
         let (from, _) = self.parent(&dir.join("x"), false)?;
         self.go(&CLAIMING, &from, &place, false, &|| rename_new(&from, name, &place, to))
     }
 
-    /// Gives what is claimed the name it was dropped with.
+    /// Gives a claimed thing the name under which it was dropped.
     pub(super) fn rename_claimed(&self, claim: &str, name: &[u8], to: &[u8]) -> io::Result<()> {
         if name == to {
             return Ok(());
@@ -101,11 +102,11 @@ impl Opened {
         Ok(fs::fsync(&place)?)
     }
 
-    /// The path of what was claimed under a name, by the claim's ULID, whatever its ending.
+    /// The path of what was claimed under a name, by the claim's ULID, with any ending.
     pub(super) fn find_claimed(&self, ulid: &str, name: &[u8]) -> io::Result<Option<PathBuf>> {
         for claim in self.claims_of(ulid)? {
             let held = self.claimed(&claim)?;
-            // On a shelf it may have got another name.
+            // On a shelf it may have another name.
             let other = || held.iter().find(|seen| pdf_of(&seen.name).is_none());
             if let Some(seen) = held.iter().find(|seen| seen.name == name).or_else(other) {
                 return Ok(Some(claims_path().join(claim).join(OsStr::from_bytes(&seen.name))));
@@ -135,7 +136,7 @@ impl Opened {
         Ok(fs::fsync(&self.claims)?)
     }
 
-    /// What a claim holds; nothing, if it is not there.
+    /// The content of a claim. Empty if it does not exist.
     pub(super) fn claimed(&self, claim: &str) -> io::Result<Vec<SeenEntry>> {
         match self.claim_dir(claim, false) {
             Ok(dir) => seen(fs::Dir::new(dir)?),
@@ -144,12 +145,12 @@ impl Opened {
         }
     }
 
-    /// What a claimed directory holds.
+    /// The content of a claimed directory.
     pub(super) fn claimed_inside(&self, claim: &str, name: &[u8]) -> io::Result<Vec<SeenEntry>> {
         list(&open_dir(self.claim_dir(claim, false)?, name)?)
     }
 
-    /// Removes a claim that holds nothing any more.
+    /// Removes an empty claim.
     pub(super) fn unclaim(&self, claim: &str) -> io::Result<()> {
         match fs::unlinkat(&self.claims, claim, AtFlags::REMOVEDIR) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
@@ -157,13 +158,13 @@ impl Opened {
         }
     }
 
-    /// Puts something back from a claim into the folder itself.
+    /// Moves something from a claim back into the folder itself.
     pub(super) fn put_back(&self, claim: &str, name: &[u8]) -> io::Result<()> {
         let from = self.claim_dir(claim, false)?;
         self.go(&MOVING, &from, &self.dir, false, &|| rename_new(&from, name, &self.dir, name))
     }
 
-    /// The directory of a path within the folder, and its last part.
+    /// The directory of a path within the folder, and the path's last part.
     pub(super) fn parent(&self, path: &Path, make: bool) -> io::Result<(OwnedFd, Vec<u8>)> {
         let mut parts: Vec<&[u8]> = path.iter().map(OsStrExt::as_bytes).collect();
         let name = parts.pop().ok_or_else(|| io::Error::other("a path without a name"))?;
@@ -180,8 +181,8 @@ impl Opened {
         Ok((dir, name.to_vec()))
     }
 
-    /// Makes the subfolders people see.
-    pub(super) fn furnish(&self, names: &[&str]) -> io::Result<()> {
+    /// Creates the subfolders that people see.
+    pub(super) fn make_shelves(&self, names: &[&str]) -> io::Result<()> {
         for name in names {
             drop(self.parent(&Path::new(name).join("x"), true)?);
         }
@@ -189,17 +190,17 @@ impl Opened {
     }
 }
 
-/// Where the claims are, as a path in the folder.
+/// The path of the claims within the folder.
 pub(super) fn claims_path() -> PathBuf {
     Path::new(OURS).join(CLAIM)
 }
 
-/// A directory for people, which lasts once this returns; another may have made it meanwhile.
+/// Creates a durable directory for people. Another process may create it at the same time.
 fn make_dir(at: &OwnedFd, name: &[u8]) -> io::Result<()> {
     let rights = Mode::RWXU | Mode::RWXG | Mode::ROTH | Mode::XOTH;
     match fs::mkdirat(at, c(name)?, rights) {
         Ok(()) => {
-            // What can't be given, the doctor finds.
+            // What cannot be set is reported by `doctor`.
             drop(give_shelf(at, open_dir(at, name)?));
             Ok(fs::fsync(at)?)
         }
@@ -208,12 +209,12 @@ fn make_dir(at: &OwnedFd, name: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Renames, and never replaces anything. A rename over a network may report an error and have worked.
+/// Renames without replacing anything. A rename over a network may report an error although it worked.
 pub(super) fn rename_new(from: &OwnedFd, name: &[u8], to: &OwnedFd, as_name: &[u8]) -> io::Result<()> {
     let (name, as_name) = (c(name)?, c(as_name)?);
     let there = |dir: &OwnedFd, name: &CString| fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
     let renamed = match fs::renameat_with(from, &name, to, &as_name, RenameFlags::NOREPLACE) {
-        // Not every network filesystem knows the flag.
+        // Not every network file system supports the flag.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) if !there(to, &as_name) => {
             fs::renameat(from, &name, to, &as_name)
         }

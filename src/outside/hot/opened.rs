@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use rustix::fs::{self, AtFlags, CWD, FlockOperation, Mode, OFlags};
 
-use super::{Away, CLAIM, Keeper, OURS, SeenEntry, Stat, corner, keeper, kind, open_dir};
+use super::{Away, CLAIM, Keeper, OURS, SeenEntry, Stat, keeper, kind, marker, open_dir};
 use crate::base::sync::Syncs;
 use crate::domain::drop::Kind;
 use crate::outside::disk::not_local;
@@ -23,7 +23,7 @@ pub(super) struct Opened {
     pub(super) facts: FolderFacts,
     claims_syncs: Syncs,
     folder_syncs: Syncs,
-    /// Held as long as the folder is ours.
+    /// Held for as long as the folder is ours.
     _lock: File,
 }
 
@@ -32,11 +32,11 @@ pub(super) struct Opened {
 pub(super) struct FolderFacts {
     pub(super) remote: bool,
     pub(super) is_locked: bool,
-    /// What time it was when it was opened, by the file system's own clock.
+    /// The file system's time when the folder was opened.
     pub(super) opened_at: i64,
 }
 
-/// Opens or makes a directory that only we can look into.
+/// Opens or creates a directory that only we can read.
 pub(super) fn our_dir(at: impl AsFd, name: &str) -> io::Result<OwnedFd> {
     match fs::mkdirat(at.as_fd(), name, Mode::RWXU) {
         Ok(()) | Err(rustix::io::Errno::EXIST) => open_dir(at, name.as_bytes()),
@@ -44,7 +44,7 @@ pub(super) fn our_dir(at: impl AsFd, name: &str) -> io::Result<OwnedFd> {
     }
 }
 
-/// An inode's number is given again when its file is gone, so when it was made is said as well.
+/// Inode and birth time, because the number of an inode is used again once its file is gone.
 pub(super) fn directory(metadata: &Metadata) -> io::Result<String> {
     let born = match metadata.created() {
         Ok(born) => born.duration_since(UNIX_EPOCH).map_or(0, |born| born.as_nanos()),
@@ -54,7 +54,7 @@ pub(super) fn directory(metadata: &Metadata) -> io::Result<String> {
     Ok(format!("{} {born}", metadata.ino()))
 }
 
-/// Whether other machines may write there without the kernel's hearing of it.
+/// Whether other machines may write there without the kernel's notice.
 pub(super) fn is_remote(kind: fs::FsWord) -> bool {
     #[expect(clippy::cast_sign_loss, reason = "a magic number; its sign differs by machine")]
     let kind = kind as u64;
@@ -62,8 +62,8 @@ pub(super) fn is_remote(kind: fs::FsWord) -> bool {
 }
 
 impl Opened {
-    /// Opens a folder and makes our corner in it; `known`: it was enabled before, so the corner must be
-    /// there.
+    /// Opens a folder and creates our directory in it. `known` says that the folder was enabled before, so
+    /// our directory must exist.
     pub(super) fn open(path: &Path, known: bool, keeper: &Keeper) -> Result<Self, Away> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let dir = fs::openat(CWD, path, flags, Mode::empty()).map_err(|error| Away::Closed(error.into()))?;
@@ -71,7 +71,7 @@ impl Opened {
             return Err(Away::NotOurs);
         }
         let ours = our_dir(&dir, OURS).map_err(Away::NoRight)?;
-        let opened_at = match corner::is_ours_alone(&ours) {
+        let opened_at = match marker::is_ours_alone(&ours) {
             Ok((true, now)) => now,
             Ok((false, _)) => return Err(Away::OthersCorner),
             Err(error) => return Err(Away::NoRight(error)),
@@ -79,7 +79,7 @@ impl Opened {
         let claims = our_dir(&ours, CLAIM).map_err(Away::NoRight)?;
         let flags = OFlags::RDWR | OFlags::CREATE;
         let lock =
-            corner::open_ours(&ours, keeper::LOCK, flags, Mode::RUSR | Mode::WUSR).map_err(Away::NoRight)?;
+            marker::open_ours(&ours, keeper::LOCK, flags, Mode::RUSR | Mode::WUSR).map_err(Away::NoRight)?;
         let is_locked = match fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => true,
             Err(rustix::io::Errno::WOULDBLOCK) => {
@@ -89,7 +89,7 @@ impl Opened {
                     other => Away::Taken(other),
                 });
             }
-            // Some shares know no locks; a claim has one winner all the same.
+            // Some shares have no locks. A claim still has only one winner.
             Err(_) => false,
         };
         let mut lock = lock;
@@ -111,7 +111,7 @@ impl Opened {
         })
     }
 
-    /// What tells its directory from another; nothing where that may be another at each mount.
+    /// The identity of the directory. `None` where it may differ after each mount.
     pub(super) fn directory(&self) -> io::Result<Option<String>> {
         if self.facts.remote {
             Ok(None)
@@ -136,7 +136,7 @@ impl Opened {
         Ok(ours && (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino))
     }
 
-    /// Everything in the folder itself, or in a subfolder of it.
+    /// The content of the folder itself, or of a subfolder.
     pub(super) fn list(&self, subfolder: Option<&str>) -> io::Result<Vec<SeenEntry>> {
         match subfolder {
             None => list(&self.dir),
@@ -148,7 +148,13 @@ impl Opened {
         }
     }
 
-    /// What lies in a directory of the folder, one level deep.
+    /// The content of a directory at a path in the folder.
+    pub(super) fn list_at(&self, path: &Path) -> io::Result<Vec<SeenEntry>> {
+        let (dir, name) = self.parent(path, false)?;
+        list(&open_dir(&dir, &name)?)
+    }
+
+    /// The content of a directory of the folder, one level deep.
     pub(super) fn inside(&self, name: &[u8]) -> io::Result<Vec<SeenEntry>> {
         list(&open_dir(&self.dir, name)?)
     }
@@ -180,7 +186,7 @@ pub(super) fn seen(mut dir: fs::Dir) -> io::Result<Vec<SeenEntry>> {
             continue;
         }
         let at = dir.fd()?;
-        // If it is gone by now, or can't be looked at, it keeps no other waiting.
+        // An entry that is gone by now, or cannot be read, must not hold up the others.
         if let Ok(stat) = fs::statat(at, &name, AtFlags::SYMLINK_NOFOLLOW) {
             let readable = fs::accessat(at, &name, fs::Access::READ_OK, AtFlags::EACCESS).is_ok();
             found.push(SeenEntry { name: name.into_bytes(), stat: Stat::from(stat), readable });

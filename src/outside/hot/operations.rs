@@ -1,14 +1,14 @@
-//! Everything that can be done in an open folder, one line each: this process does it, or the folder's helper.
+//! Everything that can be done in an open folder, one line each. This process or the folder's helper does it.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::opened::Opened;
 use super::wire::{Wire, malformed, put_all, take_all};
-use super::{Content, Hot, MoveWithText, SeenEntry, Stat, Way};
+use super::{Caller, Content, Hot, MoveWithText, SeenEntry, Stat};
 
-/// For each line a method of [`Hot`], and what the helper does when it is asked for it by name. Lists come last, behind
-/// a semicolon, as slices.
+/// Makes a method of [`Hot`] from each line, and what the helper does when it is called by that name. Lists
+/// come last, after a semicolon, as slices.
 macro_rules! operations {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(; $($list:ident: $item:ty),+)?) -> $answer:ty;)*) => {
         impl Hot {
@@ -16,8 +16,8 @@ macro_rules! operations {
                 $(#[$doc])*
                 pub fn $name(&self, $($arg: $type,)* $($($list: &[$item]),+)?) -> io::Result<$answer> {
                     match &self.way {
-                        Way::Here(opened) => opened.$name($($arg,)* $($($list),+)?),
-                        Way::Helper(helper) => helper.ask(stringify!($name), |_to| {
+                        Caller::Here(opened) => opened.$name($($arg,)* $($($list),+)?),
+                        Caller::Helper(helper) => helper.ask(stringify!($name), |_to| {
                             $($arg.put(_to);)*
                             $($(put_all($list, _to);)+)?
                         }),
@@ -26,7 +26,7 @@ macro_rules! operations {
             )*
         }
 
-        /// What the helper does with a folder it has open; the answer goes into `out`.
+        /// What the helper does with its open folder. The answer goes into `out`.
         pub(super) fn perform(opened: &Opened, name: &str, _from: &mut &[u8], out: &mut Vec<u8>) -> io::Result<()> {
             match name {
                 $(stringify!($name) => {
@@ -42,88 +42,94 @@ macro_rules! operations {
 }
 
 operations! {
-    /// What tells its directory from another; nothing where that may be another at each mount.
+    /// The identity of the directory. `None` where it may differ after each mount.
     fn directory() -> Option<String>;
     /// Whether the path still leads to the directory that was opened.
     fn is_still_there() -> bool;
-    /// The folder's id.
+    /// The text of the folder's marker.
     fn marker() -> Option<String>;
-    /// Writes the marker anew; gives its file system's time. What comes after this is younger, unless that file
-    /// system's clock goes in steps too long to wait for.
+    /// Writes a new marker. Returns its time by the file system's clock. Whatever comes later is younger,
+    /// unless that clock's steps are too long to wait for.
     fn mark(id: &str) -> i64;
-    /// How far records were when they were worked with here; what is no text says nothing.
+    /// The highest fact number seen here for each set of records. Content that is not text counts as nothing.
     fn epoch() -> Option<String>;
     fn keep_epoch(epoch: &str) -> ();
-    /// Makes the moves of a run that was killed durable, where each thing is now before where it was: if anything is
-    /// claimed, or was about to be moved to these paths, whatever is on the shelves, in their order, at these paths,
-    /// and in the claims.
-    fn make_last(; moved: &Path, shelves: &str) -> ();
-    /// Makes the subfolders people see.
-    fn furnish(; names: &str) -> ();
-    /// Gives shelves that are there the rights they should have, as far as they are ours to give.
+    /// Makes the moves of a killed run durable, the new place before the old one. If anything is claimed, or
+    /// was about to be moved to these paths, it syncs the shelves in their order, these paths, and the
+    /// claims.
+    fn make_moves_durable(; moved: &Path, shelves: &str) -> ();
+    /// Creates the subfolders that people see.
+    fn make_shelves(; names: &str) -> ();
+    /// Gives existing shelves the permissions they should have, as far as we may.
     fn share(; names: &str) -> ();
 
-    /// Everything in the folder itself, or in a subfolder of it.
+    /// The content of the folder itself, or of a subfolder.
     fn list(subfolder: Option<&str>) -> Vec<SeenEntry>;
-    /// What lies in a directory of the folder, one level deep.
+    /// The content of a directory at a path in the folder.
+    fn list_at(path: &Path) -> Vec<SeenEntry>;
+    /// The content of a directory of the folder, one level deep.
     fn inside(name: &[u8]) -> Vec<SeenEntry>;
-    /// Whether there is a directory of this name in the folder.
+    /// Whether the folder has a directory of this name.
     fn is_directory(name: &str) -> bool;
     fn is_there(path: &Path) -> bool;
     /// The inode of what lies at a path, if anything does.
     fn inode_of(path: &Path) -> Option<u64>;
     /// The beginning and the end of a file where it was dropped.
     fn ends(name: &[u8]) -> (Vec<u8>, Vec<u8>);
-    /// What lies before a place in a file where it was dropped.
+    /// The bytes before an offset of a file where it was dropped.
     fn end_at(name: &[u8], at: u64) -> Vec<u8>;
-    /// Reads a file where it was dropped; what is decided by that is decided again once it is claimed.
+    /// Reads a file where it was dropped. Whatever is decided by this is decided again after the claim.
     fn peek(name: &[u8], largest: u64) -> Content;
     /// Reads a file in a subfolder of the folder.
     fn peek_in(subfolder: &str, name: &[u8], largest: u64) -> Content;
     /// Reads a file at a path in the folder.
     fn read_at(path: &Path, largest: u64) -> Content;
-    /// Whether nobody but its owner could have written a file in a subfolder of the folder, which was seen so.
+    /// Whether nobody but its owner could have written a file in a subfolder. `seen` is its stat when it was
+    /// read.
     fn is_its_owners_in(subfolder: &str, name: &[u8], seen: Stat) -> bool;
 
     fn claims() -> Vec<String>;
-    /// Takes things out of people's reach under a claim's name: from the folder itself, or from a subfolder of it.
-    /// Once this returns they are there for good.
+    /// Moves things from the folder itself, or from a subfolder, into a claim, where people cannot reach
+    /// them. The move is durable when this returns.
     fn claim(claim: &str, subfolder: Option<&str>; names: &[u8]) -> ();
-    /// Takes something back into a claim from a directory of the folder, under a name that must be free there.
+    /// Moves something from a directory of the folder back into a claim. The name must be free there.
     fn claim_from(claim: &str, dir: &Path, name: &[u8], to: &[u8]) -> ();
-    /// What a claim holds; nothing, if it is not there.
+    /// The content of a claim. Empty if it does not exist.
     fn claimed(claim: &str) -> Vec<SeenEntry>;
-    /// What a claimed directory holds.
+    /// The content of a claimed directory.
     fn claimed_inside(claim: &str, name: &[u8]) -> Vec<SeenEntry>;
-    /// The path of what was claimed under a name, by the claim's ULID, whatever its ending.
+    /// The path of what was claimed under a name, by the claim's ULID, with any ending.
     fn find_claimed(ulid: &str, name: &[u8]) -> Option<PathBuf>;
-    /// Reads a claimed file, if it is one and does not change meanwhile. `inside`: a claimed directory.
+    /// Reads a claimed file. It must be a regular file and must not change meanwhile. `inside` is a claimed
+    /// directory.
     fn read(claim: &str, inside: Option<&[u8]>, name: &[u8], largest: u64) -> Content;
-    /// Whether nobody but its owner could have written a claimed file, which was seen so.
+    /// Whether nobody but its owner could have written a claimed file. `seen` is its stat when it was read.
     fn is_claim_its_owners(claim: &str, name: &[u8], seen: Stat) -> bool;
-    /// Gives what is claimed the name it was dropped with.
+    /// Gives a claimed thing the name under which it was dropped.
     fn rename_claimed(claim: &str, name: &[u8], to: &[u8]) -> ();
     fn rename_claim(from: &str, to: &str) -> ();
-    /// Puts something back from a claim into the folder itself.
+    /// Moves something from a claim back into the folder itself.
     fn put_back(claim: &str, name: &[u8]) -> ();
-    /// Removes a claim that holds nothing any more.
+    /// Removes an empty claim.
     fn unclaim(claim: &str) -> ();
 
-    /// Moves something between the folder's own directories; `to` must be free. Directories on the way are made.
-    /// Both ends are durable once this returns.
+    /// Moves something between the folder's own directories. `to` must be free. Missing directories are
+    /// created. Both ends are durable when this returns.
     fn shelve(from: &Path, to: &Path) -> ();
-    /// The same, with a text beside it, in the same directory: one sync is for both.
-    fn shelve_told(one: MoveWithText<'_>) -> ();
-    /// The same with several that lie in claims, in the same order: a directory is synced once for all of them.
+    /// Moves something together with a text beside it. Both are in the same directory, so one sync is enough.
+    fn shelve_with_text(one: MoveWithText<'_>) -> ();
+    /// Moves several things out of claims, in their order, each with a text. Each directory is synced once
+    /// for all of them.
     fn shelve_all(; all: MoveWithText<'_>) -> Vec<io::Result<()>>;
-    /// What is left in a claim (a sidecar) is laid beside its original, named after it, and the claim is over.
+    /// Moves what is left in a claim (a sidecar) beside its original, under the original's name, and ends the
+    /// claim.
     fn shelve_rest(ulid: &str, original: &Path) -> ();
-    /// Writes a text where people read it: the old one or the new one is there, never half of one.
+    /// Writes a text for people. They see the old one or the new one, never a part.
     fn write_text(path: &Path, text: &str) -> ();
-    /// Writes a file that appears whole, under the first free name; nothing is ever replaced.
+    /// Writes a file that appears complete, under the first free name. Nothing is ever replaced.
     fn write_new(path: &Path, bytes: &[u8]) -> PathBuf;
-    /// Removes a file for good; it need not be there.
+    /// Removes a file durably. It need not exist.
     fn remove(path: &Path) -> ();
-    /// Removes a file, or a directory of files, as far as it has one of these hashes; the rest stays.
+    /// Removes a file, or the files of a directory, if its hash is one of these. Everything else stays.
     fn remove_tree(path: &Path, largest: u64; hashes: &str) -> ();
 }

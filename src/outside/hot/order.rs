@@ -1,20 +1,20 @@
-//! In which order a thing is moved and its move made to last. Pure.
+//! The order of the steps that move a thing and make the move durable. Pure.
 
 /// One step of a move between two directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MoveStep {
-    /// The directory of the claims lasts, and so the place that was made in it.
+    /// Makes the directory of the claims durable, and with it the claim created in it.
     SyncClaims,
     Rename,
-    /// Where it is now lasts.
+    /// Makes the new place durable.
     SyncTo,
-    /// Where it was lasts, without it.
+    /// Makes the old place durable, without the thing.
     SyncFrom,
 }
 
-/// The place lasts before anything is in it, and what is in it before its old name is forgotten.
+/// The claim is durable before anything is in it, and its content before its old name is removed.
 pub const CLAIMING: [MoveStep; 4] =
     [MoveStep::SyncClaims, MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom];
 
-/// Between directories that last already.
+/// A move between directories that are already durable.
 pub const MOVING: [MoveStep; 3] = [MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom];

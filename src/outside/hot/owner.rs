@@ -6,23 +6,24 @@ use rustix::fs;
 use rustix::io::Errno;
 
 const OTHERS_WRITE: u32 = 0o022;
-/// Lists of rights that the mode does not show: POSIX lists show in the mode's group, whose bits are their mask.
+/// Access lists that the mode does not show. POSIX lists show in the mode's group bits, which are their mask.
 const LISTS_BESIDE_THE_MODE: [&str; 4] =
     ["system.nfs4_acl", "system.cifs_acl", "system.smb3_acl", "system.richacl"];
 const POSIX_LIST: &str = "system.posix_acl_access";
 
-/// What a file system says of a list of rights.
+/// What a file system reports about an access list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum List {
-    /// It has none, or one whose mask the mode shows.
+    /// There is none, or its mask shows in the mode.
     InTheMode,
     Beside,
-    /// The file system knows no lists.
+    /// The file system has no access lists.
     Unknown,
     NotReadable,
 }
 
-/// Pure. On a share the rights are the server's, and a list that it does not show may give more than the mode.
+/// Pure. On a share the server's permissions count, and a list that is not shown may allow more than the
+/// mode.
 fn is_evidence(mode: u32, list: List, is_remote: bool) -> bool {
     let by_list = match list {
         List::InTheMode => true,

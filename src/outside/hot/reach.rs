@@ -1,6 +1,6 @@
-//! How places are reached: by this process, or by a helper where a call may never return.
+//! How folders are reached: by this process, or by a helper where a call may never return.
 //!
-//! Which of the two is decided by the list of mounts, so that no file system need be asked.
+//! The list of mounts decides which, so no file system is asked.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use super::helper::{Ended, Helper};
 use super::wire::{Wire, malformed};
-use super::{Away, Hot, Keeper, PATIENCE, Stat, corner, keeper};
+use super::{Away, Hot, Keeper, PATIENCE, Stat, keeper, marker};
 use crate::outside::disk::Mounts;
 
-/// How often, and how far apart, it is tried again to open what another helper has.
+/// How often the opening of a folder is repeated that another helper holds, and the pause between.
 const LETS_GO: u32 = 10;
 const A_MOMENT: Duration = Duration::from_millis(50);
-/// How long the list of mounts counts: it is asked for each drop.
+/// How long the list of mounts is used. It is needed for each drop.
 const FRESH: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Reach {
     /// The mounts, and when they were read.
     mounts: Mutex<Option<(Instant, Arc<Mounts>)>>,
     ended: Arc<Ended>,
-    /// For questions about what is not open, one for each mount.
+    /// Helpers for questions about folders that are not open, one for each mount.
     askers: Mutex<BTreeMap<PathBuf, Arc<Helper>>>,
 }
 
@@ -44,19 +44,19 @@ impl Reach {
         }
     }
 
-    /// Waits no longer than this for a file system.
+    /// Sets the time limit for a call on a file system.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Calls every file system by a helper: for tests.
+    /// Uses a helper for every file system: for tests.
     #[must_use]
     pub fn always_apart(self) -> Self {
         Self { is_always_apart: true, ..self }
     }
 
-    /// Whether a call on what lies at this path may never return.
+    /// Whether a call on this path may never return.
     pub fn is_apart(&self, path: &Path) -> bool {
         self.is_always_apart || self.mounts().resolve(&absolute(path)).1
     }
@@ -73,12 +73,12 @@ impl Reach {
         }
     }
 
-    /// The same of any of several.
+    /// Whether a call on any of these paths may never return.
     pub fn is_any_apart<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) -> bool {
         paths.into_iter().any(|path| self.is_apart(path))
     }
 
-    /// Whether calls on all of them return.
+    /// Whether calls on all of these paths return.
     pub fn all_answer<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) -> bool {
         let hangs = |path: &Path| self.stat(path).is_err_and(|error| error.kind() == io::ErrorKind::TimedOut);
         !paths.into_iter().any(|path| self.is_apart(path) && hangs(path))
@@ -97,7 +97,7 @@ impl Reach {
         Ok(Hot::by(helper, path, facts))
     }
 
-    /// Who works at this moment on a folder that is not opened, but for helpers that are about to end.
+    /// Who uses a folder at this moment that is not open here. Helpers that are about to end do not count.
     pub fn twin_at(&self, path: &Path, ours: &Keeper) -> io::Result<Option<Keeper>> {
         let is_twin =
             |found: &io::Result<Option<Keeper>>| matches!(found, Ok(Some(other)) if other.is_twin_of(ours));
@@ -120,8 +120,8 @@ impl Reach {
     }
 }
 
-/// Tries again for a moment what found a folder taken: the helper of a run that was killed lets go of it as soon as
-/// its call returns.
+/// Repeats for a moment an attempt that found a folder taken: the helper of a killed run releases it as soon
+/// as its call returns.
 fn let_go<T>(mut attempt: impl FnMut() -> T, is_taken: impl Fn(&T) -> bool) -> T {
     let mut left = LETS_GO;
     loop {
@@ -134,7 +134,7 @@ fn let_go<T>(mut attempt: impl FnMut() -> T, is_taken: impl Fn(&T) -> bool) -> T
     }
 }
 
-/// For each line a method of [`Reach`], and what the helper does when it is asked for it by name.
+/// Makes a method of [`Reach`] from each line, and what the helper does when it is called by that name.
 macro_rules! questions {
     ($($(#[$doc:meta])* fn $name:ident(path: &Path) -> $answer:ty = $here:path;)*) => {
         impl Reach {
@@ -150,7 +150,7 @@ macro_rules! questions {
             )*
         }
 
-        /// What a helper answers that has no folder open; the answer goes into `out`.
+        /// What a helper without an open folder answers. The answer goes into `out`.
         pub(super) fn answer(name: &str, from: &mut &[u8], out: &mut Vec<u8>) -> io::Result<()> {
             match name {
                 $(stringify!($name) => $here(Wire::take(from)?).put(out),)*
@@ -162,22 +162,22 @@ macro_rules! questions {
 }
 
 questions! {
-    /// The marker of a folder that is not opened, and what tells its directory from another.
-    fn marker_at(path: &Path) -> Option<(String, String)> = corner::marker_at;
-    /// How far records were when they were worked with in a folder that is not opened.
-    fn epoch_at(path: &Path) -> Option<String> = corner::epoch_at;
-    /// Who works at this moment on a folder that is not opened.
+    /// The marker of a folder that is not open, and the identity of its directory.
+    fn marker_at(path: &Path) -> Option<(String, String)> = marker::marker_at;
+    /// The highest fact numbers in a folder that is not open.
+    fn epoch_at(path: &Path) -> Option<String> = marker::epoch_at;
+    /// Who uses a folder at this moment that is not open here.
     fn keeper_at(path: &Path) -> Option<Keeper> = keeper::keeper_at;
-    /// The names of the claims of a folder that is not opened.
-    fn claims_at(path: &Path) -> Vec<String> = corner::claims_at;
+    /// The names of the claims in a folder that is not open.
+    fn claims_at(path: &Path) -> Vec<String> = marker::claims_at;
     /// Whether there is a directory with something in it.
     fn holds_something(path: &Path) -> bool = holds_something;
-    /// What a file looks like, wherever links lead.
+    /// The stat of a file, with links followed.
     fn stat(path: &Path) -> Stat = stat;
     fn read(path: &Path) -> Vec<u8> = read;
 }
 
-/// A helper works in another directory.
+/// A helper has another working directory.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

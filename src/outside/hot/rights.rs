@@ -1,5 +1,5 @@
-//! Who may read and write what is made in a folder: the folder's group as in the folder itself, others never more.
-//! A service's umask and group would keep people out of shelves and texts that are there for them.
+//! The permissions of what we create in a folder: the folder's group gets what it has in the folder, others
+//! never more. A service's umask and group would lock people out of their shelves and texts.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -14,11 +14,11 @@ use super::opened::Opened;
 const SET_GROUP: u32 = 0o2000;
 const LIST: &str = "system.posix_acl_access";
 const LIST_OF_NEW: &str = "system.posix_acl_default";
-/// A list of rights is shorter.
+/// The maximum size of an access list.
 const LONGEST_LIST: usize = 4096;
 
-/// A shelf: the group looks and moves, and writes where it may write in the folder; nobody is kept from moving what
-/// is another's.
+/// The mode of a shelf: the group may list and move, and may write if it may write in the folder. Nobody is
+/// kept from moving another person's file.
 fn of_shelf(folder: u32) -> u32 {
     0o750 | (folder & 0o020) | (folder & 0o007) | (folder & SET_GROUP)
 }
@@ -28,17 +28,17 @@ fn of_text(folder: u32) -> u32 {
     0o640 | (folder & 0o020) | (folder & 0o004)
 }
 
-/// Gives a directory that was made in `parent` the rights of a shelf.
+/// Gives a directory that was created in `parent` the permissions of a shelf.
 pub(super) fn give_shelf(parent: impl AsFd, shelf: impl AsFd) -> io::Result<()> {
     let folder = fs::fstat(&parent)?;
     give(shelf, &folder, of_shelf(folder.st_mode))
 }
 
-/// Gives a text the rights that it has beside an original. What can't be given stays as it is; the doctor finds it.
+/// Gives a text the permissions it should have beside an original. `doctor` reports what cannot be set.
 pub(super) fn give_text(folder: impl AsFd, text: impl AsFd) {
     let Ok(stat) = fs::fstat(&folder) else { return };
     let mut list = [0; LONGEST_LIST];
-    // A shelf has inherited the list for what is made in it; a text is made elsewhere.
+    // A shelf has inherited the default list for its content. A text is created elsewhere.
     if let Ok(length) = fs::fgetxattr(&folder, LIST_OF_NEW, &mut list) {
         let _ = fs::fsetxattr(&text, LIST, &list[..length], XattrFlags::empty());
     }
@@ -64,7 +64,7 @@ fn is_shared(folder: &Stat, shelf: &Stat) -> bool {
 }
 
 impl Opened {
-    /// Gives shelves that are there the rights they should have, as far as they are ours to give.
+    /// Gives existing shelves the permissions they should have, as far as we may.
     #[expect(clippy::unnecessary_wraps, reason = "a helper may not answer")]
     pub(super) fn share(&self, names: &[&str]) -> io::Result<()> {
         for name in names {
@@ -76,7 +76,7 @@ impl Opened {
     }
 }
 
-/// Shelves of a folder that its group can't use, and what gives it the right.
+/// Shelves that the folder's group cannot use, and the command that allows it.
 pub fn not_shared(folder: &Path, names: &[&str]) -> Vec<(String, String)> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let stat = |path: &Path| {

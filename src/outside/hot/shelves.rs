@@ -1,4 +1,4 @@
-//! On the shelves of a hot folder: originals, and the texts beside them.
+//! The shelves of a hot folder: originals, and the texts beside them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -9,17 +9,17 @@ use std::path::Path;
 
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 
-use super::corner::open_ours;
+use super::marker::open_ours;
 use super::moves::{claims_path, rename_new};
 use super::opened::Opened;
 use super::rights::give_text;
 use super::{MOVING, MoveStep, c};
 use crate::domain::drop::sidecar_ending;
 
-/// Where a text is written before it is put beside its original.
+/// The name under which a text is written before it is moved beside its original.
 const PART: &str = "text.part";
 
-/// Something to be moved, and the name and words of the text beside it.
+/// Something to move, with the name and content of the text beside it.
 #[derive(Debug, Clone, Copy)]
 pub struct MoveWithText<'a> {
     pub from: &'a Path,
@@ -28,31 +28,31 @@ pub struct MoveWithText<'a> {
 }
 
 impl Opened {
-    /// Moves something between the folder's own directories; `to` must be free. Directories on the way
-    /// are made. Both ends are durable once this returns.
+    /// Moves something between the folder's own directories. `to` must be free. Missing directories are
+    /// created. Both ends are durable when this returns.
     pub(super) fn shelve(&self, from: &Path, to: &Path) -> io::Result<()> {
         let (from_dir, from_name) = self.parent(from, false)?;
         let (to_dir, to_name) = self.parent(to, true)?;
         self.go(&MOVING, &from_dir, &to_dir, false, &|| rename_new(&from_dir, &from_name, &to_dir, &to_name))
     }
 
-    /// The same, with a text beside it, in the same directory: one sync is for both.
-    pub(super) fn shelve_told(&self, one: MoveWithText<'_>) -> io::Result<()> {
+    /// Moves something together with a text beside it. Both are in the same directory, so one sync is enough.
+    pub(super) fn shelve_with_text(&self, one: MoveWithText<'_>) -> io::Result<()> {
         let (from_dir, _) = self.parent(one.from, false)?;
         let (to_dir, _) = self.parent(one.to, true)?;
-        self.go(&MOVING, &from_dir, &to_dir, false, &|| self.rename_told(&one))
+        self.go(&MOVING, &from_dir, &to_dir, false, &|| self.rename_with_text(&one))
     }
 
-    /// The same with several that lie in claims, in the same order: a directory is synced once for all that lie in it
-    /// then, and so is that of the claims, in which theirs are over.
+    /// Moves several things out of claims, in their order, each with a text. Each directory is synced once
+    /// for all of them, and the directory of the claims once for all claims that end.
     #[expect(clippy::unnecessary_wraps, reason = "a helper may not answer")]
     pub(super) fn shelve_all(&self, all: &[MoveWithText<'_>]) -> io::Result<Vec<io::Result<()>>> {
         let mut moved: Vec<io::Result<()>> = all.iter().map(|_| Ok(())).collect();
         for step in &MOVING {
             match step {
-                // They last already.
+                // They are durable already.
                 MoveStep::SyncClaims => {}
-                MoveStep::Rename => each(all, &mut moved, |one| self.rename_told(one)),
+                MoveStep::Rename => each(all, &mut moved, |one| self.rename_with_text(one)),
                 MoveStep::SyncTo => {
                     let mut synced = BTreeMap::new();
                     each(all, &mut moved, |one| {
@@ -72,7 +72,7 @@ impl Opened {
         Ok(moved)
     }
 
-    fn rename_told(&self, one: &MoveWithText<'_>) -> io::Result<()> {
+    fn rename_with_text(&self, one: &MoveWithText<'_>) -> io::Result<()> {
         let (from_dir, from_name) = self.parent(one.from, false)?;
         let (to_dir, to_name) = self.parent(one.to, true)?;
         let (text_name, words) = one.text;
@@ -84,8 +84,8 @@ impl Opened {
         self.put_text(&to_dir, text_name)
     }
 
-    /// A claim that holds nothing any more is removed, which the sync of all claims makes last; of another
-    /// it lasts that something is gone.
+    /// Removes a claim that is empty now; the sync of all claims makes that durable. If it is not empty, it
+    /// is synced itself.
     fn leave_claim(&self, from: &Path) -> io::Result<()> {
         let claim = self.parent(from, false)?.0;
         let name = from.parent().and_then(Path::file_name).unwrap_or_default();
@@ -112,7 +112,7 @@ impl Opened {
         }
     }
 
-    /// Writes a text where people read it: the old one or the new one is there, never half of one.
+    /// Writes a text for people. They see the old one or the new one, never a part.
     pub(super) fn write_text(&self, path: &Path, text: &str) -> io::Result<()> {
         let (dir, name) = self.parent(path, true)?;
         self.write_part(text)?;
@@ -133,7 +133,7 @@ impl Opened {
         Ok(fs::renameat(&self.ours, PART, dir, c(name)?)?)
     }
 
-    /// Removes a file for good; it need not be there.
+    /// Removes a file durably. It need not exist.
     pub(super) fn remove(&self, path: &Path) -> io::Result<()> {
         let (dir, name) = match self.parent(path, false) {
             Ok(found) => found,
@@ -147,8 +147,8 @@ impl Opened {
         }
     }
 
-    /// What is left in a claim (a sidecar) is laid beside its original, and the claim is over. It is named after the
-    /// original as that is called there, so that of several originals of a name each has its own sidecar.
+    /// Moves what is left in a claim (a sidecar) beside its original and ends the claim. The sidecar is named
+    /// after the original's name there, so that of several originals with one name each has its own sidecar.
     pub(super) fn shelve_rest(&self, ulid: &str, original: &Path) -> io::Result<()> {
         let dir = original.parent().unwrap_or(Path::new(""));
         let shelved = original.file_name().unwrap_or_default().as_bytes();
@@ -158,7 +158,7 @@ impl Opened {
                 let ending = sidecar_ending(&seen.name);
                 let name = ending.map_or_else(|| seen.name.clone(), |ending| [shelved, ending].concat());
                 match self.shelve(&from, &dir.join(OsStr::from_bytes(&name))) {
-                    // Another one lies there, or the name is too long: it is kept under a name of its own.
+                    // Another file is there, or the name is too long, so it gets a name of its own.
                     Err(error)
                         if matches!(
                             error.kind(),
@@ -177,7 +177,7 @@ impl Opened {
     }
 }
 
-/// Goes on with those that went well so far.
+/// Continues with those that have succeeded so far.
 fn each<'a>(
     all: &[MoveWithText<'a>],
     moved: &mut [io::Result<()>],
@@ -188,7 +188,7 @@ fn each<'a>(
     }
 }
 
-/// One error is that of all who waited for the same.
+/// The same error, for everybody who waited for the operation.
 fn same(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }

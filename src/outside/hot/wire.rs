@@ -1,5 +1,5 @@
-//! How a call on a folder and its answer are written, between this program and its helper. Both ends are the same
-//! binary, so the form is free to change. Names are bytes: what people call their files need not be text.
+//! The format of calls on a folder and of their answers, between this program and its helper. Both ends are
+//! the same binary, so the format may change. Names are bytes, because file names need not be text.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -10,7 +10,7 @@ use super::opened::FolderFacts;
 use super::{Content, Keeper, MoveWithText, SeenEntry, Stat};
 use crate::domain::drop::Kind;
 
-/// Something that can be sent. What is borrowed lies in the message that was received.
+/// A value that can be sent. Borrowed values point into the received message.
 pub(super) trait Wire<'a>: Sized {
     fn put(&self, out: &mut Vec<u8>);
     fn take(from: &mut &'a [u8]) -> io::Result<Self>;
@@ -131,7 +131,7 @@ impl Wire<'_> for Vec<u8> {
     }
 }
 
-/// Several of a kind, one after another.
+/// Several values of one type, one after another.
 pub(super) fn put_all<'a>(list: &[impl Wire<'a>], out: &mut Vec<u8>) {
     (list.len() as u64).put(out);
     for item in list {
@@ -204,7 +204,7 @@ impl<'a> Wire<'a> for MoveWithText<'a> {
     }
 }
 
-/// Kinds of errors that have no number of the system, and that something depends on.
+/// Kinds of errors that have no error number of the system, but on which decisions depend.
 const KINDS: [io::ErrorKind; 7] = [
     io::ErrorKind::NotFound,
     io::ErrorKind::PermissionDenied,
@@ -233,7 +233,7 @@ impl Wire<'_> for io::Error {
     }
 }
 
-/// A variant by its number, and what it carries.
+/// A variant by its number, with its data.
 pub(super) fn tagged<'a>(tag: u8, value: &impl Wire<'a>, out: &mut Vec<u8>) {
     tag.put(out);
     value.put(out);

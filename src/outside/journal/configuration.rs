@@ -1,9 +1,9 @@
-//! What the operator reads of the configuration: what is in force, and why something is not.
+//! What the operator reads about the configuration: which one is in force, and why another is not.
 
 use std::time::Duration;
 
 pub fn reloaded(folders: usize) {
-    tracing::info!(folders, "the configuration was read again and is in force");
+    tracing::info!(folders, "the configuration was read again and is in force: {folders} folders");
 }
 
 pub fn looser(what: &[String], after: Duration) {
@@ -11,13 +11,13 @@ pub fn looser(what: &[String], after: Duration) {
     let seconds = after.as_secs();
     tracing::warn!(
         what,
-        "a saved configuration asks for less than before; it comes into force when it has been unchanged for \
-         {seconds} s, or with `systemctl reload mailchute` now"
+        "a saved configuration asks for less than before ({what}); it comes into force when it has been unchanged \
+         for {seconds} s, or now with `systemctl reload mailchute`"
     );
 }
 
 pub fn restart_needed() {
-    tracing::warn!("what changed of accounts, network or state is in force after a restart");
+    tracing::warn!("changes of accounts, network, state or the status address need a restart");
 }
 
 pub fn configuration_unsettled() {
@@ -29,6 +29,6 @@ pub fn configuration_unsettled() {
 
 pub fn not_reloaded(problems: &[String]) {
     for problem in problems {
-        tracing::error!(problem, "the new configuration is not used; the old one stays in force");
+        tracing::error!(problem, "the new configuration is not used, the old one stays in force: {problem}");
     }
 }

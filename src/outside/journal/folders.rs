@@ -1,43 +1,48 @@
-//! Which folders are worked on.
+//! What the operator reads about folders.
 
 pub fn folder_enabled(folder: &str, came_back: bool) {
     if came_back {
-        tracing::warn!(folder, "the folder is back; what lies in it and was not known is held");
+        tracing::warn!(folder, "folder {folder} is back; what lies in it and was not known is held");
     } else {
-        tracing::info!(folder, "the folder is watched; what lay in it already is held");
+        tracing::info!(folder, "folder {folder} is watched; what was already in it is held");
     }
 }
 
-/// It was worked on with other records since these knew it.
+/// The folder was used with other records since these last used it.
 pub fn folder_of_others(folder: &str) {
     tracing::warn!(
         folder,
-        "another mailchute, or other records of this one, worked on the folder; what it left there is held"
+        "folder {folder} was used by another mailchute or with other records; what they left there is held"
     );
 }
 
 pub fn folder_away(folder: &str, why: &str) {
-    tracing::error!(folder, why, "the folder can't be worked on; nothing is taken from it");
+    tracing::error!(folder, why, "folder {folder} can't be used, nothing is taken from it: {why}");
 }
 
 pub fn folder_back(folder: &str) {
-    tracing::info!(folder, "the folder is worked on");
+    tracing::info!(folder, "folder {folder} is used again");
 }
 
-/// Its file got another name, or the directory another path.
+/// Its file got another name, or its directory another path.
 pub fn folder_renamed(old: &str, folder: &str) {
-    tracing::info!(folder, old, "the folder has another name; its letters go along");
+    tracing::info!(folder, old, "folder {old} is now named {folder}; its letters go along");
 }
 
-/// It has the marker of a folder that is still there.
+/// It has the marker of a folder that still exists.
 pub fn folder_copied(folder: &str) {
     tracing::warn!(
         folder,
-        "the folder is a copy of another one; what lies in it is held, and letters stay those of the other"
+        "folder {folder} is a copy of another one; what lies in it is held, and letters stay with the other"
     );
 }
 
 /// The configuration leaves it out at a start.
 pub fn folder_left_out(folder: &str, path: &str, unfinished: &str) {
-    tracing::error!(folder, path, unfinished, "the folder is not in the configuration; its letters are held");
+    tracing::error!(
+        folder,
+        path,
+        unfinished,
+        "folder {folder} ({path}) is not in the configuration; its letters are held: {unfinished}"
+    );
 }

@@ -1,8 +1,8 @@
-//! Children that are alive: asked one PDF after the other, as long as that costs nobody anything.
+//! Living children, which are asked about one PDF after another.
 //!
-//! To start a process for each PDF would cost more than all else that is done with a letter. One that has
-//! only ever counted pages without any doubt is asked again, for a while; whatever else it says, or is too
-//! slow to say, was its last answer. If a child that was asked before fails, a new one is asked the same.
+//! Starting a process for each PDF would cost more than everything else about a letter. A child that has
+//! counted pages without any doubt is asked again for a while. After any other answer, or none in time, it is
+//! not asked again. If a child that was asked before fails, a new one is asked the same.
 
 use std::fs::File;
 use std::io::{self, PipeWriter, Write as _};
@@ -19,7 +19,7 @@ use tokio::process::{Child, ChildStdout, Command};
 use super::{CHILD, Inspection};
 
 const LONGEST_ANSWER: u64 = 1024;
-/// A PDF is laid into memory in pieces of so many bytes.
+/// A PDF is written into memory in pieces of this many bytes.
 const PIECE: usize = 2 << 20;
 
 /// What a child was asked so far.
@@ -31,7 +31,7 @@ struct Used {
 }
 
 impl Used {
-    /// Whether it has so much left of what a child may use that the next PDF can have all that it may.
+    /// Whether enough of the child's limits is left for the largest PDF.
     fn may_go_on(self) -> bool {
         self.documents < 200 && self.bytes < 256 << 20 && self.busy < Duration::from_secs(2)
     }
@@ -39,14 +39,15 @@ impl Used {
 
 #[derive(Debug)]
 pub(super) struct Alive {
-    // Dropped, it is killed and waited for.
+    // When dropped, it is killed and waited for.
     _child: Child,
-    /// Its standard input: memory that a PDF is laid into. Through a pipe ten megabytes take five times as long.
+    /// Its standard input: memory into which a PDF is written. Through a pipe, ten megabytes take five times
+    /// as long.
     pdf: File,
     to: PipeWriter,
     from: BufReader<ChildStdout>,
     used: Used,
-    /// When it was asked last.
+    /// When it was last asked.
     pub(super) asked: Instant,
 }
 
@@ -54,7 +55,7 @@ impl Alive {
     pub(super) fn start(program: &Path) -> io::Result<Self> {
         let pdf = memory()?;
         let (lengths, to) = io::pipe()?;
-        // Whoever does not listen holds up nobody.
+        // A child that does not read must not block the parent.
         ioctl_fionbio(&to, true)?;
         let mut child = Command::new(program)
             .arg(CHILD)
@@ -70,8 +71,8 @@ impl Alive {
         Ok(Self { _child: child, pdf, to, from, used: Used::default(), asked: Instant::now() })
     }
 
-    /// Its answer, and the child itself if it may be asked again; nothing, if it fails. `Err` if there is no
-    /// memory to lay the PDF into.
+    /// Its answer, and the child itself if it may be asked again. `None` if it fails. `Err` if there is no
+    /// memory for the PDF.
     pub(super) async fn ask(
         mut self,
         pdf: &[u8],
@@ -87,8 +88,8 @@ impl Alive {
         Ok(if heard { self.heard(&said, pdf.len() as u64) } else { None })
     }
 
-    /// Lays a PDF into memory, piece by piece, and tells how long it is and how much of it is there: what is
-    /// there is taken while more is laid in. False, if nobody listens.
+    /// Writes a PDF into memory, piece by piece, and announces its length and how much is there, so that the
+    /// child reads while more is written. Returns false if the child does not read.
     fn give(&mut self, pdf: &[u8]) -> io::Result<bool> {
         let mut there = 0;
         loop {
@@ -98,7 +99,7 @@ impl Alive {
             let told = [pdf.len() as u64, there as u64].map(u64::to_le_bytes);
             match self.to.write_all(told.as_flattened()) {
                 Ok(()) if there < pdf.len() => {}
-                // One that has ended may have answered all the same.
+                // A child that has ended may have answered all the same.
                 Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Ok(false),
                 Ok(()) | Err(_) => return Ok(true),
             }
@@ -118,7 +119,7 @@ impl Alive {
     }
 }
 
-/// Memory that is a file, which nobody can execute where the kernel knows how to forbid that (Linux 6.3).
+/// Memory as a file. Nobody can execute it where the kernel can forbid that (Linux 6.3).
 fn memory() -> io::Result<File> {
     let made = match memfd_create("pdf", MemfdFlags::CLOEXEC | MemfdFlags::NOEXEC_SEAL) {
         Err(Errno::INVAL) => memfd_create("pdf", MemfdFlags::CLOEXEC),

@@ -1,5 +1,5 @@
-//! The child's half: gives up what it could do harm with, and says one line for each PDF that lies in standard
-//! input from its start. Standard error is where it hears how long the next one is, and how much of it is there.
+//! The child's half: it gives up every right it could do harm with, then writes one line for each PDF in
+//! standard input. On standard error it reads the length of the next PDF, and how much of it is there.
 
 use std::io::{ErrorKind, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,10 +13,10 @@ use crate::domain::letter::LARGEST_DOCUMENT;
 
 const MEMORY: u64 = 512 << 20;
 const CPU_SECONDS: u64 = 10;
-/// What is open stays so; no file and no connection can be opened, whatever is closed.
+/// What is open stays open. No file and no connection can be opened, even if others are closed.
 const OPEN_FILES: u64 = 0;
 
-/// What `mailchute count-pages` does. Before it reads a byte it has its limits.
+/// The command `mailchute count-pages`. The limits are set before the first byte is read.
 pub fn answer() -> std::io::Result<()> {
     let limits = [
         (Resource::As, MEMORY),
@@ -29,7 +29,7 @@ pub fn answer() -> std::io::Result<()> {
     for (resource, most) in limits {
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
     }
-    // A panic is an answer like any other; its text is nobody's.
+    // A panic counts as an answer. Its text is not shown to anybody.
     std::panic::set_hook(Box::new(|_| {}));
     let (input, lengths) = (std::io::stdin(), std::io::stderr());
     let mut out = std::io::stdout().lock();
@@ -43,7 +43,7 @@ pub fn answer() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Reads the next PDF to where the last one was, as it is laid there; false, if there is none any more.
+/// Reads the next PDF over the previous one while it is written there. Returns false if there are no more.
 fn next(input: BorrowedFd, lengths: BorrowedFd, pdf: &mut Vec<u8>) -> std::io::Result<bool> {
     let mut done = 0;
     loop {
@@ -52,7 +52,7 @@ fn next(input: BorrowedFd, lengths: BorrowedFd, pdf: &mut Vec<u8>) -> std::io::R
             return Ok(false);
         }
         let [length, there] = told.map(u64::from_le_bytes);
-        // What is longer is no letter's document, and refused by its size.
+        // A longer file cannot be a letter's document and was rejected by its size.
         if length > LARGEST_DOCUMENT || there > length {
             return Err(ErrorKind::InvalidInput.into());
         }

@@ -1,8 +1,8 @@
-//! What a PDF's bytes say of its pages, and whether that is beyond doubt.
+//! The page count of a PDF, if it is beyond doubt.
 //!
-//! No wrong count in thousands of real files: pages are walked, and only what agrees with the
-//! document's own count and needed no repair is taken. A half-copied file usually needs one; one that
-//! was cut behind an older revision's end does not, so nothing but white space may follow the end.
+//! There was no wrong count in thousands of real files: the pages are walked, and a count is accepted only if
+//! it agrees with the document's own and nothing had to be repaired. A partly copied file usually needs a
+//! repair. One that was cut after an older revision's end does not, so only white space may follow the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +15,11 @@ use crate::domain::drop::Doubt;
 
 const BEGIN: &[u8] = b"%PDF-";
 
-/// The block of file systems, and the unit in which copies over a network are written.
+/// The block size of file systems, and the unit of writes over a network.
 const BLOCK: usize = 4096;
 const LARGEST_STREAM: usize = 32 * 1024 * 1024;
 
-/// How many pages there are, beyond doubt; or what is in doubt, with the count a person may take it for.
+/// The number of pages beyond doubt; or what is in doubt, with the count that a person may accept.
 pub fn judge(bytes: &[u8]) -> Inspection {
     match count_pages(bytes) {
         Ok((pages, None)) => Inspection::Pages(pages),
@@ -44,7 +44,7 @@ fn count_pages(bytes: &[u8]) -> Result<(u32, Option<Doubt>), Doubt> {
     let pages = tree::pages(&pdf);
     let damaged = streams::damaged(&pdf, pages.as_deref().unwrap_or_default(), LARGEST_STREAM as u64);
     if damaged == Some(Damaged::Structure) {
-        // Perhaps of other pages than these.
+        // The pages counted are perhaps not these.
         return Err(Doubt::Damaged);
     }
     // Only the first one is shown. A possible loss comes first.
@@ -67,7 +67,8 @@ fn count_pages(bytes: &[u8]) -> Result<(u32, Option<Doubt>), Doubt> {
         let root = pdf.get_dictionary(catalog.get(b"Pages")?.as_reference()?)?;
         root.get(b"Count")?.as_i64()
     });
-    // If the walked count and the stated count differ, nobody knows which is right: it is not offered for approval.
+    // If the walked count and the stated count differ, nobody knows which is right, so it is not offered for
+    // approval.
     let is_agreed = pages.iter().copied().eq(pdf.page_iter());
     let agreed = is_agreed && walked > 0 && said.is_ok_and(|said| said == i64::from(walked));
     if agreed { Ok((walked, in_doubt)) } else { Err(Doubt::Pages) }
@@ -85,8 +86,8 @@ fn without_padding(bytes: &[u8]) -> &[u8] {
     bytes.get(..end).unwrap_or_default()
 }
 
-/// Whether each object that lies in a stream of objects lies where the table of contents says. Programs
-/// differ in what they make of one that does not.
+/// Whether each object in an object stream is where the cross-reference table says. Programs differ in how
+/// they read one that is not.
 fn object_streams_agree(pdf: &Document) -> bool {
     let mut members: BTreeMap<u32, Vec<(u16, u32)>> = BTreeMap::new();
     for (number, entry) in &pdf.reference_table.entries {
@@ -100,14 +101,14 @@ fn object_streams_agree(pdf: &Document) -> bool {
     })
 }
 
-/// The numbers of the objects that a stream says it has, in their order, if it says so properly.
+/// The object numbers that a stream lists, in their order, if the list is well-formed.
 fn listed(container: &Object) -> Option<Vec<u32>> {
     let stream = container.as_stream().ok()?;
     let count = usize::try_from(stream.dict.get(b"N").ok()?.as_i64().ok()?).ok()?;
     let first = usize::try_from(stream.dict.get(b"First").ok()?.as_i64().ok()?).ok()?;
     let content = stream.get_plain_content_with_limit(LARGEST_STREAM).ok()?;
     let head = std::str::from_utf8(content.get(..first)?).ok()?;
-    // A comment goes to the end of its line.
+    // A comment ends with its line.
     let words = head.split(['\r', '\n']).filter_map(|line| line.split('%').next());
     let pairs: Result<Vec<u32>, _> = words.flat_map(str::split_whitespace).map(str::parse).collect();
     let pairs = pairs.ok().filter(|pairs| (pairs.len() / 2, pairs.len() % 2) == (count, 0))?;
@@ -116,8 +117,8 @@ fn listed(container: &Object) -> Option<Vec<u32>> {
     (different.len() == numbers.len()).then_some(numbers)
 }
 
-/// Whether a whole aligned block is zeros. A copy over a network that breaks leaves such holes, and most
-/// of them change what is printed without changing the page count. Good files hardly ever have one.
+/// Whether a whole aligned block is zeros. An interrupted copy over a network leaves such holes, and most of
+/// them change what is printed without changing the page count. Good files hardly ever have one.
 fn has_hole(bytes: &[u8]) -> bool {
     bytes.chunks_exact(BLOCK).any(|block| block == [0; BLOCK])
 }
@@ -126,12 +127,12 @@ fn ends_as_a_pdf_does(bytes: &[u8]) -> bool {
     bytes.trim_ascii_end().ends_with(b"%%EOF")
 }
 
-/// Whether what ends so is the end of a PDF.
+/// Whether these last bytes are the end of a PDF.
 pub fn is_pdf_end(tail: &[u8]) -> bool {
     ends_as_a_pdf_does(without_padding(tail))
 }
 
-/// Whether what begins so and ends so is a PDF that has no end yet.
+/// Whether these first and last bytes belong to a PDF that has no end yet.
 pub fn is_pdf_without_end(head: &[u8], tail: &[u8]) -> bool {
     head.starts_with(BEGIN) && !is_pdf_end(tail)
 }
@@ -148,7 +149,7 @@ mod tests {
         0000000000 65535 f \n0000000009 00000 n \n0000000052 00000 n \n0000000101 00000 n \n\
         trailer<</Size 4/Root 1 0 R>>\nstartxref\n164\n%%EOF\n";
 
-    /// Every offset stays as it is: only what is as long may be put in.
+    /// Replaces text by text of the same length, so that every offset stays valid.
     fn with(from: &str, to: &str) -> Vec<u8> {
         assert_eq!(from.len(), to.len());
         let text = String::from_utf8(PDF.to_vec()).unwrap();
@@ -161,7 +162,7 @@ mod tests {
         for doubtful in [with("Kids[3 0 R]", "Kids[9 0 R]"), with("Kids[3 0 R]", "Kids[2 0 R]")] {
             assert_eq!(judge(&doubtful), Inspection::Doubt(Doubt::Pages));
         }
-        // What two count differently, nobody is asked to take.
+        // A file that two programs count differently is never offered for approval.
         let other = with("Kids[3 0 R]/Count 1", "Kids[3 0 R]/Count 7");
         assert_eq!(judge(&other), Inspection::Doubt(Doubt::Pages));
         let repaired = with("startxref\n164", "startxref\n163");
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_whole_aligned_block_of_zeros_is_in_doubt_and_a_shorter_one_is_not() {
-        // Behind an object that nothing refers to: the page count stays beyond doubt.
+        // The zeros lie after an object to which nothing refers, so the page count stays beyond doubt.
         let filled = |hole: std::ops::Range<usize>| {
             let mut filling = vec![b' '; 3 * BLOCK];
             filling[hole].fill(0);
@@ -238,7 +239,7 @@ mod tests {
             let padded = [torn, &vec![0; PDF.len() - cut]].concat();
             assert!(count_pages(&padded).is_err(), "{cut} bytes and zeros were taken for whole");
         }
-        // An update that was cut off behind a whole older revision.
+        // An update that was cut off after a complete older revision.
         let torn = [PDF, b"3 0 obj<</Type/Page/Parent 2 0 R>>endobj\nxref"].concat();
         assert_eq!(count_pages(&torn), Err(Doubt::Torn));
         assert_eq!(count_pages(b"PK\x03\x04 a spreadsheet"), Err(Doubt::Unreadable));

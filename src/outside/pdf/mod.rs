@@ -1,9 +1,8 @@
-//! How many pages a PDF has, if that is beyond doubt: asked of a child process with limits.
+//! The page count of a PDF, if it is beyond doubt: a child process with limits determines it.
 //!
-//! A PDF may come from anybody, so it is read by a process of its own: the same binary, which can open
-//! nothing, start nothing, and has so much memory and time. Whatever happens to it costs one answer. One
-//! that was taken over could at most count later documents wrongly, which the service finds out before
-//! anything is posted.
+//! A PDF may come from anybody, so a process of its own reads it: the same binary, which can open nothing,
+//! start nothing, and has limited memory and time. Whatever happens to it costs one answer. A child that was
+//! taken over could at most count later documents wrongly, which the service finds before anything is posted.
 
 mod alive;
 mod child;
@@ -28,10 +27,10 @@ use crate::domain::drop::Doubt;
 /// The hidden subcommand that is the child.
 const CHILD: &str = "count-pages";
 const WALL_TIME: Duration = Duration::from_secs(20);
-/// A child that nobody has asked for so long is let go.
+/// A child that was not asked for this long is ended.
 const REST: Duration = Duration::from_secs(2);
 
-/// Whether this process was started to be a child.
+/// Whether this process was started as a child.
 pub fn is_child() -> bool {
     std::env::args_os().nth(1).is_some_and(|first| first == CHILD)
 }
@@ -41,7 +40,7 @@ pub fn is_child() -> bool {
 #[serde(rename_all = "snake_case")]
 pub enum Inspection {
     Pages(u32),
-    /// A person may take it for so many pages.
+    /// A person may accept it with this number of pages.
     Doubtful {
         pages: u32,
         doubt: Doubt,
@@ -61,14 +60,14 @@ pub struct Inspector {
 #[derive(Debug, Default)]
 struct Idle {
     children: Vec<Alive>,
-    /// Somebody will let go of those that have rested for long.
+    /// A task is running that ends idle children.
     is_watched: bool,
 }
 
 impl Inspector {
-    /// Children of the binary that runs now.
+    /// Children of the running binary.
     pub fn of_this_program() -> io::Result<Self> {
-        // Even if the binary is replaced while it runs, the child is what the parent is.
+        // If the binary is replaced while it runs, the child is still the same version as the parent.
         let this = Path::new("/proc/self/exe");
         Ok(Self::of(&if this.exists() { this.to_owned() } else { std::env::current_exe()? }))
     }
@@ -82,13 +81,14 @@ impl Inspector {
         &self.program
     }
 
-    /// Waits no longer than this for an answer.
+    /// Sets the time limit for an answer.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// `Err` if no child can be started or be given the PDF; a child that dies or is too slow is a doubt.
+    /// The page count. `Err` if no child can be started or be given the PDF. A child that dies or is too slow
+    /// is a doubt.
     pub async fn pages(&self, pdf: &[u8]) -> io::Result<Result<u32, Doubt>> {
         Ok(match self.inspect(pdf).await? {
             Inspection::Pages(pages) => Ok(pages),
@@ -96,7 +96,7 @@ impl Inspector {
         })
     }
 
-    /// The same, with the count of what a person may take as it is.
+    /// The page count, or what is in doubt with the count that a person may accept.
     pub async fn inspect(&self, pdf: &[u8]) -> io::Result<Inspection> {
         if let Some(child) = self.idle(|idle| idle.children.pop())
             && let Ok(Some((answer, child))) = child.ask(pdf, self.patience).await
@@ -117,7 +117,7 @@ impl Inspector {
         look(&mut self.idle.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A child waits to be asked again, for a moment.
+    /// Keeps a child for a while, to be asked again.
     fn rests(&self, child: Option<Alive>) {
         let Some(child) = child else { return };
         let is_watched = self.idle(|idle| {

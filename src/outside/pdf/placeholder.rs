@@ -1,16 +1,16 @@
-//! Documents whose pages are not what they are about: forms that a program fills in when it shows them, and
-//! portfolios. Printed, they are a page that asks the reader to wait.
+//! Documents whose pages are not their content: dynamic forms, which a program fills in when it shows them,
+//! and portfolios. Printed, they are a page that asks the reader to wait.
 
 use lopdf::{Document, Object};
 
-/// So much of a page is read.
+/// The maximum number of bytes of a page that are read.
 const LARGEST_PAGE: usize = 1 << 20;
 
-/// What such a page says, without spaces and in small letters.
+/// The texts of such pages, without spaces and in lower case.
 const SAYINGS: [&str; 6] =
     ["pleasewait", "adobereader", "adobeacrobat", "latestversionofacrobat", "お待ちください", "adobe®reader"];
 
-/// Whether it is a portfolio, or a form whose pages are made only when it is shown.
+/// Whether it is a portfolio, or a form whose pages are generated only when it is shown.
 pub(super) fn is_placeholder(pdf: &Document) -> bool {
     let Ok(catalog) = pdf.catalog() else { return false };
     if catalog.has(b"Collection") {

@@ -1,28 +1,28 @@
-//! Whether compressed streams are whole: each is inflated to its end, and its checksum compared. lopdf takes what it
-//! gets of a damaged one, and so do programs that show and print PDFs.
+//! Whether compressed streams are whole: each is inflated to its end and its checksum compared. lopdf uses
+//! whatever it gets of a damaged stream, and so do programs that show and print PDFs.
 
 use std::collections::BTreeSet;
 
 use flate2::{Decompress, FlushDecompress, Status};
 use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
 
-/// Images and fonts of a document are inflated as long as they come to no more than this together: to inflate a
-/// large one takes longer than all else.
+/// Images and fonts of a document are inflated up to this total size. Inflating large ones takes longer than
+/// everything else.
 const SMALL: u64 = 2 << 20;
-/// How a writer ends what it flushed.
+/// The end of a stream that its writer flushed.
 const FLUSHED: &[u8] = &[0, 0, 0xff, 0xff];
 const PIECE: usize = 64 << 10;
 
-/// What is damaged first, in the order of what it costs.
+/// The first damage found. The checks run in the order of their cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Damaged {
-    /// What says which objects there are.
+    /// A stream that defines which objects exist.
     Structure,
-    /// What is printed.
+    /// A stream that is printed.
     Content,
 }
 
-/// The first damage among the streams of a document; `largest` is how much any of them may be inflated to.
+/// The first damage among the streams of a document. `largest` is the limit for inflating one of them.
 pub(super) fn damaged(pdf: &Document, pages: &[ObjectId], largest: u64) -> Option<Damaged> {
     let contents: BTreeSet<ObjectId> = pages.iter().flat_map(|page| pdf.get_page_contents(*page)).collect();
     let mut found = None;
@@ -58,17 +58,17 @@ fn is_drawn(dict: &Dictionary) -> bool {
         || dict.has(b"PatternType")
 }
 
-/// Not what describes the document or is attached to it.
+/// Not metadata and not an attachment.
 fn is_printed(dict: &Dictionary) -> bool {
     !dict.has_type(b"Metadata") && !dict.has_type(b"EmbeddedFile")
 }
 
-/// How large an image is by what it says of itself.
+/// The size of an image according to its dictionary.
 fn expected(dict: &Dictionary) -> Option<u64> {
     let number = |key: &[u8]| u64::try_from(dict.get(key).ok()?.as_i64().ok()?).ok();
     let pixels = number(b"Width")?.checked_mul(number(b"Height")?)?;
     let bits = if dict.has(b"ImageMask") { 1 } else { number(b"BitsPerComponent").unwrap_or(8) };
-    // The colours may stand elsewhere; one is the least there is.
+    // The colour space may be an indirect object. One colour is the minimum.
     let colours = match dict.get(b"ColorSpace").and_then(Object::as_name) {
         Ok(b"DeviceRGB") => 3,
         Ok(b"DeviceCMYK") => 4,
@@ -77,13 +77,13 @@ fn expected(dict: &Dictionary) -> Option<u64> {
     Some(pixels.checked_mul(bits)?.checked_mul(colours)? / 8)
 }
 
-/// Whether inflating is the first thing to be done with it.
+/// Whether Flate is its first filter.
 fn is_flate(stream: &Stream) -> bool {
     let first = stream.filters().ok().and_then(|filters| filters.first().map(|name| name.to_vec()));
     first.is_some_and(|name| name == b"FlateDecode" || name == b"Fl")
 }
 
-/// Whether it can be inflated to its end with the right checksum, and how large it became; what becomes larger than
+/// Whether it can be inflated to its end with the right checksum, and its size then. A stream larger than
 /// `most` is not judged.
 fn inflated(content: &[u8], most: u64) -> (bool, u64) {
     let (mut inflate, mut piece) = (Decompress::new(true), vec![0; PIECE]);
@@ -99,7 +99,7 @@ fn inflated(content: &[u8], most: u64) -> (bool, u64) {
             return (true, inflate.total_out());
         }
         if (inflate.total_in(), inflate.total_out()) == (before_in, before_out) {
-            // It ends before its end, unless its writer flushed it and stopped.
+            // It stops before its end, unless its writer flushed it and stopped.
             return (content.trim_ascii_end().ends_with(FLUSHED), inflate.total_out());
         }
     }
@@ -124,7 +124,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Whether it is still the same once it is inflated: some bits belong to codes that are not used.
+    /// Whether it still inflates to the same bytes: some bits belong to codes that are not used.
     fn is_same(flipped: &[u8], content: &[u8]) -> bool {
         let mut inflated = Vec::new();
         ZlibDecoder::new(flipped).read_to_end(&mut inflated).is_ok() && inflated == content
@@ -174,7 +174,7 @@ mod tests {
         bytes
     }
 
-    /// Where compressed bytes lie in a file.
+    /// The offset of compressed bytes in a file.
     fn find(bytes: &[u8], part: &[u8]) -> usize {
         bytes.windows(part.len()).position(|window| window == part).unwrap()
     }
@@ -255,7 +255,7 @@ mod tests {
         flushed.write_all(&text()).unwrap();
         flushed.flush().unwrap();
         assert!(is_whole(flushed.get_ref(), 1 << 20));
-        // A large image is judged by nobody: it takes longer than all else.
+        // A large image is not judged, because that takes longer than everything else.
         let large = saved(document(3_000_000));
         let mut flipped = large.clone();
         let at = find(&large, &deflated(&vec![7; 3_000_000]));

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use lopdf::{Dictionary, Document, Object, ObjectId};
 
-/// The pages in their order; `None` if the tree names something twice, something that is no page and no part of the
-/// tree, or something that is not there. Programs differ in what they make of such a tree.
+/// The pages in their order. `None` if the tree names something twice, or something that does not exist or is
+/// neither a page nor a node. Programs differ in how they read such a tree.
 pub(super) fn pages(pdf: &Document) -> Option<Vec<ObjectId>> {
     let root = pdf.catalog().ok()?.get(b"Pages").ok()?.as_reference().ok()?;
     let (mut seen, mut pages, mut open) = (BTreeSet::from([root]), Vec::new(), vec![root]);
@@ -16,7 +16,7 @@ pub(super) fn pages(pdf: &Document) -> Option<Vec<ObjectId>> {
             continue;
         }
         let kids = node_dict.get_deref(b"Kids", pdf).and_then(Object::as_array).ok()?;
-        // The last one is taken first.
+        // The last one pushed is taken first.
         for kid in kids.iter().rev() {
             let kid = kid.as_reference().ok()?;
             if !seen.insert(kid) {
@@ -40,7 +40,7 @@ mod tests {
     use crate::domain::drop::Doubt;
     use crate::outside::pdf::{Inspection, judge};
 
-    /// A tree whose nodes name these kids; a node without kids is a page. The first is the root.
+    /// A tree whose nodes have these kids. A node without kids is a page. The first node is the root.
     fn document(nodes: &[&[usize]], count: i64) -> Vec<u8> {
         let mut pdf = Document::with_version("1.4");
         let ids: Vec<ObjectId> = nodes.iter().map(|_| pdf.new_object_id()).collect();
@@ -71,7 +71,7 @@ mod tests {
         ] {
             assert_eq!(judge(&document(nodes, count)), Inspection::Doubt(Doubt::Pages), "{nodes:?}");
         }
-        // Each level names the next one twice: 2^60 pages for who does not remember.
+        // Each level names the next one twice: 2^60 pages without a visited set.
         let levels: Vec<Vec<usize>> = (1..=60).map(|next| vec![next, next]).chain([vec![]]).collect();
         let levels: Vec<&[usize]> = levels.iter().map(Vec::as_slice).collect();
         assert_eq!(judge(&document(&levels, 2)), Inspection::Doubt(Doubt::Pages));

@@ -1,4 +1,4 @@
-//! An entry as it is written: beside its place, and there only when it is whole.
+//! An entry while it is written: beside its final place, and moved there only when it is complete.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -13,19 +13,19 @@ use super::ulid::Ulid;
 use crate::base::sync::Syncs;
 use crate::domain::letter::Order;
 
-/// An entry that is being written. One that is not finished never was.
+/// An entry that is being written. An unfinished one counts as never begun.
 #[derive(Debug)]
 pub struct Draft {
     new: PathBuf,
     beside: PathBuf,
     ulid: Ulid,
     file: File,
-    /// Of the directory it is written in.
+    /// The syncs of the directory in which it is written.
     syncs: Arc<Syncs>,
 }
 
 impl Draft {
-    /// What a crash left of the same one is thrown away.
+    /// Begins an entry. What a crash left of the same one is removed.
     pub(super) fn begin(new: PathBuf, ulid: Ulid, syncs: Arc<Syncs>) -> io::Result<Self> {
         let beside = new.join(format!("{ulid}.part"));
         let file = match private::create(&beside) {
@@ -38,12 +38,12 @@ impl Draft {
         Ok(Self { new, beside, ulid, file, syncs })
     }
 
-    /// One more document.
+    /// Appends one document.
     pub fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)
     }
 
-    /// Once this returns the entry is durable and whole under its name.
+    /// When this returns, the entry is durable and complete under its name.
     pub fn finish(mut self, order: &Order, dropped: Option<&Dropped>) -> Result<(), EntryError> {
         if let Err(error) = self.put_in_place(&Entry { order, dropped }) {
             self.discard();
@@ -58,7 +58,7 @@ impl Draft {
         Ok(fs::rename(&self.beside, self.new.join(self.ulid.as_str()))?)
     }
 
-    /// On a full disk every block counts; whatever can't be removed is swept at the next start.
+    /// On a full disk every block counts. What cannot be removed now is removed at the next start.
     pub fn discard(self) {
         drop(fs::remove_file(self.beside));
     }

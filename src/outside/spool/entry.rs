@@ -17,7 +17,7 @@ use crate::domain::drop::Origin;
 use crate::domain::letter::{LARGEST_DOCUMENT, Order};
 use crate::domain::limits::Terms;
 
-/// How long the order is stands in so many bytes behind it.
+/// The number of bytes at the end of the file that state the order's length.
 const LENGTH: usize = 8;
 const LONGEST_ORDER: u64 = 1 << 20;
 const NEW: &str = "new";
@@ -38,15 +38,15 @@ pub enum EntryError {
     NoOrder,
 }
 
-/// What stands behind a letter's documents.
+/// What follows a letter's documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry<O = Order, D = Dropped> {
     pub order: O,
-    /// Where it was dropped, if it was.
+    /// Where it was dropped, if it came from a folder.
     pub dropped: Option<D>,
 }
 
-/// The drop that a letter comes from, and what its folder lets go without being asked.
+/// The drop that a letter comes from, and what its folder posts without approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dropped {
     pub origin: Origin,
@@ -54,7 +54,7 @@ pub struct Dropped {
 }
 
 impl<O: Serialize, D: Serialize> Entry<O, D> {
-    /// As it ends its file: its length comes last.
+    /// The end of the file: the order, then its length.
     pub(super) fn ending(&self) -> serde_json::Result<Vec<u8>> {
         let mut ending = serde_json::to_vec_pretty(self)?;
         let length = ending.len() as u64;
@@ -80,30 +80,30 @@ impl Entry {
 #[derive(Debug, Clone)]
 pub struct Spool {
     dir: PathBuf,
-    /// Of `new`, where several write at once.
+    /// The syncs of `new`, where several threads write at the same time.
     new_syncs: Arc<Syncs>,
 }
 
 impl Spool {
-    /// Opens or makes the spool.
+    /// Opens or creates the spool.
     pub fn open(dir: &Path) -> io::Result<Self> {
         private::directory(&dir.join(NEW))?;
         private::directory(&dir.join(LETTERS))?;
         Ok(Self { dir: dir.to_owned(), new_syncs: Arc::default() })
     }
 
-    /// Where an entry lies: it moves once, when it becomes a letter.
+    /// The path of an entry. An entry moves once, when it becomes a letter.
     fn place(&self, ulid: &Ulid) -> PathBuf {
         let taken_in = self.dir.join(LETTERS).join(ulid.as_str());
         if taken_in.is_file() { taken_in } else { self.dir.join(NEW).join(ulid.as_str()) }
     }
 
-    /// Begins an entry; what a crash left of the same one is thrown away.
+    /// Begins an entry. What a crash left of the same one is removed.
     pub fn begin(&self, ulid: &Ulid) -> io::Result<Draft> {
         Draft::begin(self.dir.join(NEW), ulid.clone(), Arc::clone(&self.new_syncs))
     }
 
-    /// Writes a new entry; once this returns it is durable and whole under its name.
+    /// Writes a new entry. When this returns, it is durable and complete under its name.
     pub fn put(&self, ulid: &Ulid, order: &Order, documents: &[Vec<u8>]) -> Result<(), EntryError> {
         let mut draft = self.begin(ulid)?;
         if let Err(error) = documents.iter().try_for_each(|bytes| draft.add(bytes)) {
@@ -113,23 +113,23 @@ impl Spool {
         draft.finish(order, None)
     }
 
-    /// Whether there is such an entry, taken in or not.
+    /// Whether there is such an entry, admitted or not.
     pub fn has(&self, ulid: &Ulid) -> bool {
         self.place(ulid).is_file()
     }
 
-    /// What waits to become a letter, oldest first.
+    /// Entries that wait to become letters, oldest first.
     pub fn arrived(&self) -> io::Result<Vec<Ulid>> {
         entries(&self.dir.join(NEW))
     }
 
-    /// What has become a letter, so that something may have been posted of it; oldest first.
+    /// Entries that have become letters, so that something of them may have been posted. Oldest first.
     pub fn taken_in(&self) -> io::Result<Vec<Ulid>> {
         entries(&self.dir.join(LETTERS))
     }
 
-    /// These are letters now. Only once this returns may anything be sent of them: an entry among the
-    /// letters that no record knows is one whose records were lost.
+    /// Marks entries as letters. Only when this returns may anything of them be sent: an entry among the
+    /// letters without a record is one whose records were lost.
     pub fn take_in(&self, ulids: &[Ulid]) -> io::Result<()> {
         for ulid in ulids {
             fs::rename(self.dir.join(NEW).join(ulid.as_str()), self.dir.join(LETTERS).join(ulid.as_str()))?;
@@ -138,7 +138,7 @@ impl Spool {
         self.new_syncs.sync(|| private::sync_directory(&self.dir.join(NEW)))
     }
 
-    /// Takes back what was just put here; `false` if it is on its way already.
+    /// Removes what was just put here. Returns `false` if it is being admitted already.
     pub fn take_back(&self, ulid: &Ulid) -> io::Result<bool> {
         match fs::remove_file(self.dir.join(NEW).join(ulid.as_str())) {
             Ok(()) => private::sync_directory(&self.dir.join(NEW)).map(|()| true),
@@ -147,7 +147,7 @@ impl Spool {
         }
     }
 
-    /// Copies what waits here into another spool. From then on it can't be taken back.
+    /// Copies waiting entries into another spool. From then on they cannot be taken back.
     pub fn hand_over(&self, to: &Self, copy: &dyn Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
         let new = self.dir.join(NEW);
         for ulid in entries(&new)? {
@@ -165,7 +165,7 @@ impl Spool {
         private::sync_directory(&to.dir.join(NEW))
     }
 
-    /// A letter's documents are no longer kept; they need not be there.
+    /// Removes a letter's documents. They need not exist.
     pub fn discard(&self, ulid: &Ulid) -> io::Result<()> {
         match fs::remove_file(self.dir.join(LETTERS).join(ulid.as_str())) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -176,13 +176,13 @@ impl Spool {
         }
     }
 
-    /// Removes what a crash left half-written; only for the one daemon, before it begins.
+    /// Removes what a crash left half-written. Only the daemon may call this, before it begins.
     pub fn sweep(&self) -> io::Result<()> {
         for entry in fs::read_dir(self.dir.join(NEW))? {
             let path = entry?.path();
             let metadata = path.metadata()?;
             let half = path.extension().is_some_and(|extension| extension == "part") && metadata.is_file();
-            // A command may be writing one at this moment: only what has been still for an hour.
+            // A command may be writing one at this moment, so only files unchanged for an hour are removed.
             let old = metadata.modified()?.elapsed().is_ok_and(|age| age.as_secs() > 3600);
             if half && old {
                 fs::remove_file(&path)?;
@@ -195,7 +195,7 @@ impl Spool {
         Entry::read(&fs::File::open(self.place(ulid))?)
     }
 
-    /// The bytes of a document of an order, if they are what they were.
+    /// The bytes of a document of an order, if they are unchanged.
     pub fn document(&self, ulid: &Ulid, order: &Order, document: usize) -> Result<Vec<u8>, EntryError> {
         let damaged = EntryError::Damaged { document };
         let (before, wanted) = match order.documents.split_at_checked(document) {
@@ -226,7 +226,7 @@ fn entries(dir: &Path) -> io::Result<Vec<Ulid>> {
     Ok(found)
 }
 
-/// As documents are named in an order.
+/// The SHA-256 of a document, in the form used in an order.
 pub fn sha256_of(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }

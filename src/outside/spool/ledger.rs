@@ -1,8 +1,8 @@
 //! The ledger of facts: the second place in which every fact is durable, apart from SQLite.
 //!
-//! Lines of text, each with its own checksum and the next number, appended and synced before the
-//! database commits. A torn end was never relied on and is cut off; damage before the end is told,
-//! never skipped. Files are named by their first number and begun anew at a size.
+//! Lines of text, each with its own checksum and the next number, appended and synced before the database
+//! commits. A torn end was never relied on and is cut off. Damage before the end is reported, never skipped.
+//! Files are named by their first number and begun anew at a size limit.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,9 +15,9 @@ use super::line::{Line, Written};
 use super::private;
 use super::reading::{pieces, read_file};
 
-/// Each start holds at least the last one against the database.
+/// Each start compares at least the last file with the database.
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;
-/// A file that is being written anew.
+/// A file that is being rewritten.
 const BESIDE: &str = "new";
 
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,7 @@ pub enum LedgerError {
     NotDurable(#[source] io::Error),
 }
 
-/// What was found in the ledger, beside its lines.
+/// What was found in the ledger, besides its lines.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct FoundLines {
     /// The largest number.
@@ -48,8 +48,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens or makes the ledger; gives the lines from the file on in which number `from` stands, some at a
-    /// time: a long one is never whole in memory.
+    /// Opens or creates the ledger. Passes on the lines from the file that contains number `from`, some at a
+    /// time, so that a long ledger is never whole in memory.
     pub fn open<E: From<LedgerError>>(
         dir: &Path,
         from: u64,
@@ -67,7 +67,7 @@ impl Ledger {
         Ok((Self::go_on(dir, files, from, &found)?, found))
     }
 
-    /// To write after what was found.
+    /// Continues after what was found.
     fn go_on(
         dir: &Path,
         mut files: Vec<(u64, PathBuf)>,
@@ -78,7 +78,7 @@ impl Ledger {
         let (path, next) = match (files.pop(), next) {
             (Some((first, path)), next) if found.damage.is_none() => (path, next.unwrap_or(first)),
             (Some((first, path)), next) => {
-                // What is damaged is kept for a person to read, and not written to again.
+                // A damaged file is kept for a person to read, and not written to again.
                 let next = next.unwrap_or(first).max(from) + 1_000_000;
                 (path.with_file_name(file_name(next)), next)
             }
@@ -90,8 +90,8 @@ impl Ledger {
         Ok(Self { dir: dir.to_owned(), file, size, next })
     }
 
-    /// Everything it holds, some lines at a time, beside whoever writes it: nothing is changed. Whether they
-    /// are of the last file: only that is written to.
+    /// Passes on all lines, some at a time, while another process may write. Nothing is changed. The boolean
+    /// says whether the lines are of the last file, the only one that is written to.
     pub fn peek<E: From<LedgerError>>(
         dir: &Path,
         mut each: impl FnMut(Vec<Line>, bool) -> Result<(), E>,
@@ -110,8 +110,8 @@ impl Ledger {
         self.next
     }
 
-    /// Appends and syncs all of them, or none. After [`LedgerError::NotDurable`] nothing more may be
-    /// written by this process.
+    /// Appends and syncs all of them, or none. After [`LedgerError::NotDurable`] this process may write
+    /// nothing more.
     pub fn append(&mut self, first: u64, lines: &[Written]) -> Result<(), LedgerError> {
         if self.size > LARGEST_FILE || first != self.next {
             self.begin_anew(first)?;
@@ -121,7 +121,7 @@ impl Ledger {
             text.extend([check, " ", json, "\n"]);
         }
         if let Err(error) = self.file.write_all(text.as_bytes()) {
-            // A part of it may be there; cut off, nothing happened.
+            // A part of it may have been written. Once that is cut off, nothing has happened.
             self.file.set_len(self.size).map_err(LedgerError::NotDurable)?;
             return Err(error.into());
         }
@@ -131,13 +131,13 @@ impl Ledger {
         Ok(())
     }
 
-    /// Writes other words for lines it has, by their numbers: each file is there whole, as it was or as
-    /// it is to be. What is damaged stays as it is.
+    /// Replaces lines by their numbers. Each file is complete at any moment, in its old or its new form.
+    /// Damaged files stay as they are.
     pub fn rewrite(&mut self, lines: &BTreeMap<u64, Written>) -> Result<(), LedgerError> {
         let Some((last, _)) = lines.last_key_value() else { return Ok(()) };
         let files = files(&self.dir)?;
         if files.last().is_some_and(|(first, _)| first <= last) {
-            // The file that is written to is left alone.
+            // The file that is being written to is left alone.
             self.begin_anew(self.next)?;
         }
         for (index, (first, path)) in files.iter().enumerate() {
@@ -153,7 +153,7 @@ impl Ledger {
         self.file = private::append(&self.dir.join(file_name(first)))?;
         self.next = first;
         self.size = self.file.metadata()?.len();
-        // Its lines are not to be relied on as long as its name is not.
+        // Its lines must not be relied on before its name is durable.
         private::sync_directory(&self.dir).map_err(LedgerError::NotDurable)
     }
 }
@@ -162,14 +162,14 @@ fn file_name(first: u64) -> String {
     format!("{first:012}.log")
 }
 
-/// Its files, in a directory that is there and holds nothing half-written.
+/// The files of the ledger. The directory is created if needed, and half-written files are removed.
 fn prepare(dir: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     private::directory(dir)?;
     sweep(dir)?;
     files(dir)
 }
 
-/// What a process that ended left of a file it was writing anew.
+/// Removes what an ended process left of a file it was rewriting.
 fn sweep(dir: &Path) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
@@ -210,17 +210,17 @@ fn rewrite_file(path: &Path, lines: &BTreeMap<u64, Written>) -> Result<(), Ledge
         Ok(fs::rename(&beside, path)?)
     });
     if written.is_err() {
-        // What is there takes room from others.
+        // It takes disk space from others.
         drop(fs::remove_file(&beside));
     }
     written
 }
 
-/// The other words for a line as it stands in a file.
+/// The replacement for a line of a file, if there is one.
 fn struck<'a>(piece: &[u8], lines: &'a BTreeMap<u64, Written>) -> Option<&'a Written> {
     let known = piece.strip_suffix(b"\n").and_then(Line::parse)?;
     let other = lines.get(&known.seq)?;
-    // In a ledger with another past something else may stand there.
+    // In a ledger with another history, another fact may be here.
     Line::read(&other.json, &other.check).is_some_and(|other| known.is_same(&other)).then_some(other)
 }
 

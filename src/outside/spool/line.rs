@@ -1,4 +1,4 @@
-//! One line of the ledger, and of the database's copy of it: a fact in its place, with a checksum.
+//! One line of the ledger, and of the database's copy of it: a fact with its position and a checksum.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -8,7 +8,7 @@ use crate::domain::letter::{Fact, Number};
 
 const CHECK: usize = 16;
 
-/// One fact in its place: the `n`th of its letter, the `seq`th of all.
+/// One fact with its position: the `n`th of its letter, the `seq`th of all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
     pub seq: u64,
@@ -18,7 +18,7 @@ pub struct Line {
     pub fact: Fact,
 }
 
-/// A line as it is written, with the checksum over it.
+/// A line as it is written, with its checksum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     pub json: String,
@@ -37,7 +37,7 @@ impl Line {
         Self { fact: self.fact.struck(), ..self.clone() }
     }
 
-    /// Whether both tell the same; one of them may have been struck already.
+    /// Whether both describe the same fact. One of them may have lost its names already.
     pub fn is_same(&self, other: &Self) -> bool {
         self == other || self.struck() == other.struck()
     }
@@ -47,7 +47,7 @@ impl Line {
         (check(json) == given).then(|| serde_json::from_str(json).ok()).flatten()
     }
 
-    /// A line as it stands in the file.
+    /// A line as it is in the file.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let (check, json) = std::str::from_utf8(bytes).ok()?.split_once(' ')?;
         Self::read(json, check)

@@ -1,9 +1,9 @@
 //! Our private copy of what will be posted, byte for byte, and the ledger of facts.
 //!
-//! An entry is a file: the documents one after another, then the order. It is written beside its place in
-//! `new/`, synced, and then renamed into it, so an entry that has its name is whole. When it has become a
-//! letter it is renamed once more, into `letters/`. Bytes are compared with their hash whenever they are read
-//! for an upload.
+//! An entry is one file: the documents one after another, then the order. It is written beside its place in
+//! `new/`, synced, and renamed, so an entry that has its name is complete. When it becomes a letter it is
+//! renamed once more, into `letters/`. Bytes are compared with their hash whenever they are read for an
+//! upload.
 
 mod draft;
 mod entry;

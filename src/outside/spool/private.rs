@@ -1,4 +1,4 @@
-//! Directories and files for our eyes only, and the syncs that make their names durable.
+//! Directories and files that only we can read, and the syncs that make their names durable.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fs_err as fs;
 
-/// Makes a directory that nobody else can read, if it is not there.
+/// Creates a directory that nobody else can read, if it does not exist.
 pub fn directory(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -18,21 +18,21 @@ pub fn directory(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync_directory)
 }
 
-/// Opens or makes a file that nobody else can read.
+/// Opens or creates a file that nobody else can read.
 pub fn append(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.options_mut().mode(0o600);
     Ok(options.append(true).create(true).open(path)?.into_parts().0)
 }
 
-/// A new file; it must not be there yet.
+/// Creates a file. It must not exist yet.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.options_mut().mode(0o600);
     Ok(options.write(true).create_new(true).open(path)?.into_parts().0)
 }
 
-/// Gives a file to whom another belongs: root may do what is usually done by the daemon's user.
+/// Gives a file the owner of another one: root may do what the daemon's user usually does.
 pub fn own_like(path: &Path, other: &Path) -> io::Result<()> {
     let (now, wanted) = (fs::metadata(path)?, fs::metadata(other)?);
     if (now.uid(), now.gid()) == (wanted.uid(), wanted.gid()) {

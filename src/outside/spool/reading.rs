@@ -1,4 +1,4 @@
-//! One file of the ledger read line by line, so that its size is no matter of memory.
+//! Reads one file of the ledger line by line, so that its size does not affect memory.
 
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -8,11 +8,11 @@ use fs_err as fs;
 use super::ledger::{FoundLines, LedgerError};
 use super::line::Line;
 
-/// So many lines are given at a time.
+/// The number of lines passed on at a time.
 const AT_ONCE: usize = 500;
 
-/// The lines of a file as they stand there, each with its end; the last one may lack it. What somebody
-/// appends meanwhile is not seen.
+/// The lines of a file, each with its end, which the last one may lack. Lines appended meanwhile are not
+/// read.
 pub(super) fn pieces(path: &Path) -> io::Result<impl Iterator<Item = io::Result<Vec<u8>>>> {
     let file = fs::File::open(path)?;
     let size = file.metadata()?.len();
@@ -24,7 +24,7 @@ pub(super) fn pieces(path: &Path) -> io::Result<impl Iterator<Item = io::Result<
     }))
 }
 
-/// Reads one file, whose first line has this number. If the end of the last one is torn, gives how much of
+/// Reads one file, whose first line has this number. If the end of the last file is torn, returns how much of
 /// it is good.
 pub(super) fn read_file<E: From<LedgerError>>(
     path: &Path,
@@ -55,19 +55,19 @@ pub(super) fn read_file<E: From<LedgerError>>(
 /// How far a file is good.
 #[derive(Default)]
 struct Reading {
-    /// The number of the next line, as long as all are good.
+    /// The number of the next line, while all lines are good.
     expected: u64,
-    /// So many bytes are.
+    /// The number of good bytes.
     good: u64,
     is_broken: bool,
-    /// Behind the break a whole line was found: no torn end looks like that.
+    /// A complete line follows the damage, so this is not a torn end.
     goes_on: bool,
     /// The largest number.
     last: Option<u64>,
 }
 
 impl Reading {
-    /// The line, if it may be relied on: what still reads right behind damage is true all the same.
+    /// The line, if it may be relied on. A line after damage that still reads correctly is true.
     fn next(&mut self, piece: &[u8], is_last: bool) -> Option<Line> {
         let text = piece.strip_suffix(b"\n");
         let line = Line::parse(text.unwrap_or(piece));

@@ -10,10 +10,10 @@ use crate::base::clock::Time;
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LENGTH: usize = 26;
-/// So many bits of it are chance.
+/// The number of random bits.
 const CHANCE: u32 = 80;
 
-/// An entry's name for life: 48 bits of time, 80 of chance.
+/// An entry's name, which it keeps for life: 48 bits of time, 80 random bits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Ulid(String);
@@ -26,7 +26,7 @@ impl Ulid {
         Ok(Self::of(chance.iter().fold(millis, |number, byte| (number << 8) | u128::from(*byte))))
     }
 
-    /// No name that is given from this moment on is less.
+    /// No name that is given from this moment on is smaller.
     pub fn earliest(at: Time) -> Self {
         let millis = u128::try_from(at.timestamp_millis()).unwrap_or_default() & 0xffff_ffff_ffff;
         Self::of(millis << CHANCE)
@@ -45,8 +45,8 @@ impl Ulid {
         self.0.bytes().fold(0, |number, c| (number << 5) | value(c))
     }
 
-    /// A new name; the next one, if the last is of the same millisecond, so that names given one after the
-    /// other stand in that order.
+    /// A new name. If the last one has the same millisecond, the new one is its successor, so names given one
+    /// after another are in that order.
     pub fn after(last: Option<&Self>, now: Time) -> io::Result<Self> {
         let new = Self::new(now)?;
         let last = last.filter(|last| last.time() == new.time());

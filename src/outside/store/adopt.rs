@@ -1,5 +1,4 @@
-//! What only the ledger has comes into the database, letter by letter, as far as the facts follow one
-//! another.
+//! Brings what only the ledger has into the database, letter by letter, while the facts follow one another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +9,8 @@ use crate::base::clock::Time;
 use crate::domain::letter::{Fact, Kept, Letter, Notice, Number};
 use crate::outside::spool::{Line, Spool, Ulid};
 
-/// Writes what only the ledger has into the database; gives the letters with two pasts. `owing`: of
-/// what is new people may not have been told.
+/// Writes what only the ledger has into the database. Returns the letters with two histories. `owing` says
+/// that people may not have been told of what is new.
 pub(super) fn bring_over(
     db: &Connection,
     lines: &[Line],
@@ -45,7 +44,7 @@ pub(super) fn bring_over(
     Ok(doubtful)
 }
 
-/// Adds facts to a letter as long as they follow one another; says whether all did.
+/// Adds facts to a letter while they follow one another. Returns whether all did.
 fn adopt<'a>(
     db: &Connection,
     number: Number,
@@ -74,7 +73,7 @@ fn adopt<'a>(
         }
         rows::insert_fact(db, line, &line.written()?)?;
         rows::update_mail(db, letter, &line.fact, line.at)?;
-        if let Some(notice) = Notice::told_by(&line.fact, letter).filter(|_| owing) {
+        if let Some(notice) = Notice::news_of(&line.fact, letter).filter(|_| owing) {
             news::owe_notice(db, letter, notice, line.at).map_err(StoreError::recording)?;
         }
         if line.fact == Fact::Discarded(Kept::Receiver) {
@@ -90,10 +89,10 @@ fn adopt<'a>(
     Ok((letter, whole))
 }
 
-/// How many letters are looked at in one turn.
+/// The number of letters looked at in one turn.
 const IN_ONE_TURN: i64 = 1000;
 
-/// Letters whose original no record knows, after one of them.
+/// Letters after `after` whose original has no record.
 fn missing(db: &Connection, after: Number) -> Result<Vec<(Number, String)>, StoreError> {
     let sql = "SELECT number, ulid FROM letter
                WHERE number > ?1
@@ -105,8 +104,9 @@ fn missing(db: &Connection, after: Number) -> Result<Vec<(Number, String)>, Stor
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Letters from a folder whose original's row is lost: it lies in the claims, or the shelf looks for it.
-pub(super) fn known_again(db: &Connection, spool: &Spool, now: Time) -> Result<(), StoreError> {
+/// Restores lost rows of originals. The originals of letters from folders lie in the claims, or the shelf
+/// looks for them.
+pub(super) fn restore_originals(db: &Connection, spool: &Spool, now: Time) -> Result<(), StoreError> {
     let mut after = Number(0);
     loop {
         let turn = missing(db, after)?;

@@ -1,4 +1,4 @@
-//! Alarms that were raised, and how far they were told.
+//! Alarms that were raised, and how far they were reported.
 
 use rusqlite::params;
 
@@ -6,7 +6,7 @@ use super::moves::RecordError;
 use super::news::{ALARM, ALARM_OVER, owe};
 use super::{Store, StoreError, millis, time};
 use crate::base::clock::Time;
-use crate::domain::alarm::{Alarm, Raised, Turn};
+use crate::domain::alarm::{Alarm, AlarmStep, Raised};
 
 impl Store {
     pub fn alarms(&self) -> Result<Vec<Raised>, StoreError> {
@@ -24,7 +24,7 @@ impl Store {
         .await
     }
 
-    /// It is fine again.
+    /// The trouble is away.
     pub async fn calm(&self, alarm: Alarm, at: Time) -> Result<(), RecordError> {
         let cause = alarm.to_string();
         if !self.alarms()?.iter().any(|raised| raised.alarm == alarm && raised.fine_since.is_none()) {
@@ -37,46 +37,47 @@ impl Store {
         .await
     }
 
-    /// Does what is to be done about every alarm: what is told now becomes owed. Gives when there is more.
-    pub async fn turn_alarms(&self, now: Time) -> Result<Option<Time>, RecordError> {
-        let turns: Vec<(Raised, Turn)> = self
+    /// Does what must be done about every alarm. What must be reported becomes owed. Returns when there is
+    /// more to do.
+    pub async fn report_alarms(&self, now: Time) -> Result<Option<Time>, RecordError> {
+        let steps: Vec<(Raised, AlarmStep)> = self
             .alarms()?
             .into_iter()
-            .map(|raised| (raised.turn(now), raised))
+            .map(|raised| (raised.next_step(now), raised))
             .map(|(t, r)| (r, t))
             .collect();
-        let next = turns.iter().filter_map(|(_, turn)| match turn {
-            Turn::Wait(next) => *next,
-            Turn::Tell | Turn::TellOver | Turn::Forget => None,
+        let next = steps.iter().filter_map(|(_, next_step)| match next_step {
+            AlarmStep::Wait(next) => *next,
+            AlarmStep::Tell | AlarmStep::TellOver | AlarmStep::Forget => None,
         });
         let next = next.min();
-        for (raised, turn) in turns {
-            if !matches!(turn, Turn::Wait(_)) {
-                self.turn_alarm(raised, turn, now).await?;
+        for (raised, next_step) in steps {
+            if !matches!(next_step, AlarmStep::Wait(_)) {
+                self.report_alarm(raised, next_step, now).await?;
             }
         }
         Ok(next)
     }
 
-    async fn turn_alarm(&self, raised: Raised, turn: Turn, now: Time) -> Result<(), RecordError> {
+    async fn report_alarm(&self, raised: Raised, next_step: AlarmStep, now: Time) -> Result<(), RecordError> {
         self.write(move |batch| {
             let cause = raised.alarm.to_string();
             let about = millis(raised.since).to_string();
             let tell = |notice| owe(batch.db, &cause, notice, &about, Some(&raised.detail), now);
-            match turn {
-                Turn::Tell => {
+            match next_step {
+                AlarmStep::Tell => {
                     tell(ALARM)?;
                     let sql = "UPDATE alarm SET told_at = ?2 WHERE cause = ?1";
                     batch.db.prepare_cached(sql)?.execute(params![cause, millis(now)])?;
                 }
-                Turn::TellOver => {
+                AlarmStep::TellOver => {
                     tell(ALARM_OVER)?;
                     batch.db.prepare_cached("DELETE FROM alarm WHERE cause = ?1")?.execute([&cause])?;
                 }
-                Turn::Forget => {
+                AlarmStep::Forget => {
                     batch.db.prepare_cached("DELETE FROM alarm WHERE cause = ?1")?.execute([&cause])?;
                 }
-                Turn::Wait(_) => {}
+                AlarmStep::Wait(_) => {}
             }
             Ok(())
         })

@@ -1,7 +1,7 @@
-//! The invariants, looked for in what is durable: database, ledger and spool against each other.
+//! Checks the invariants in what is durable: database, ledger and spool against each other.
 //!
-//! Beside a running daemon too: nothing is changed, and what is being written at this moment is
-//! waited for.
+//! Also while a daemon is running: nothing is changed, and what is being written at this moment is waited
+//! for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::{Desk, StoreError, read, rows};
 use crate::domain::letter::{Fact, Number, State};
 use crate::outside::spool::{Ledger, Line, Spool};
 
-/// What was looked at, and every sentence that is not true though it should be.
+/// What was checked, and every statement that is wrongly false.
 #[derive(Debug, Default)]
 pub struct Findings {
     pub letters: usize,
@@ -18,18 +18,18 @@ pub struct Findings {
     pub problems: Vec<String>,
 }
 
-/// What the ledger has, as far as it matters here: a long one is never whole in memory.
+/// What the ledger has, as far as the audit needs it. A long ledger is never whole in memory.
 #[derive(Default)]
 struct Compared {
-    /// The numbers of its lines: where each unbroken row of them begins and ends.
+    /// The unbroken ranges of line numbers: first to last.
     rows: BTreeMap<u64, u64>,
-    /// Letters of which it has another fact than the database, or one that is not there; and those that have
-    /// its number there.
+    /// Letters for which the ledger has a different fact than the database, or one the database lacks; and
+    /// letters that have its number there.
     differ: BTreeSet<Number>,
 }
 
 impl Compared {
-    /// False, if it was there.
+    /// Returns false if it was there already.
     fn add(&mut self, seq: u64) -> bool {
         match self.rows.range_mut(..=seq).next_back() {
             Some((_, end)) if *end >= seq => return false,
@@ -39,7 +39,7 @@ impl Compared {
         true
     }
 
-    /// Whether a letter's facts in the database are those that it has; it may not have the latest yet.
+    /// Whether a letter's facts in the database are those of the ledger, which may lack the latest ones.
     fn agrees(&self, letter: Number, facts: &[Line]) -> bool {
         let last = self.rows.values().next_back().copied().unwrap_or_default();
         let has = |seq: u64| self.rows.range(..=seq).next_back().is_some_and(|(_, end)| *end >= seq);
@@ -53,7 +53,7 @@ impl Desk {
         let mut ledger = Compared::default();
         let found = Ledger::peek(&self.home().ledger(), |lines, is_last| {
             if is_last {
-                // Whatever the ledger has by now is in the database once a writer at work has committed.
+                // Once the current writer has committed, the database has everything that the ledger has now.
                 self.db().execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
             }
             self.compare(&lines, &mut ledger)
@@ -67,11 +67,13 @@ impl Desk {
         }
         for entry in spool.taken_in()? {
             if self.number_of(entry.as_str())?.is_none() {
-                findings.problems.push(format!("{entry} is in the spool and no record knows it (I13)"));
+                findings.problems.push(format!("{entry} is in the spool without a record (I13)"));
             }
         }
         if !self.is_counted_right()? {
-            findings.problems.push("letters by state and folder are not as many as is said".to_owned());
+            findings
+                .problems
+                .push("the counters of letters by state and folder do not match the letters".to_owned());
         }
         for number in ledger.differ {
             if self.row(number)?.is_none() {
@@ -102,7 +104,7 @@ impl Desk {
     ) -> Result<(), StoreError> {
         let mut say = |what: &str| findings.problems.push(format!("letter {number}: {what}"));
         findings.letters += 1;
-        // A daemon at work goes on meanwhile.
+        // A running daemon continues meanwhile.
         let as_it_is = self.db().unchecked_transaction()?;
         let facts = match read::facts(&as_it_is, number) {
             Ok(facts) => facts,
@@ -116,7 +118,7 @@ impl Desk {
         let Some(row) = self.row(number)? else { return Ok(()) };
         drop(as_it_is);
         if count != Some(facts.len() as u64) {
-            say("it has another number of facts than it is said to have");
+            say("the number of its facts differs from the recorded one");
         }
         findings.facts += facts.len();
         if !ledger.agrees(number, &facts) {
@@ -131,14 +133,14 @@ impl Desk {
             say("more than one of its mails was confirmed (I1)");
         }
         if row.state != letter.state.word() {
-            say("it is listed in another state than its facts tell");
+            say("its listed state differs from its facts");
         }
         if !letter.state.is_end() && row.due_at.is_some() != rows::goes_on(&letter) {
             say("it has no next look though it is unfinished, or one though it is not (I16)");
         }
         if !letter.state.is_end() && !matches!(letter.state, State::Confirmed { .. }) {
             let Ok(entry) = letter.entry.parse() else {
-                say("its name in the spool is none");
+                say("its name in the spool is not valid");
                 return Ok(());
             };
             for index in 0..letter.order.documents.len() {

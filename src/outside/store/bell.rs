@@ -1,4 +1,4 @@
-//! How a command wakes the daemon: a knock without words. What is to be done stands in the database.
+//! How a command wakes the daemon: a socket that carries no data. What must be done is in the database.
 
 use std::io;
 use std::os::unix::net::UnixDatagram as Knocker;
@@ -11,7 +11,7 @@ use super::Home;
 pub struct Bell(UnixDatagram);
 
 impl Bell {
-    /// The daemon's; whoever holds the lock of the state directory may replace an old one.
+    /// The daemon's end. The holder of the state directory's lock may replace an old one.
     pub fn hang(home: &Home) -> io::Result<Self> {
         let path = home.bell();
         match std::fs::remove_file(&path) {
@@ -21,7 +21,7 @@ impl Bell {
         UnixDatagram::bind(path).map(Self)
     }
 
-    /// Resolves at the next knock; several at once count as one.
+    /// Resolves at the next ring. Several at the same time count as one.
     pub async fn rung(&self) {
         let mut nothing = [0; 16];
         if self.0.recv(&mut nothing).await.is_ok() {
@@ -29,7 +29,7 @@ impl Bell {
         }
     }
 
-    /// Knocks; says whether somebody is there.
+    /// Rings. Returns whether a daemon is listening.
     pub fn ring(home: &Home) -> bool {
         Knocker::unbound().is_ok_and(|knocker| knocker.send_to(&[1], home.bell()).is_ok())
     }

@@ -1,4 +1,4 @@
-//! What there was before a letter that is taken in: earlier ones like it, and how many today.
+//! What came before a letter that is taken in: earlier letters like it, and today's number.
 
 use rusqlite::{Connection, params};
 
@@ -10,7 +10,7 @@ use crate::domain::letter::{Number, Order};
 use crate::domain::limits::{Counts, Terms};
 
 impl Batch<'_> {
-    /// What there was before a letter, as far as its terms ask.
+    /// What came before a letter, as far as its terms need it.
     pub(super) fn counts(&self, order: &Order, terms: &Terms, now: Time) -> Result<Counts, RecordError> {
         let mut counts = Counts::default();
         if let Some(since) = terms.duplicates_since {
@@ -29,11 +29,11 @@ impl Batch<'_> {
         Ok(counts)
     }
 
-    /// How many letters a folder has on a day on which it has any, of the last four weeks, and how many
-    /// came in the last day, this one among them.
+    /// The number of letters on a day with letters, over the last four weeks, and the number in the last day
+    /// including this one.
     fn usually(&self, source: &str, now: Time) -> Result<Option<(u32, u32)>, RecordError> {
         const DAY: i64 = 86_400_000;
-        // However many there are, no more than these are looked at.
+        // At most this many rows are read.
         let sql = "SELECT count(*), count(DISTINCT (?2 - admitted_at) / ?4) FROM
                    (SELECT admitted_at FROM letter WHERE source = ?1 AND admitted_at > ?3
                     AND admitted_at <= ?2 - ?4 ORDER BY admitted_at DESC LIMIT 1000)";
@@ -60,8 +60,8 @@ impl Batch<'_> {
             let documents = |order: &Order| -> Vec<String> {
                 order.documents.iter().map(|document| document.sha256.clone()).collect()
             };
-            // Whom a letter went to whose names were struck nobody knows any more: perhaps to the same.
-            let to_the_same = letter.order.receiver == order.receiver || letter.order.is_struck();
+            // A letter whose names were removed may have gone to the same receiver.
+            let to_the_same = letter.order.receiver == order.receiver || letter.order.is_anonymous();
             if to_the_same && documents(&letter.order) == documents(order) {
                 return Ok(Some(letter.number));
             }
@@ -70,7 +70,7 @@ impl Batch<'_> {
     }
 }
 
-/// Letters and sheets of a folder since then, that count for its limits.
+/// Letters and sheets of a folder since then that count for its limits.
 pub(super) fn sent_since(db: &Connection, source: &str, since: Time) -> rusqlite::Result<(u32, u32)> {
     let sql = "SELECT count(*), coalesce(sum(sheets), 0) FROM letter INDEXED BY letter_counted
                WHERE source IN (SELECT ?1 UNION SELECT old FROM renamed WHERE name = ?1)

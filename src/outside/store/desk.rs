@@ -1,5 +1,5 @@
-//! For commands, beside a running daemon or without one: they read, and write orders that it carries
-//! out at its next look.
+//! The records for commands, with or without a running daemon: commands read them, and write orders that the
+//! daemon carries out at its next look.
 
 use std::path::Path;
 
@@ -40,18 +40,18 @@ pub struct PausedRow {
     pub pause: Pause,
 }
 
-/// What is to be done.
+/// How much work is pending.
 #[derive(Debug, Clone, Serialize)]
 pub struct Totals {
-    /// Looks that are late by now.
+    /// Looks that are overdue.
     pub due: u64,
-    /// Messages that somebody must still get.
+    /// E-mails that must still be sent.
     pub owed: u64,
-    /// Orders that the daemon has not carried out.
+    /// People's commands that the daemon has not carried out.
     pub orders: u64,
 }
 
-/// What became of an order.
+/// The outcome of a person's command.
 #[derive(Debug, Clone)]
 pub struct Answered {
     pub refused: bool,
@@ -76,7 +76,7 @@ pub(super) fn letter_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<LetterRow>
 }
 
 impl Desk {
-    /// Opens the records that are there.
+    /// Opens existing records.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         let home = Home::existing(dir)?;
         let db = schema::connect(&home.database())?;
@@ -87,7 +87,7 @@ impl Desk {
         Ok(Self { home, db })
     }
 
-    /// Copies the records as they are at this moment into an empty file; gives how many letters it has.
+    /// Copies the records as they are now into an empty file. Returns the number of letters in the copy.
     pub fn copy_to(&self, file: &Path) -> Result<u64, StoreError> {
         self.db.execute("VACUUM INTO ?1", [file.to_string_lossy()])?;
         let copy = Connection::open(file)?;
@@ -98,7 +98,7 @@ impl Desk {
         Ok(copy.query_row("SELECT count(*) FROM letter", [], |row| read::count(row, 0))?)
     }
 
-    /// Where the database is damaged, in words.
+    /// Where the database is damaged, in words. `None` if it is not.
     pub fn soundness(&self) -> Result<Option<String>, StoreError> {
         let verdict: String = self.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         Ok(Some(verdict).filter(|verdict| verdict != "ok"))
@@ -112,12 +112,12 @@ impl Desk {
         &self.home
     }
 
-    /// Whether a daemon works with these records at this moment.
+    /// Whether a daemon is using these records.
     pub fn is_in_use(&self) -> bool {
         self.home.is_locked()
     }
 
-    /// Every letter, or those of a state, those admitted since; the newest `limit` in their order.
+    /// Letters, optionally of one state or admitted since a time: the newest `limit` of them, in their order.
     pub fn letters(
         &self,
         state: Option<&str>,
@@ -146,7 +146,7 @@ impl Desk {
         Ok(self.db.prepare_cached(sql)?.query_row([entry], |row| read::number(row, 0)).optional()?)
     }
 
-    /// A letter as its facts tell it, verified.
+    /// A letter as its facts describe it, verified.
     pub fn letter(&self, number: Number) -> Result<Option<Letter>, StoreError> {
         read::letter(&self.db, number)
     }
@@ -196,7 +196,7 @@ impl Desk {
         Ok(self.db.last_insert_rowid())
     }
 
-    /// What became of an order, once it is carried out.
+    /// The outcome of a person's command, once it is carried out.
     pub fn answer(&self, order: i64) -> Result<Option<Answered>, StoreError> {
         let sql = "SELECT refused, answer FROM orders WHERE id = ?1 AND done_at IS NOT NULL";
         let row = |row: &rusqlite::Row<'_>| Ok(Answered { refused: row.get(0)?, text: row.get(1)? });

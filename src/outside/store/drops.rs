@@ -1,4 +1,4 @@
-//! For commands: drops as they are listed, and the folders they come from.
+//! For commands: lists of drops, and the folders they come from.
 
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::domain::drop::{Undecided, showable, shown};
 use crate::domain::letter::{Letter, Number};
 use crate::outside::spool::Ulid;
 
-/// Originals are read so many at a time.
+/// The number of originals read at a time.
 const AT_A_TIME: usize = 1000;
 
 /// A drop as it is listed, whether it became a letter or not.
@@ -21,10 +21,10 @@ pub struct DropRow {
     pub folder: String,
     pub name: String,
     pub letter: Option<Number>,
-    /// The letter's, or `rejected`, `held`, `cancelled`.
+    /// The letter's state, or `rejected`, `held`, `cancelled`.
     pub state: String,
     pub tracking: Option<String>,
-    /// Why it is held or rejected, without what only the folder says.
+    /// Why it is held or rejected, without what only the folder's text may say.
     pub why: Option<String>,
     /// Whether its original is being moved, or will be.
     pub moving: bool,
@@ -80,7 +80,7 @@ fn drop_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<DropRow> {
 }
 
 impl Store {
-    /// How many drops that are no letter yet wait for a person.
+    /// The number of drops that are not letters and wait for a person.
     pub fn drops_held(&self) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM original WHERE letter IS NULL AND place = 'held'";
         Ok(self.reader().prepare_cached(sql)?.query_row([], |row| read::count(row, 0))?)
@@ -98,7 +98,7 @@ impl Desk {
         Ok(rows)
     }
 
-    /// What became of a drop of this name, if it was taken in after that.
+    /// The outcome of a drop of this name that was taken in after `after`.
     pub fn dropped(&self, folder: &str, name: &[u8], after: &Ulid) -> Result<Option<DropRow>, StoreError> {
         let sql = format!(
             "{ROW} WHERE folder = ?1 AND name = ?2 AND original.ulid > ?3 ORDER BY original.ulid LIMIT 1"
@@ -107,7 +107,7 @@ impl Desk {
         Ok(self.db().prepare_cached(&sql)?.query_row(values, drop_row).optional()?)
     }
 
-    /// The names of a folder's shelves, as intake keeps them.
+    /// The names of a folder's shelves, as intake stored them.
     pub fn shelf_names(&self, folder: &str) -> Result<Option<String>, StoreError> {
         Ok(folders::shelf_names(self.db(), folder)?)
     }
@@ -121,14 +121,14 @@ impl Desk {
         Ok(statement.query_map([], row)?.collect::<Result<_, _>>()?)
     }
 
-    /// How many drops were rejected, and how many wait without being a letter.
+    /// The number of rejected drops, and of drops that wait without being letters.
     pub fn undecided(&self) -> Result<(u64, u64), StoreError> {
         let sql = "SELECT count(*) FILTER (WHERE place = 'rejected'), count(*) FILTER (WHERE place = 'held')
                    FROM original WHERE letter IS NULL";
         Ok(self.db().query_row(sql, [], |row| Ok((read::count(row, 0)?, read::count(row, 1)?)))?)
     }
 
-    /// Some of a folder's originals of which nothing is owed, from the oldest on.
+    /// Some of a folder's originals for which nothing is pending, beginning with the oldest.
     pub fn originals_at_rest(&self, folder: &str, after: Option<&Ulid>) -> Result<Vec<Original>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM original WHERE ulid > ?1 AND folder = ?2 AND due_at IS NULL
@@ -140,7 +140,7 @@ impl Desk {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// An original with its letter, as both are at one moment. A letter that is damaged is none.
+    /// An original with its letter, both at one moment. A damaged letter counts as none.
     pub fn original(&self, ulid: &Ulid) -> Result<Option<(Original, Option<Letter>)>, StoreError> {
         let moment = self.db().unchecked_transaction()?;
         let sql = format!("SELECT {COLUMNS} FROM original WHERE ulid = ?1");
@@ -154,7 +154,7 @@ impl Desk {
         Ok(Some((original, letter)))
     }
 
-    /// Paths on a folder's shelves that more than one original is said to lie at.
+    /// The number of paths on a folder's shelves that are recorded for more than one original.
     pub fn shared_shelves(&self, folder: &str) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM original
                    WHERE folder = ?1 AND shelved IS NOT NULL AND place <> 'gone'

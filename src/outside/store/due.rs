@@ -9,8 +9,8 @@ use crate::base::clock::Time;
 use crate::domain::letter::Number;
 
 impl Store {
-    /// The time at which something was recorded last: a fact, an arrival, or that the clock was set back.
-    /// What was recorded before a set-back that was noticed says nothing about later starts.
+    /// The latest recorded time: of a fact, an arrival, or a clock that was set back. What was recorded
+    /// before a noticed set-back is no evidence for later starts.
     pub fn last_recorded(&self) -> Result<Option<Time>, StoreError> {
         let db = self.reader();
         let noticed = noticed(&db)?;
@@ -22,7 +22,7 @@ impl Store {
         Ok([fact, original, noticed.at].into_iter().flatten().max().map(time))
     }
 
-    /// The wall clock was set back: what is due later is due earlier by as much.
+    /// The wall clock was set back by this amount: later due times become earlier by as much.
     pub async fn bring_forward(&self, by: TimeDelta, now: Time) -> Result<(), RecordError> {
         self.write(move |batch| {
             let values = rusqlite::params![by.num_milliseconds(), millis(now)];
@@ -46,7 +46,7 @@ impl Store {
         .await
     }
 
-    /// Puts off a letter whose change could not be recorded.
+    /// Postpones a letter whose change could not be recorded.
     pub async fn put_off(&self, number: Number, until: Time, why: String) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "UPDATE letter SET due_at = ?2, trouble = ?3 WHERE number = ?1";
@@ -57,7 +57,7 @@ impl Store {
     }
 }
 
-/// The rows that were the last ones when the clock was found set back, and the time it showed then.
+/// The last rows at the moment when the clock was found set back, and the time it showed then.
 #[derive(Debug, Default)]
 struct Noticed {
     fact: i64,
@@ -74,7 +74,7 @@ fn noticed(db: &Connection) -> rusqlite::Result<Noticed> {
     Ok(Noticed { fact, original, at: Some(at) })
 }
 
-/// A row, by the order in which rows were written, and its time in milliseconds.
+/// The position of a row in the order of writing, and its time in milliseconds.
 type Row = Option<(i64, i64)>;
 
 /// The last fact and the last arrival.

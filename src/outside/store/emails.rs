@@ -1,7 +1,7 @@
-//! E-mails on their way: one row for each mail to one person, with what it tells.
+//! Pending e-mails: one row for each e-mail to one person, with the news it contains.
 //!
-//! News for the same people gather in a mail until it is first tried; from then on it stays as it is,
-//! so that whoever gets it twice can tell by its name that it is one.
+//! News for the same person are collected in one e-mail until it is first tried. From then on it does not
+//! change, so a person who gets it twice can see by its Message-ID that it is the same.
 
 use rusqlite::{OptionalExtension as _, params};
 
@@ -10,19 +10,19 @@ use super::news::{self, OwedRow};
 use super::{Store, StoreError, millis, time};
 use crate::base::clock::Time;
 
-/// To whom one row of news goes, as what, and by when at the latest.
+/// The person who gets one row of news, in which kind of e-mail, and by when at the latest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addressed {
     pub recipient: String,
     pub kind: &'static str,
-    /// Empty where it is no folder's.
+    /// Empty if it concerns no folder.
     pub folder: String,
     pub due: Time,
-    /// Nothing else is told in the same mail.
+    /// Whether the e-mail contains nothing else.
     pub alone: bool,
 }
 
-/// A mail that is to be sent.
+/// An e-mail that must be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmailRow {
     pub id: i64,
@@ -31,17 +31,17 @@ pub struct EmailRow {
     pub folder: String,
     pub attempts: u32,
     pub first_at: Time,
-    /// Whether it was tried before, and so perhaps arrived.
+    /// Whether it was tried before, so that it may have arrived.
     pub begun: bool,
 }
 
-/// How a mail ended.
+/// How an e-mail ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EmailEnd {
     Sent,
-    /// The mail server will never take it for this recipient; by what it answered.
+    /// The mail server will never accept it for this recipient. The text is its answer.
     Refused(String),
-    /// What it was to tell is no more so.
+    /// What it was to report is no longer true.
     Obsolete,
 }
 
@@ -70,7 +70,7 @@ fn email(row: &rusqlite::Row<'_>) -> rusqlite::Result<EmailRow> {
 }
 
 impl Store {
-    /// News are passed on to these people; with none of them, they are done.
+    /// Assigns news to these people. With an empty list the news are done.
     pub fn pass_on(
         &self,
         owed: i64,
@@ -107,7 +107,7 @@ impl Store {
         })
     }
 
-    /// Mails that are due, and when there will be more.
+    /// E-mails that are due, and when there will be more.
     pub fn due_emails(&self, now: Time) -> Result<(Vec<EmailRow>, Option<Time>), StoreError> {
         let db = self.reader();
         let sql = format!("SELECT {COLUMNS} FROM email WHERE due_at <= ?1 ORDER BY due_at, id LIMIT 100");
@@ -118,8 +118,8 @@ impl Store {
         Ok((due, next.map(time)))
     }
 
-    /// What a mail tells, in the order in which it happened.
-    pub fn told_by(&self, email: i64) -> Result<Vec<OwedRow>, StoreError> {
+    /// The news in an e-mail, in the order in which they happened.
+    pub fn news_of(&self, email: i64) -> Result<Vec<OwedRow>, StoreError> {
         let db = self.reader();
         let columns = news::COLUMNS;
         let sql = format!(
@@ -131,7 +131,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// A mail is about to be sent for the first time: nothing is added to it any more.
+    /// Marks an e-mail as tried. Nothing is added to it any more.
     pub async fn begin_email(&self, email: i64, at: Time) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "UPDATE email SET begun_at = coalesce(begun_at, ?2) WHERE id = ?1";
@@ -140,7 +140,7 @@ impl Store {
         .await
     }
 
-    /// A mail has ended. Of a recipient that is refused, operators hear once a day.
+    /// Ends an e-mail. Operators are told of a rejected recipient once a day.
     pub async fn end_email(&self, email: &EmailRow, end: EmailEnd, at: Time) -> Result<(), RecordError> {
         let EmailRow { id, recipient, .. } = email.clone();
         self.write(move |batch| {
@@ -158,7 +158,7 @@ impl Store {
         .await
     }
 
-    /// It could not be sent now.
+    /// The e-mail could not be sent now.
     pub async fn email_later(&self, email: i64, until: Time, why: String) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "UPDATE email SET due_at = ?2, attempts = attempts + 1, trouble = ?3 WHERE id = ?1";

@@ -1,4 +1,4 @@
-//! How far the records are, to be written down where a backup of them does not reach.
+//! How many facts the records have, written down where a backup of the records does not reach.
 
 use std::fmt;
 use std::io::Write as _;
@@ -10,10 +10,10 @@ use super::{Home, Store, StoreError, read};
 use crate::base::clock::Time;
 use crate::outside::spool::{Ulid, private_file};
 
-/// Of so many records a folder remembers how far they were.
+/// The maximum number of sets of records that a folder remembers.
 const REMEMBERED: usize = 50;
 
-/// Which records these are, the number of their last fact, and the run of the daemon that told it.
+/// The name of the records, the number of their last fact, and the run of the daemon that reported it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Epoch {
     records: Ulid,
@@ -21,7 +21,7 @@ pub struct Epoch {
     run: Ulid,
 }
 
-/// What a folder knows of all the records that were worked with there: a line for each, the newest last.
+/// What a folder knows of all records that were used there: one line each, the newest last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Epochs(Vec<Epoch>);
 
@@ -43,12 +43,12 @@ impl FromStr for Epoch {
 }
 
 impl Epochs {
-    /// What can't be understood says nothing.
+    /// Content that cannot be parsed counts as empty.
     pub fn read(text: &str) -> Self {
         Self(text.lines().filter_map(|line| line.parse().ok()).collect())
     }
 
-    /// Takes in how far these records are now.
+    /// Takes in the latest state of these records.
     pub fn told(&mut self, epoch: Epoch) {
         self.0.retain(|known| known.records != epoch.records);
         self.0.push(epoch);
@@ -63,8 +63,8 @@ impl fmt::Display for Epochs {
     }
 }
 
-/// The records' name: kept in the database and beside the ledger, so that neither alone can lose it.
-/// With `anew` they get another, and what was said of them counts no more.
+/// The name of the records, kept in the database and beside the ledger, so that losing one does not lose it.
+/// With `anew` they get a new name, and what was stored under the old one no longer counts.
 pub(super) fn name(db: &Connection, home: &Home, now: Time, anew: bool) -> Result<(), StoreError> {
     let kept = std::fs::read_to_string(home.name()).ok().and_then(|text| text.trim().parse().ok());
     let known = named(db)?.or_else(|| kept.clone()).filter(|_| !anew);
@@ -87,12 +87,12 @@ fn named(db: &Connection) -> Result<Option<Ulid>, StoreError> {
 }
 
 impl Store {
-    /// The name of these records, and of this run.
+    /// The names of these records and of this run.
     pub fn names(&self) -> Result<(Ulid, Ulid), StoreError> {
         Ok((named(&self.reader())?.ok_or(StoreError::Broken)?, self.run.clone()))
     }
 
-    /// How far these records are now.
+    /// The latest state of these records.
     pub fn epoch(&self) -> Result<Epoch, StoreError> {
         let db = self.reader();
         let records = named(&db)?.ok_or(StoreError::Broken)?;
@@ -101,7 +101,7 @@ impl Store {
         Ok(Epoch { records, facts, run: self.run.clone() })
     }
 
-    /// Whether a folder knows more of these records than they held when they were opened.
+    /// Whether a folder knows more facts of these records than they had when they were opened.
     pub fn is_older_than(&self, theirs: &Epochs) -> Result<bool, StoreError> {
         let ours = self.epoch()?;
         let ahead = |theirs: &Epoch| theirs.run != ours.run && theirs.facts > self.began;

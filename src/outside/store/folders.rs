@@ -1,4 +1,4 @@
-//! The folders that were enabled: since when drops in them are new, and what is wrong with them.
+//! The folders that were enabled: from when on their drops are new, and what is wrong with them.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use crate::domain::letter::{Number, Progress};
 /// A folder as it was enabled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownFolder {
-    /// As the configuration called it then.
+    /// Its name in the configuration then.
     pub name: String,
     pub path: String,
-    /// Its marker's text.
+    /// The text of its marker.
     pub id: String,
-    /// What tells its directory from another, where that lasts.
+    /// The identity of its directory, where that is stable.
     pub directory: Option<String>,
-    /// What its filesystem says is not younger was there before; in nanoseconds.
+    /// What is older than this by the file system's clock was there before. In nanoseconds.
     pub since: i64,
-    /// What was wrong with it when that was told last.
+    /// The trouble that was last reported of it.
     pub trouble: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl Store {
         self.known("id", marker)
     }
 
-    /// Every folder that was ever enabled, and not given up.
+    /// Every folder that was enabled and not given up.
     pub fn known_folders(&self) -> Result<Vec<KnownFolder>, StoreError> {
         let db = self.reader();
         let mut statement = db.prepare_cached(&format!("SELECT {COLUMNS} FROM folder ORDER BY name"))?;
@@ -65,7 +65,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// What is not finished of a folder: its letters, and how many drops that are no letters.
+    /// What is unfinished of a folder: its letters, and the number of drops that are not letters.
     pub fn unfinished_of(&self, folder: &str) -> Result<(Vec<Number>, u64), StoreError> {
         let db = self.reader();
         let open = stages(|stage| matches!(stage.progress(), Progress::OnItsWay | Progress::Held));
@@ -80,7 +80,7 @@ impl Store {
         Ok((letters.collect::<Result<_, _>>()?, drops))
     }
 
-    /// The names that folders had, and those they have now.
+    /// Former names of folders, and their present names.
     pub fn renamed_folders(&self) -> Result<BTreeMap<String, String>, StoreError> {
         let db = self.reader();
         let mut statement = db.prepare_cached("SELECT old, name FROM renamed")?;
@@ -88,8 +88,8 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// A folder as it is from now on, and everything that was under its old name. What another folder has under
-    /// this name, is under that one's marker until it comes back.
+    /// Records a folder, and moves everything under its old name to the new one. What another folder had
+    /// under this name stays with that folder's marker until it comes back.
     pub async fn know_folder(&self, folder: KnownFolder) -> Result<(), RecordError> {
         self.write(move |batch| {
             let KnownFolder { name, path, id, directory, since, trouble: _ } = &folder;
@@ -99,7 +99,7 @@ impl Store {
             };
             let before = known_by("id", id)?.filter(|before| before.name != *name);
             let under_it = known_by("name", name)?.filter(|other| other.id != *id);
-            // At the same path with a new marker it is the same folder: its corner was emptied.
+            // At the same path with a new marker it is the same folder: its `.mailchute` was emptied.
             if let Some(other) = under_it.filter(|other| before.is_some() || other.path != *path) {
                 rename(batch.db, name, &other.id)?;
             }
@@ -115,7 +115,7 @@ impl Store {
         .await
     }
 
-    /// What is wrong with a folder at present, if anything.
+    /// What is wrong with a folder at present, if anything is.
     pub async fn folder_trouble(&self, name: &str, trouble: Option<String>) -> Result<(), RecordError> {
         let name = name.to_owned();
         self.write(move |batch| {
@@ -125,13 +125,13 @@ impl Store {
         .await
     }
 
-    /// The names of a folder's shelves, as intake keeps them.
+    /// The names of a folder's shelves, as intake stored them.
     pub fn shelf_names(&self, folder: &str) -> Result<Option<String>, StoreError> {
         Ok(shelf_names(&self.reader(), folder)?)
     }
 
-    /// They are others now. If `due` is given, texts are written anew and originals moved, of all that is not
-    /// finished and of what was rejected.
+    /// Stores new names of shelves. If `due` is given, the texts of everything unfinished and rejected are
+    /// rewritten and the originals moved.
     pub async fn keep_shelf_names(
         &self,
         folder: &str,
@@ -155,7 +155,7 @@ impl Store {
         .await
     }
 
-    /// The stamp of the address book that was in force last in a folder.
+    /// The stamp of a folder's address book that was last in force.
     pub fn book_in_force(&self, folder: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT value FROM meta WHERE key = 'book ' || ?1";
         Ok(self.reader().prepare_cached(sql)?.query_row([folder], |row| row.get(0)).optional()?)
@@ -177,10 +177,10 @@ pub(super) fn shelf_names(db: &Connection, folder: &str) -> rusqlite::Result<Opt
     db.prepare_cached(sql)?.query_row([folder], |row| row.get(0)).optional()
 }
 
-/// Everything that is under a folder's name is under another.
+/// Moves everything from a folder's old name to its new one.
 fn rename(db: &Connection, old: &str, new: &str) -> rusqlite::Result<()> {
     for sql in [
-        // What is owed there may have waited for a folder of the old name.
+        // What was pending there may have waited for a folder of the old name.
         "UPDATE original SET folder = ?2, due_at = CASE WHEN due_at IS NOT NULL THEN 0 END WHERE folder = ?1",
         "UPDATE folder SET name = ?2 WHERE name = ?1",
         "UPDATE OR REPLACE meta SET key = 'book ' || ?2 WHERE key = 'book ' || ?1",
@@ -193,7 +193,7 @@ fn rename(db: &Connection, old: &str, new: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The name by which a folder goes at present.
+/// The present name of a folder.
 pub(super) fn present_name(db: &Connection, name: &str) -> rusqlite::Result<String> {
     let sql = "SELECT coalesce((SELECT name FROM renamed WHERE old = ?1), ?1)";
     db.prepare_cached(sql)?.query_row([name], |row| row.get(0))

@@ -1,4 +1,4 @@
-//! The state directory: where everything is, whose it is, and what it may not stand on.
+//! The state directory: its paths, its owner, and the file systems on which it may not be.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
@@ -21,7 +21,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// Makes the directory if it is not there, and refuses one that can't be relied on.
+    /// Creates the directory if needed, and refuses one that cannot be relied on.
     pub fn make(dir: &Path) -> Result<Self, StoreError> {
         private_directory(dir)?;
         let kind = rustix::fs::statfs(dir).map_err(io::Error::from)?.f_type;
@@ -33,18 +33,19 @@ impl Home {
         }
     }
 
-    /// Without a look at what is there.
+    /// Without checking what is there.
     pub(super) fn at(dir: &Path) -> Self {
         Self { dir: dir.to_owned() }
     }
 
-    /// One that is there.
+    /// An existing directory.
     pub fn existing(dir: &Path) -> Result<Self, StoreError> {
         let home = Self { dir: dir.to_owned() };
         if home.database().exists() { home.not_moved() } else { Err(StoreError::Nothing(dir.to_owned())) }
     }
 
-    /// Refuses a directory whose records were moved elsewhere: no daemon would carry out a command given to it.
+    /// Refuses a directory whose records were moved elsewhere: no daemon would carry out a command given to
+    /// it.
     fn not_moved(self) -> Result<Self, StoreError> {
         match place::beside(&self)? {
             Binding::Moved(to) => Err(StoreError::Moved { from: self.dir, to }),
@@ -68,27 +69,27 @@ impl Home {
         self.dir.join("spool").join("ledger")
     }
 
-    /// The name of these records.
+    /// The file with the name of these records.
     pub fn name(&self) -> PathBuf {
         self.ledger().join("name")
     }
 
-    /// What says where these records stand.
+    /// The file that says where these records belong.
     pub(super) fn place(&self) -> PathBuf {
         self.ledger().join("place")
     }
 
-    /// There while records are being moved here.
+    /// Exists while records are being moved here.
     pub(super) fn being_filled(&self) -> PathBuf {
         self.dir.join("being-filled")
     }
 
-    /// Where commands knock so that the daemon looks at once.
+    /// The socket on which commands wake the daemon.
     pub fn bell(&self) -> PathBuf {
         self.dir.join("bell")
     }
 
-    /// Ours alone until the file is dropped.
+    /// Locks the directory for this process until the file is dropped.
     pub(super) fn lock(&self) -> Result<File, StoreError> {
         let file = fs::OpenOptions::new()
             .write(true)
@@ -97,7 +98,7 @@ impl Home {
             .open(self.dir.join("lock"))?
             .into_parts()
             .0;
-        // One that is just ending, or a child it was starting when it was killed, has it for a moment.
+        // A process that is just ending, or a child that a killed one was starting, holds it for a moment.
         let patience = std::time::Instant::now() + LOCK_PATIENCE;
         loop {
             match file.try_lock() {
@@ -116,13 +117,13 @@ impl Home {
         lock.is_ok_and(|lock| matches!(lock.file().try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Whether to read all of it takes long. Up to this size database and ledger are compared whole at a
-    /// start; beyond it, their ends.
+    /// Whether reading everything takes long. Up to this size database and ledger are compared completely at
+    /// a start; beyond it, their ends.
     pub fn is_large(&self) -> io::Result<bool> {
         Ok(fs::metadata(self.database())?.len() > LARGE)
     }
 
-    /// However large, the database is looked through at the next start.
+    /// Whatever its size, the database is checked at the next start.
     pub fn doubt(&self) -> io::Result<()> {
         fs::File::create(self.doubted())?;
         self.sync()
@@ -140,8 +141,8 @@ impl Home {
         self.dir.join("mailchute.db.doubted")
     }
 
-    /// Puts a broken database out of the way, where a person can look at it; from then on it is known that
-    /// another is being made.
+    /// Moves a damaged database aside, where a person can look at it. From then on it is known that another
+    /// one is being made.
     pub(super) fn put_aside(&self, now: Time) -> io::Result<PathBuf> {
         let aside = self.free_name(now);
         self.begin_rebuild(Some(&aside))?;
@@ -149,7 +150,7 @@ impl Home {
         Ok(aside)
     }
 
-    /// A database is about to be made from the ledger; `aside` is where the one before it will be.
+    /// A database is about to be made from the ledger. `aside` is where the previous one will be.
     pub(super) fn begin_rebuild(&self, aside: Option<&Path>) -> io::Result<()> {
         let name = aside.and_then(Path::file_name).unwrap_or_default();
         let new = self.marker().with_extension("new");
@@ -160,7 +161,7 @@ impl Home {
         self.sync()
     }
 
-    /// Where a database is made, with nothing there.
+    /// The path of a new database, with nothing there.
     pub(super) fn new_database(&self) -> io::Result<PathBuf> {
         for ending in ["", "-wal", "-shm"] {
             let path = self.dir.join(format!("mailchute.db.new{ending}"));
@@ -176,13 +177,13 @@ impl Home {
         self.sync()
     }
 
-    /// Whether a start that made a database was ended before it was done.
+    /// Whether a start that was making a database ended before it was finished.
     pub(super) fn is_rebuilding(&self) -> bool {
         self.marker().exists()
     }
 
-    /// It is begun anew. Gives where the database before it is, if there was one; whatever stands in its
-    /// place now is put aside too.
+    /// Begins again. Returns the path of the previous database, if there was one. Whatever is in its place
+    /// now is put aside too.
     pub(super) fn rebuild_again(&self, now: Time) -> io::Result<Option<PathBuf>> {
         let name = fs::read_to_string(self.marker())?;
         let aside = Some(name).filter(|name| !name.is_empty()).map(|name| self.dir.join(name));
@@ -215,7 +216,7 @@ impl Home {
     }
 
     fn move_database(&self, aside: &Path) -> io::Result<()> {
-        // What belongs to it goes first: a database without its log would pass for a whole one.
+        // Its other files go first: a database without its log would look complete.
         for ending in ["-wal", "-shm", ""] {
             let path = self.dir.join(format!("mailchute.db{ending}"));
             match fs::rename(&path, format!("{}{ending}", aside.display())) {

@@ -1,4 +1,4 @@
-//! What is kept for how long: sealed PDFs that were fetched, and what is removed once its time is over.
+//! How long things are kept: sealed PDFs that were fetched, and what is removed after its time.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -10,19 +10,19 @@ use crate::base::clock::Time;
 use crate::domain::letter::{Kept, Letter, Notice, Number, Progress};
 use crate::outside::spool::{Line, Ulid};
 
-/// A sealed PDF that is to be fetched, or to be laid where its original is.
+/// A sealed PDF that must be fetched, or moved to where its original is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedRow {
     pub letter: Number,
-    /// Which document, from 0.
+    /// The index of the document, from 0.
     pub document: usize,
     pub attempts: u32,
-    /// Where it lies in the folder, once it is there.
+    /// Its path in the folder, once it is there.
     pub path: Option<Vec<u8>>,
 }
 
 impl Store {
-    /// Sealed PDFs of which something is owed, and when there will be more.
+    /// Sealed PDFs with pending work, and when there will be more.
     pub fn due_sealed(&self, now: Time) -> Result<(Vec<SealedRow>, Option<Time>), StoreError> {
         let db = self.reader();
         let sql = "SELECT letter, n, attempts, path FROM sealed WHERE due_at <= ?1 ORDER BY due_at LIMIT 50";
@@ -42,7 +42,7 @@ impl Store {
         Ok((due, next.map(time)))
     }
 
-    /// A sealed PDF lies beside its original. One that is not what was uploaded is told.
+    /// A sealed PDF lies beside its original. If it differs from what was uploaded, people are told.
     pub async fn sealed(
         &self,
         row: &SealedRow,
@@ -71,7 +71,7 @@ impl Store {
         .await
     }
 
-    /// It could not be fetched or laid down now; `until` is none if it never can.
+    /// It could not be fetched or written now. `until` is `None` if it never can be.
     pub async fn sealed_later(
         &self,
         row: &SealedRow,
@@ -88,7 +88,7 @@ impl Store {
         .await
     }
 
-    /// Whether all that was sealed of a letter is what was uploaded; none if nothing was fetched.
+    /// Whether everything that was sealed of a letter is what was uploaded. `None` if nothing was fetched.
     pub fn is_sealed_as_sent(&self, letter: Number) -> Result<Option<bool>, StoreError> {
         let sql = "SELECT min(same) FROM sealed WHERE letter = ?1";
         Ok(self
@@ -99,7 +99,7 @@ impl Store {
             .flatten())
     }
 
-    /// Where sealed PDFs of a letter lie in its folder.
+    /// The paths of a letter's sealed PDFs in its folder.
     pub fn sealed_paths(&self, letter: Number) -> Result<Vec<Vec<u8>>, StoreError> {
         let db = self.reader();
         let mut statement =
@@ -108,7 +108,7 @@ impl Store {
         Ok(paths.collect::<Result<_, _>>()?)
     }
 
-    /// Letters of a folder that ended before then, of which this is still kept.
+    /// Letters of a folder that ended before then, and of which this is still kept.
     pub fn kept_too_long(&self, folder: &str, what: Kept, before: Time) -> Result<Vec<Number>, StoreError> {
         let db = self.reader();
         let ended = stages(|stage| stage.progress() == Progress::Ended);
@@ -122,7 +122,7 @@ impl Store {
         Ok(numbers.collect::<Result<_, _>>()?)
     }
 
-    /// Letters of a folder that ended before then, of which nothing is kept any more but whom they went to.
+    /// Letters of a folder that ended before then, and of which only the receiver is still kept.
     pub fn named_too_long(&self, folder: &str, before: Time) -> Result<Vec<Number>, StoreError> {
         let db = self.reader();
         let ended = stages(|stage| stage.progress() == Progress::Ended);
@@ -137,7 +137,7 @@ impl Store {
         Ok(numbers.collect::<Result<_, _>>()?)
     }
 
-    /// Strikes whom letters went to, and the names of their files, from the records; their histories say so.
+    /// Removes receivers and file names of letters from the records. Their histories say so.
     pub async fn struck(&self, letters: Vec<Letter>, at: Time) -> Result<(), RecordError> {
         self.write(move |batch| {
             for letter in letters {
@@ -152,7 +152,7 @@ impl Store {
         .await
     }
 
-    /// Sources of letters of which documents are kept that no folder of the configuration has.
+    /// Sources of letters with kept documents that no folder of the configuration has.
     pub fn sources(&self) -> Result<Vec<String>, StoreError> {
         let db = self.reader();
         let mut statement = db.prepare_cached("SELECT DISTINCT source FROM letter")?;
@@ -160,13 +160,13 @@ impl Store {
         Ok(sources.collect::<Result<_, _>>()?)
     }
 
-    /// It is removed, and the letter's history says so.
+    /// It was removed, and the letter's history says so.
     pub async fn discarded(&self, letter: Letter, what: Kept, at: Time) -> Result<(), RecordError> {
         let change = letter.discarded(what);
         self.record(Record { letter, change, at, order: None }).await.map(drop)
     }
 
-    /// An original is removed.
+    /// An original was removed.
     pub async fn original_removed(&self, ulid: Ulid) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "UPDATE original SET place = 'gone', shelved = NULL, moving = NULL, told = NULL,
@@ -177,7 +177,7 @@ impl Store {
     }
 }
 
-/// Strikes them in the database; gives the line that the ledger is to have.
+/// Removes them in the database. Returns the line that the ledger must have.
 pub(super) fn strike(db: &Connection, number: Number) -> Result<Option<Line>, StoreError> {
     let Some(first) = read::facts(db, number)?.into_iter().next() else { return Ok(None) };
     let line = first.struck();
@@ -186,7 +186,7 @@ pub(super) fn strike(db: &Connection, number: Number) -> Result<Option<Line>, St
     let sql = "UPDATE fact SET line = ?2, line_check = ?3 WHERE letter = ?1 AND n = 0";
     db.prepare_cached(sql)?.execute(params![letter, written.json, written.check])?;
     db.prepare_cached("UPDATE document SET name = '' WHERE letter = ?1")?.execute([letter])?;
-    // Paths tell names as well.
+    // Paths contain names as well.
     let sql = "UPDATE original SET name = x'', place = 'gone', shelved = NULL, moving = NULL, told = NULL,
                due_at = NULL, trouble = NULL WHERE letter = ?1";
     db.prepare_cached(sql)?.execute([letter])?;

@@ -1,9 +1,9 @@
 //! What is known about letters, durable: SQLite, with the ledger as its second place.
 //!
-//! [`Store`] is the daemon's, one for each state directory: moves of the domain, each one short
-//! transaction, written by one thread that commits whatever has gathered. [`Desk`] is for commands
-//! beside it: they read, and write orders the daemon acts on. An error after which memory could be
-//! ahead of the disk ends the daemon ([`Halted`]): it starts again from what is durable.
+//! [`Store`] is the daemon's, one for each state directory: operations of the domain, each one short
+//! transaction, written by one thread that commits whatever has gathered. [`Desk`] is for commands: they
+//! read, and write orders that the daemon carries out. An error after which memory could be ahead of the disk
+//! ends the daemon ([`Halted`]); it starts again from what is durable.
 
 mod adopt;
 mod alarms;
@@ -29,13 +29,13 @@ mod relocate;
 mod report;
 mod rows;
 mod said;
+mod salvage;
 mod schedule;
 mod schema;
 mod search;
 mod standing;
 mod tally;
 mod union;
-mod wishes;
 mod writer;
 
 use std::io;
@@ -52,7 +52,7 @@ pub use home::Home;
 pub use kept::SealedRow;
 pub use moves::{Admission, Record, RecordError};
 pub use news::{DropNotice, News, OwedRow};
-pub use originals::{Fate, Original, Place};
+pub use originals::{Fate, Original, OriginalPlace};
 pub use place::{Binding, Elsewhere, Standing as PlaceStanding, standing as place_standing};
 pub use read::{AccountCommand, AccountOrder, Dated};
 pub use recovery::Report;
@@ -80,7 +80,7 @@ pub enum StoreError {
     NetworkDisk(PathBuf, &'static str),
     #[error(
         "the records in {dir} do not belong there: {what}. Two sets of the same records would post letters twice. \
-         If this is a backup or a copy that is to go on, start once with `mailchute run --after-restore`: every \
+         If this is a backup or a copy that is to continue, start once with `mailchute run --after-restore`: every \
          unfinished letter is then held. To move records, stop mailchute and use `mailchute move`, which \
          holds none"
     )]
@@ -117,7 +117,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the database file itself is broken, so that it can be made anew from the ledger.
+    /// Whether the database file itself is damaged, so that it can be made anew from the ledger.
     pub(crate) fn is_corruption(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         match self {

@@ -1,4 +1,4 @@
-//! The moves of the domain, each whole or not at all, within the writer's transaction.
+//! The operations of the domain, each complete or without effect, within the writer's transaction.
 
 use std::collections::BTreeMap;
 
@@ -16,24 +16,24 @@ use crate::domain::pause;
 use crate::domain::pause::{Pause, PauseChange};
 use crate::outside::spool::{Dropped, Line, Ulid, Written};
 
-/// A letter that enters.
+/// A letter that is admitted.
 #[derive(Debug, Clone)]
 pub struct Admission {
     pub ulid: Ulid,
     pub order: std::sync::Arc<Order>,
     pub at: Time,
-    /// Where it was dropped, and what may go without being asked.
+    /// Where it was dropped, and what its folder posts without approval.
     pub dropped: Option<Dropped>,
 }
 
-/// What an outcome meant, to be made durable.
+/// The meaning of an outcome, to be made durable.
 #[derive(Debug, Clone)]
 pub struct Record {
-    /// As it was when the decision was made.
+    /// The letter when the decision was made.
     pub letter: Letter,
     pub change: Change,
     pub at: Time,
-    /// The person's order that this answers.
+    /// The person's command that this answers.
     pub order: Option<i64>,
 }
 
@@ -47,7 +47,7 @@ pub enum RecordError {
     Sqlite(#[from] rusqlite::Error),
     #[error("the change of a letter can't be written")]
     Json(#[from] serde_json::Error),
-    #[error("nothing could be written, and nothing was: {0}")]
+    #[error("nothing was written: {0}")]
     NotWritten(String),
     #[error(transparent)]
     Read(#[from] super::StoreError),
@@ -56,28 +56,28 @@ pub enum RecordError {
 }
 
 impl RecordError {
-    /// Whether the database itself refuses: a second live intent, a fact changed.
+    /// Whether the database itself refuses: a second live intent, or a changed fact.
     pub fn refuses(error: &rusqlite::Error) -> bool {
         error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
     }
 
-    /// Whether there was no room.
+    /// Whether there was no disk space.
     pub fn is_full(error: &rusqlite::Error) -> bool {
         error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
     }
 }
 
-/// The writer's transaction as a move sees it, with the lines for the ledger that go with it.
+/// The writer's transaction as an operation sees it, with the lines for the ledger that belong to it.
 pub(super) struct Batch<'a> {
     pub(super) db: &'a Connection,
     pub(super) lines: &'a mut Vec<(u64, Written)>,
-    /// Lines that are written anew without names, by their numbers.
+    /// Lines that are rewritten without names, by their numbers.
     pub(super) struck: &'a mut BTreeMap<u64, Written>,
     pub(super) next: u64,
 }
 
 impl Batch<'_> {
-    /// The letter of this spool entry: a new one, or the one it already is.
+    /// Returns the letter of this spool entry: a new one, or the one it already is.
     pub(super) fn admit(&mut self, admission: &Admission) -> Result<Number, RecordError> {
         let known = "SELECT number FROM letter WHERE ulid = ?1";
         let known = self
@@ -142,7 +142,7 @@ impl Batch<'_> {
         Ok(letter)
     }
 
-    /// A letter that waits for a person from its beginning.
+    /// Puts a letter on hold from its beginning.
     fn held_at_once(&mut self, letter: Letter, reason: Reason, at: Time) -> Result<(), RecordError> {
         let change = Change::held(reason);
         self.record(&Record { letter, change, at, order: None }).map(drop)
@@ -157,7 +157,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// What was learned of an account, by its letters or by asking for it.
+    /// What was learned of an account, by its letters or by reading it.
     pub(super) fn account_news(&self, name: &str, news: &AccountNews, at: Time) -> Result<(), RecordError> {
         let pause = read::pause(self.db, name)?;
         match pause::after(pause.as_ref(), news, at) {
@@ -204,7 +204,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Ends a pause; whatever waited for it is looked at again.
+    /// Ends a pause. Everything that waited for it is looked at again.
     pub(super) fn resume(&self, name: &str, at: Time) -> Result<bool, RecordError> {
         let ended = self.db.prepare_cached("DELETE FROM account WHERE name = ?1")?.execute([name])?;
         let wake = "UPDATE letter SET due_at = ?2

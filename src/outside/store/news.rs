@@ -1,4 +1,4 @@
-//! What became owed to people: rows written with what happened, in the same transaction.
+//! News for people: rows written in the same transaction as what happened.
 
 use rusqlite::{Connection, params};
 
@@ -9,7 +9,7 @@ use crate::domain::letter::{Letter, Notice, Number};
 use crate::domain::pause::Cause;
 use crate::outside::spool::Ulid;
 
-/// Something of which somebody must be told.
+/// Something that people must be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
     Letter {
@@ -27,24 +27,24 @@ pub enum News {
     AccountWorks {
         account: String,
     },
-    /// An alarm by its words, what was found, and whether it is over.
+    /// An alarm by its word, what was found, and whether it is over.
     Alarm {
         alarm: String,
         detail: String,
         over: bool,
     },
-    /// The mail server will never take a mail for this person.
+    /// The mail server will never accept an e-mail for this person.
     Unwanted {
         recipient: String,
         code: String,
     },
-    /// The digest of the time since.
+    /// The digest of the time since then.
     Digest {
         since: Time,
     },
 }
 
-/// What people are told of a drop that is no letter.
+/// What people are told of a drop that is not a letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropNotice {
     Rejected,
@@ -52,11 +52,11 @@ pub enum DropNotice {
     Cancelled,
 }
 
-/// A row of what is owed.
+/// A row of pending news.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwedRow {
     pub id: i64,
-    /// A letter's number, a drop's ULID, an account's name, an alarm.
+    /// A letter's number, a drop's ULID, an account's name or an alarm.
     pub subject: String,
     pub notice: String,
     pub at: Time,
@@ -84,12 +84,12 @@ pub(super) const UNWANTED: &str = "unwanted";
 pub(super) const DIGEST: &str = "digest";
 
 impl OwedRow {
-    /// What it is known by, also in a database that was made anew.
+    /// The key of this news, which stays the same in a database that was made anew.
     pub fn key(&self) -> String {
         format!("{} {} {}", self.subject, self.notice, self.about)
     }
 
-    /// What it says; none if it was written by another version and can't be understood.
+    /// The news. `None` if another version wrote it and it cannot be parsed.
     pub fn news(&self) -> Option<News> {
         let subject = || self.subject.clone();
         let detail = || self.detail.clone().unwrap_or_default();
@@ -130,7 +130,7 @@ pub(super) fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<OwedRow> {
 }
 
 impl Store {
-    /// What is owed and not passed on, oldest first.
+    /// Pending news that are not in an e-mail yet, oldest first.
     pub fn owed(&self) -> Result<Vec<OwedRow>, StoreError> {
         let db = self.reader();
         let sql = format!("SELECT {COLUMNS} FROM owed WHERE done_at IS NULL ORDER BY id LIMIT 200");
@@ -151,7 +151,7 @@ pub(super) fn owe_notice(
     owe(db, &letter.number.to_string(), notice.word(), &about, None, at)
 }
 
-/// Once for each subject, notice and what it is about.
+/// Adds news, once for each subject, notice and detail.
 pub(super) fn owe(
     db: &Connection,
     subject: &str,

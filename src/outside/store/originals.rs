@@ -1,7 +1,7 @@
-//! Where the originals of letters lie, and what became of drops that are no letter.
+//! Where the originals of letters lie, and the outcomes of drops that are not letters.
 //!
-//! What is owed is a level: an original is due until it lies where its letter says and its text says
-//! so. Moves have an intent, so that a crash in the middle of one is told from a person's hand.
+//! Pending work is a level: an original is due until it lies where its letter says and its text says so.
+//! Moves have an intent, so that a crash in the middle of one differs from a person's move.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::BTreeSet;
@@ -17,18 +17,18 @@ use crate::outside::spool::Ulid;
 
 /// Where an original lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
-    /// Taken in, out of people's sight.
+pub enum OriginalPlace {
+    /// Taken in, where people cannot see it.
     Claim,
     Held,
     Sent,
     Rejected,
     Cancelled,
-    /// A person took it away, or it is lost; nothing is owed any more.
+    /// A person took it away, or it is lost. Nothing is pending any more.
     Gone,
 }
 
-impl Place {
+impl OriginalPlace {
     const ALL: [Self; 6] = [Self::Claim, Self::Held, Self::Sent, Self::Rejected, Self::Cancelled, Self::Gone];
 
     fn word(self) -> &'static str {
@@ -43,7 +43,7 @@ impl Place {
     }
 }
 
-/// What became of a drop.
+/// The outcome of a drop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fate {
     Letter(Number),
@@ -73,20 +73,21 @@ pub struct Original {
     pub ulid: Ulid,
     pub origin: Origin,
     pub fate: Fate,
-    /// The SHA-256 of its PDF when it was last found to be no letter; `None` if it is a subfolder or was not read.
+    /// The SHA-256 of its PDF when it was last found not to be a letter. `None` if it is a subfolder or was
+    /// not read.
     pub content: Option<String>,
-    pub place: Place,
+    pub place: OriginalPlace,
     /// Its path in the folder.
     pub shelved: Option<Vec<u8>>,
-    /// Its inode there; `None` if it is not on a shelf, or was laid there by an earlier version.
+    /// Its inode there. `None` if it is not on a shelf, or if an earlier version put it there.
     pub inode: Option<u64>,
     pub moving: Option<Vec<u8>>,
-    /// What its text was made of, so that it is not written twice.
+    /// What its text was made from, so that it is not written twice.
     pub told: Option<String>,
     pub attempts: u32,
-    /// How often something became owed of it: what is done is done for so many.
+    /// How often work became pending. Finished work counts for this number of changes.
     pub changes: i64,
-    /// Whether something is owed of it.
+    /// Whether work is pending.
     pub is_due: bool,
 }
 
@@ -107,7 +108,10 @@ pub(super) fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
             None => Fate::Undecided(readable(&undecided.unwrap_or_default())),
         },
         content: row.get("content")?,
-        place: Place::ALL.into_iter().find(|place| place.word() == word).ok_or_else(|| wrong("place"))?,
+        place: OriginalPlace::ALL
+            .into_iter()
+            .find(|place| place.word() == word)
+            .ok_or_else(|| wrong("place"))?,
         shelved: row.get("shelved")?,
         inode: row.get::<_, Option<i64>>("inode")?.map(i64::cast_unsigned),
         moving: row.get("moving")?,
@@ -118,7 +122,7 @@ pub(super) fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
     })
 }
 
-/// What became of a drop. What can't be read any more waits for a person, and keeps nobody else waiting.
+/// The outcome of a drop. One that cannot be parsed waits for a person, and holds up no other.
 pub(super) fn readable(undecided: &str) -> Undecided {
     serde_json::from_str(undecided).unwrap_or(Undecided::Waits(Waiting::WasThere))
 }
@@ -135,7 +139,7 @@ impl Store {
         Ok(self.reader().prepare_cached(&sql)?.query_row([signed(letter.0)], original).optional()?)
     }
 
-    /// What is owed by now, and when there will be more.
+    /// Work that is due, and when there will be more.
     pub fn due_originals(
         &self,
         now: Time,
@@ -154,7 +158,7 @@ impl Store {
         Ok((due, next.map(time)))
     }
 
-    /// Where originals of a folder were about to be moved, when that was not seen to its end.
+    /// The targets of a folder's moves that were begun and not recorded as finished.
     pub fn moves_begun(&self, folder: &str) -> Result<Vec<Vec<u8>>, StoreError> {
         let db = self.reader();
         let sql =
@@ -164,15 +168,30 @@ impl Store {
         Ok(begun.collect::<Result<_, _>>()?)
     }
 
-    /// The originals that were laid on a folder's shelves under a name, the newest first.
+    /// The originals that were put on a folder's shelves under a name, or were being put there, the newest first.
     pub fn originals_named(&self, folder: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!(
             "SELECT {COLUMNS} FROM original WHERE folder = ?1 AND shelved IS NOT NULL
-             AND substr(shelved, -length(?2)) = ?2 ORDER BY ulid DESC"
+             AND substr(shelved, -length(?2)) = ?2
+             UNION SELECT {COLUMNS} FROM original WHERE due_at IS NOT NULL AND folder = ?1 AND moving IS NOT NULL
+             AND substr(moving, -length(?2)) = ?2 ORDER BY ulid DESC"
         );
         let mut statement = db.prepare_cached(&sql)?;
         let found = statement.query_map(params![folder, [b"/", name].concat()], original)?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Drops of a folder that are held without being letters, and have this name: on their shelf, or as they were
+    /// dropped.
+    pub fn held_drops_named(&self, folder: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
+        let db = self.reader();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM original WHERE place = 'held' AND letter IS NULL AND folder = ?1
+             AND (name = ?2 OR substr(shelved, -length(?3)) = ?3)"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
+        let found = statement.query_map(params![folder, name, [b"/", name].concat()], original)?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
@@ -184,7 +203,7 @@ impl Store {
         Ok(self.reader().prepare_cached(sql)?.exists(values)?)
     }
 
-    /// A drop that is no letter; its original is to be put where people see it, not before it is due.
+    /// Records a drop that is not a letter. Its original is moved where people see it, not before `due`.
     pub async fn undecide(
         &self,
         ulid: Ulid,
@@ -219,7 +238,7 @@ impl Store {
         .await
     }
 
-    /// A person lets a drop go on, these bytes as they are.
+    /// A person accepts a drop with exactly these bytes.
     pub async fn accept(&self, ulid: Ulid, doubts: Vec<String>) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "UPDATE original SET undecided = ?2, due_at = NULL, changes = changes + 1
@@ -242,11 +261,11 @@ impl Store {
         })
     }
 
-    /// Where an original lies now. It stays due if more became owed since `seen`.
+    /// Where an original lies now. It stays due if more became pending since `seen`.
     pub fn placed(
         &self,
         ulid: Ulid,
-        place: Place,
+        place: OriginalPlace,
         shelved: Option<Vec<u8>>,
         inode: Option<u64>,
         told: Option<String>,
@@ -261,7 +280,7 @@ impl Store {
             batch.db.prepare_cached(follow)?.execute(params![ulid.as_str(), shelved])?;
             let values = params![ulid.as_str(), place.word(), shelved, told, seen, inode.map(u64::cast_signed)];
             batch.db.prepare_cached(sql)?.execute(values)?;
-            // What another row says of this path is no more so.
+            // What another row says of this path is no longer true.
             let sql = "UPDATE original SET shelved = NULL, inode = NULL WHERE shelved = ?3 AND ulid <> ?1
                        AND folder = (SELECT folder FROM original WHERE ulid = ?1) AND ?2 <> 'gone'";
             let values = params![ulid.as_str(), place.word(), shelved];
@@ -269,7 +288,7 @@ impl Store {
         })
     }
 
-    /// An original is back in the claims; unless it is decided anew it will be put away again then.
+    /// An original is back in the claims. Unless it is decided again, it is put away again at `due`.
     pub async fn reclaimed(&self, ulid: Ulid, due: Option<Time>) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "UPDATE original SET place = 'claim', shelved = NULL, inode = NULL, moving = NULL, told = NULL,
@@ -279,7 +298,7 @@ impl Store {
         .await
     }
 
-    /// A move failed; it is owed until then.
+    /// A move failed and is tried again then.
     pub async fn move_later(&self, ulid: Ulid, until: Time, why: String) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql =
@@ -290,8 +309,8 @@ impl Store {
     }
 }
 
-/// A letter came from a drop. `rests`: as long as it is on its way its original lies in its claim, and nothing
-/// is owed of it.
+/// A letter came from a drop. `rests` says that its original stays in its claim, without pending work, while
+/// the letter is on its way.
 pub(super) fn insert(
     db: &Connection,
     ulid: &str,
@@ -308,13 +327,14 @@ pub(super) fn insert(
     db.prepare_cached(sql)?.execute(values).map(drop)
 }
 
-/// A letter's original may lie in the wrong place, whatever is known of it.
+/// A letter's original may lie at the wrong place, whatever is known of it.
 pub(super) fn owe(db: &Connection, letter: &Letter, at: Time) -> rusqlite::Result<()> {
     let sql = "UPDATE original SET due_at = ?2, changes = changes + 1 WHERE letter = ?1 AND place <> 'gone'";
     db.prepare_cached(sql)?.execute(params![signed(letter.number.0), millis(at)]).map(drop)
 }
 
-/// The same after something happened to it; not if it is on its way and the original in its claim.
+/// The letter has changed, so its original may lie at the wrong place. Nothing is pending while the letter is
+/// on its way and the original in its claim.
 pub(super) fn letter_changed(db: &Connection, letter: &Letter, at: Time) -> rusqlite::Result<()> {
     let sql = "UPDATE original SET due_at = ?2, changes = changes + 1
                WHERE letter = ?1 AND place <> 'gone'

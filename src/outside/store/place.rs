@@ -1,8 +1,8 @@
 //! Binds the records to their place, so that a copy of them is refused: only one set of records posts (I23).
 //!
-//! A file beside the ledger says what it is itself (its inode, when it was made, on which file system, on which
-//! machine), and so does the database of its own file. A copy says what it was copied from. The one beside
-//! the ledger is made anew at each start, so what is put back over it in place is found out as well.
+//! A file beside the ledger states its own identity (inode, birth time, file system, machine), and so does
+//! the database for its own file. A copy states the identity of what it was copied from. The file beside the
+//! ledger is made anew at each start, so old contents written over it in place are detected too.
 
 mod file;
 
@@ -18,7 +18,7 @@ use file::{FileIdentity, moved, read};
 use super::{Home, StoreError};
 use crate::outside::spool::{own_like, private_file, sync_directory};
 
-/// What is written down of a file, held against the file itself.
+/// What is written down of a file, compared with the file itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Binding {
     Missing,
@@ -28,7 +28,7 @@ pub enum Binding {
     Moved(PathBuf),
 }
 
-/// What may be done with records that stand here.
+/// What may be done with records at this place.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Standing {
     Bound,
@@ -38,11 +38,11 @@ pub enum Standing {
     Moved(PathBuf),
 }
 
-/// By the file beside the ledger, and by the database.
+/// Decides by the file beside the ledger and by the database.
 pub fn standing(beside: Binding, database: Binding) -> Standing {
     match (beside, database) {
         (Binding::Moved(to), _) | (_, Binding::Moved(to)) => Standing::Moved(to),
-        // A database of these records may have been put back alone: the ledger knows what it lacks.
+        // A database of these records may have been restored alone. The ledger has what it lacks.
         (
             Binding::Matches,
             Binding::Missing | Binding::Matches | Binding::Differs(Elsewhere::Copy | Elsewhere::Unreadable),
@@ -62,7 +62,7 @@ fn held_against(text: &str, file: &Path) -> io::Result<Binding> {
     })
 }
 
-/// What is said by the file beside the ledger.
+/// What the file beside the ledger says.
 pub(super) fn beside(home: &Home) -> io::Result<Binding> {
     match fs::read(home.place()) {
         Ok(bytes) => held_against(&String::from_utf8_lossy(&bytes), &home.place()),
@@ -79,7 +79,7 @@ pub(super) fn database(db: &Connection, home: &Home) -> Result<Binding, StoreErr
     if let Some(text) = said("place")? {
         return Ok(held_against(&text, &home.database())?);
     }
-    // Earlier versions wrote down the machine alone.
+    // Earlier versions stored only the machine.
     let machine = said("machine")?.filter(|machine| !machine.is_empty());
     let known = FileIdentity::on(machine);
     let now = FileIdentity::of(&home.database())?;
@@ -89,7 +89,7 @@ pub(super) fn database(db: &Connection, home: &Home) -> Result<Binding, StoreErr
 /// Binds these records to this place. The file beside the ledger is durable before the database names it.
 pub(super) fn bind(db: &Connection, home: &Home) -> Result<(), StoreError> {
     match write_beside(home, |new| Ok(FileIdentity::of(new)?.to_string())) {
-        // What stands there from an earlier start still holds.
+        // The file of an earlier start is still valid.
         Err(error) if error.kind() == io::ErrorKind::StorageFull && home.place().exists() => {}
         written => written?,
     }

@@ -1,4 +1,4 @@
-//! What the daemon reads: letters as their facts tell them, what is due, what was ordered, what is owed.
+//! What the daemon reads: letters as their facts describe them, what is due, people's commands, pending work.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -9,7 +9,7 @@ use crate::domain::letter::{Command, Fact, Letter, Number, Progress};
 use crate::domain::pause::Pause;
 use crate::outside::spool::Line;
 
-/// A person's order for an account.
+/// A person's command for an account.
 #[derive(Debug, Clone)]
 pub struct AccountOrder {
     pub id: i64,
@@ -41,7 +41,7 @@ pub struct Dated {
 }
 
 impl Store {
-    /// A letter as its facts tell it.
+    /// A letter as its facts describe it.
     pub fn letter(&self, number: Number) -> Result<Option<Letter>, StoreError> {
         let db = self.reader();
         let Some(mut letter) = letter(&db, number)? else { return Ok(None) };
@@ -63,7 +63,7 @@ impl Store {
         Ok(self.reader().prepare_cached(sql)?.query_row([signed(letter.0)], |row| row.get(0))?)
     }
 
-    /// The letters of an account that are due, the longest waiting first.
+    /// The due letters of an account, the longest waiting first.
     pub fn due(
         &self,
         account: &str,
@@ -80,7 +80,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// When the next letter of an account falls due after now.
+    /// When the next letter of an account is due after now.
     pub fn next_due(&self, account: &str, urgency: u8, now: Time) -> Result<Option<Time>, StoreError> {
         let db = self.reader();
         let sql = "SELECT min(due_at) FROM letter WHERE account = ?1 AND urgency = ?2 AND due_at > ?3";
@@ -89,7 +89,7 @@ impl Store {
         Ok(next.map(time))
     }
 
-    /// How many letters of each account go on.
+    /// The number of continuing letters of each account.
     pub fn going_on(&self) -> Result<Vec<(String, u64)>, StoreError> {
         let db = self.reader();
         let sql = "SELECT account, count(*) FROM letter WHERE due_at IS NOT NULL GROUP BY account";
@@ -98,7 +98,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// How many letters there are in each state that is no end.
+    /// The number of letters in each state that is not an end.
     pub fn under_way(&self) -> Result<Vec<(String, u64)>, StoreError> {
         let db = self.reader();
         let unfinished = stages(|stage| stage.progress() != Progress::Ended);
@@ -108,7 +108,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Letters for which a person ordered something.
+    /// Letters for which a person gave a command.
     pub fn ordered_letters(&self) -> Result<Vec<Number>, StoreError> {
         let db = self.reader();
         let sql =
@@ -118,7 +118,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The first open order for a letter.
+    /// The first open command for a letter.
     pub fn order_for(&self, letter: Number) -> Result<Option<(i64, Command)>, StoreError> {
         let db = self.reader();
         let sql = "SELECT id, command FROM orders WHERE letter = ?1 AND done_at IS NULL ORDER BY id LIMIT 1";
@@ -154,7 +154,7 @@ pub(super) fn count(row: &rusqlite::Row<'_>, index: usize) -> rusqlite::Result<u
     row.get::<_, i64>(index).map(i64::unsigned_abs)
 }
 
-/// One fact of a letter that is there, as [`facts`] finds it, if it is not damaged.
+/// One fact of an existing letter, as [`facts`] finds it, if it is not damaged.
 pub(super) fn fact(db: &Connection, letter: Number, n: u64) -> Result<Option<Line>, StoreError> {
     let sql =
         "SELECT line, line_check FROM letter JOIN fact ON fact.letter = number WHERE number = ?1 AND n = ?2";
@@ -164,7 +164,7 @@ pub(super) fn fact(db: &Connection, letter: Number, n: u64) -> Result<Option<Lin
     Ok(found.and_then(|(json, check)| Line::read(&json, &check)))
 }
 
-/// Whose fact has this number.
+/// The letter whose fact has this number.
 pub(super) fn letter_of(db: &Connection, seq: u64) -> Result<Option<Number>, StoreError> {
     let sql = "SELECT letter FROM fact WHERE seq = ?1";
     Ok(db.prepare_cached(sql)?.query_row([signed(seq)], |row| number(row, 0)).optional()?)

@@ -1,9 +1,9 @@
-//! At every start: database and ledger made one, and nothing believed that can't be.
+//! At every start: database and ledger are made to agree, and nothing contradictory is believed.
 //!
-//! A broken database is put aside and made anew from the ledger; facts that one of them lacks are
-//! brought over; the rows one lists by are compared with the facts. Where facts may be missing in
-//! both (two pasts, damage that the other does not cover, letters that no record knows), every
-//! letter concerned is held as uncertain.
+//! A damaged database is put aside and made anew from the ledger. Facts that one of them lacks are brought
+//! over. The rows for listing are compared with the facts. Where facts may be missing in both (two histories,
+//! damage that the other does not cover, letters without a record), every letter concerned is held as
+//! uncertain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use rusqlite::{Connection, params};
 use super::diagnosis::{Cure, FoundRecords, LedgerHas, diagnose};
 use super::moves::{Admission, Batch, Record};
 use super::place::{self, Binding, Standing};
-use super::{Home, StoreError, adopt, epoch, read, rows, schema, signed, wishes};
+use super::{Home, StoreError, adopt, epoch, read, rows, salvage, schema, signed};
 use crate::base::clock::Time;
 use crate::domain::letter::{Moment, Number, Outcome, Realm, Retry, Start};
 use crate::domain::limits::Terms;
@@ -24,22 +24,22 @@ const LINES_PER_SYNC: usize = 1000;
 /// What recovery found and did, for the journal.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Where a broken database was put.
+    /// Where a damaged database was put.
     pub put_aside: Option<PathBuf>,
-    /// Facts that only the ledger had, and only the database.
+    /// The number of facts that only the ledger had, and that only the database had.
     pub from_ledger: usize,
     pub from_database: usize,
     /// Damage in the ledger, in words.
     pub damage: Option<String>,
-    /// Orders to release or retry that may have been carried out already.
+    /// People's commands to release or retry that may have been carried out already.
     pub dropped: usize,
-    /// Whether people's orders and pauses could not be read any more.
-    pub wishes_lost: bool,
-    /// The number of the last fact that was there, before any was added.
+    /// Whether people's commands and pauses could not be read any more.
+    pub commands_lost: bool,
+    /// The number of the last fact before any was added.
     pub began: u64,
     /// These records were not bound to their place before.
     pub bound: bool,
-    /// Letters held because what happened to them is not certain.
+    /// Letters held because it is not certain what happened to them.
     pub held: Vec<Number>,
 }
 
@@ -48,12 +48,12 @@ pub(super) fn recover(
     now: Time,
     after_restore: bool,
 ) -> Result<(Connection, Ledger, Report), StoreError> {
-    // Before anything is changed. What the database says of itself counts when it is open.
+    // Before anything is changed. The database's own statement is checked once it is open.
     is_copied(home, place::standing(place::beside(home)?, Binding::Matches), after_restore)?;
     let aside = if home.is_rebuilding() {
         home.rebuild_again(now)?
     } else if home.database().exists() {
-        match make_one(home, now, after_restore, false) {
+        match reconcile(home, now, after_restore, false) {
             Err(error) if error.is_corruption() => Some(home.put_aside(now)?),
             done => return done,
         }
@@ -61,16 +61,17 @@ pub(super) fn recover(
         home.begin_rebuild(None)?;
         None
     };
-    let (mut db, ledger, mut report) = make_one(home, now, after_restore, true)?;
+    let (mut db, ledger, mut report) = reconcile(home, now, after_restore, true)?;
     if let Some(aside) = &aside {
-        report.wishes_lost = wishes::salvage(&mut db, aside).is_err();
+        report.commands_lost = salvage::from_damaged(&mut db, aside).is_err();
     }
     home.rebuilt()?;
     Ok((db, ledger, Report { put_aside: aside, ..report }))
 }
 
-/// `rebuilt`: the database is new, and all there is stands in the ledger.
-fn make_one(
+/// Makes database and ledger agree. `rebuilt` says that the database is new and everything comes from the
+/// ledger.
+fn reconcile(
     home: &Home,
     now: Time,
     after_restore: bool,
@@ -82,7 +83,7 @@ fn make_one(
     if !home.database().exists() {
         make(home)?;
     }
-    // The database's other files get its rights.
+    // The database's other files get its permissions.
     private_file(&home.database())?;
     let mut db = open(home)?;
     let standing = place::standing(place::beside(home)?, place::database(&db, home)?);
@@ -106,7 +107,7 @@ fn make_one(
     });
     let is_needed = |cure| cures.contains(&cure);
     report.damage = found.damage;
-    report.wishes_lost = is_needed(Cure::ReportLostWishes);
+    report.commands_lost = is_needed(Cure::ReportLostCommands);
     doubtful.extend(rows::check(&transaction, now)?);
     if is_needed(Cure::ForgetFolders) {
         transaction.execute("DELETE FROM folder", [])?;
@@ -115,7 +116,7 @@ fn make_one(
         doubtful.extend(rows::unfinished(&transaction)?);
     }
     if is_needed(Cure::DropRestarts) {
-        report.dropped = wishes::drop_restarts(&transaction, now)?;
+        report.dropped = salvage::drop_restarts(&transaction, now)?;
     }
     let mut lines = Vec::new();
     let next = ledger.next().max(known + 1);
@@ -124,8 +125,8 @@ fn make_one(
     for number in doubtful {
         hold(&mut batch, number, now, &mut report)?;
     }
-    if is_needed(Cure::KnowOriginalsAgain) {
-        adopt::known_again(&transaction, &spool, now)?;
+    if is_needed(Cure::RestoreOriginals) {
+        adopt::restore_originals(&transaction, &spool, now)?;
     }
     export(&transaction, &mut ledger, found.last, known, &mut report)?;
     let lines: Vec<Written> = lines.into_iter().map(|(_, line)| line).collect();
@@ -138,7 +139,7 @@ fn make_one(
     Ok((db, ledger, report))
 }
 
-/// A database with its tables, made beside its place: no command sees half of one, or is in the way of it.
+/// Makes a database with its tables beside its place, so no command sees a part of it or is in its way.
 fn make(home: &Home) -> Result<(), StoreError> {
     let new = home.new_database()?;
     private_file(&new)?;
@@ -148,12 +149,12 @@ fn make(home: &Home) -> Result<(), StoreError> {
     Ok(home.put_in_place(&new)?)
 }
 
-/// Opens the database, brings its tables up to date and looks whether it is whole.
+/// Opens the database, updates its tables and checks whether it is whole.
 fn open(home: &Home) -> Result<Connection, StoreError> {
     let mut db = schema::connect(&home.database())?;
     schema::migrate(&mut db)?;
     let is_large = home.is_large()?;
-    // A large one is looked through while letters go on, unless an earlier run ended badly.
+    // A large one is checked while letters continue, unless an earlier run ended badly.
     if !is_large || home.is_doubted() {
         let check = if is_large { "PRAGMA quick_check(1)" } else { "PRAGMA integrity_check(1)" };
         let verdict: String = db.query_row(check, [], |row| row.get(0))?;
@@ -169,7 +170,7 @@ fn open(home: &Home) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
-/// Refuses records that stand where they were not made, unless somebody says that they may go on.
+/// Refuses records that are not at their place, unless somebody says that they may continue.
 fn is_copied(home: &Home, standing: Standing, after_restore: bool) -> Result<bool, StoreError> {
     let dir = home.dir().to_owned();
     if home.being_filled().exists() {
@@ -183,8 +184,8 @@ fn is_copied(home: &Home, standing: Standing, after_restore: bool) -> Result<boo
     }
 }
 
-/// Entries among the letters of which no record knows: their records are lost, both of them. If the
-/// records are distrusted as a whole, what waits to become a letter may have been one as well.
+/// Entries among the letters without a record: both their records are lost. If the records as a whole are
+/// distrusted, an entry that waits to become a letter may have been one as well.
 fn unknown_entries(
     batch: &mut Batch<'_>,
     spool: &Spool,
@@ -194,7 +195,7 @@ fn unknown_entries(
     let mut found = Vec::new();
     let known = "SELECT 1 FROM letter WHERE ulid = ?1";
     let is_known = |db: &Connection, ulid: &Ulid| db.prepare_cached(known)?.exists([ulid.as_str()]);
-    // What was admitted and not moved yet is moved before anything can be sent of it.
+    // An entry that was admitted but not moved yet is moved before anything of it can be sent.
     let mut left = Vec::new();
     for ulid in spool.arrived()? {
         if distrusted || is_known(batch.db, &ulid)? {
@@ -216,7 +217,7 @@ fn unknown_entries(
             }
             Err(error) => {
                 tracing::error!(entry = %ulid, error = &error as &dyn std::error::Error,
-                    "a spool entry that no record knows can't be read; it is left where it is");
+                    "a spool entry without a record can't be read; it is left where it is");
             }
         }
     }

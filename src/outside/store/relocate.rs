@@ -1,12 +1,10 @@
-//! Moves the records to another directory, with the daemon stopped: at every moment one of the two may post.
-//!
-//! | what there is | who may post |
+//! Moves the records to another directory, while the daemon is stopped. At every moment at most one of the two may post.
+//! | state | who may post |
 //! |---|---|
 //! | the new directory is being filled | the old one; the new one is a copy, and is refused as one |
-//! | the old one is sealed | nobody: the same command goes on |
+//! | the old one is sealed | nobody: the same command continues |
 //! | the new one is bound | the new one |
-//!
-//! What is submitted meanwhile lies in the old spool before the seal, and is taken along after it, or is
+//! What is submitted meanwhile lies in the old spool before the seal and is taken along after it, or is
 //! refused because of the seal.
 
 use std::io;
@@ -19,10 +17,10 @@ use super::place::{self, Binding, Standing};
 use super::{Desk, Home, StoreError, schema};
 use crate::outside::spool::{Spool, own_like, private_directory, private_file, sync_directory};
 
-/// Made anew where the records stand.
+/// Made anew where the records are.
 const LEFT: [&str; 5] = ["lock", "bell", "mailchute.db", "mailchute.db-wal", "mailchute.db-shm"];
 
-/// Moves the records; gives where they are now. `progress` is told of each file.
+/// Moves the records. Returns where they are now. `progress` is called for each file.
 pub fn relocate(from: &Path, to: &Path, progress: &dyn Fn(&Path)) -> Result<PathBuf, StoreError> {
     let old = Home::at(&fs::canonicalize(from)?);
     if !old.database().exists() {
@@ -39,7 +37,7 @@ pub fn relocate(from: &Path, to: &Path, progress: &dyn Fn(&Path)) -> Result<Path
         Standing::Moved(known) if known != new.dir() => {
             return Err(StoreError::Moved { from: old.dir().to_owned(), to: known });
         }
-        // It was ended after the seal: the new directory is whole, and to be bound.
+        // It was interrupted after the seal: the new directory is complete and must be bound.
         Standing::Moved(_) if place::beside(&new)? == Binding::Matches => return Ok(new.dir().to_owned()),
         Standing::Moved(_) => {}
         Standing::Bound | Standing::Unbound | Standing::Copied(_) => {
@@ -64,18 +62,18 @@ pub fn relocate(from: &Path, to: &Path, progress: &dyn Fn(&Path)) -> Result<Path
     Ok(new.dir().to_owned())
 }
 
-/// Everything there is, durable before it returns. A copy says what it was copied from, so it posts nothing.
+/// Copies everything durably. A copy states what it was copied from, so it posts nothing.
 fn fill(old: &Home, new: &Home, progress: &dyn Fn(&Path)) -> Result<(), StoreError> {
     let records = fs::read(old.name())?;
     let marker = new.being_filled();
     let there: Vec<_> = fs::read_dir(new.dir())?.collect::<io::Result<_>>()?;
     let is_ours = there.is_empty() || fs::read(&marker).is_ok_and(|theirs| theirs == records);
     if !is_ours || new.dir().starts_with(old.dir()) {
-        // If it was made just now.
+        // If it was created just now.
         drop(fs::remove_dir(new.dir()));
         return Err(StoreError::NoRoom(new.dir().to_owned()));
     }
-    // What an attempt left that was ended.
+    // What an interrupted attempt left.
     for entry in there.iter().filter(|entry| entry.path() != marker) {
         if entry.file_type()?.is_dir() {
             fs::remove_dir_all(entry.path())?;
@@ -103,7 +101,7 @@ fn copy_directory(from: &Path, to: &Path, progress: &dyn Fn(&Path)) -> io::Resul
         let (path, target) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type()?;
         let is_left = LEFT.iter().any(|left| **left == *entry.file_name());
-        // A command that submits a letter writes it under such a name first.
+        // A command that submits a letter first writes it under such a name.
         let is_half = path.extension().is_some_and(|extension| extension == "part");
         if kind.is_dir() {
             private_directory(&target)?;

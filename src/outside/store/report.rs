@@ -1,4 +1,4 @@
-//! What was posted in a span of time, for whoever pays: by folder, method and cost centre.
+//! What was posted in a period, for the people who pay: by folder, method and cost centre.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Reported {
 }
 
 impl Desk {
-    /// Letters that were posted from `since` on, until before `until`, and not cancelled.
+    /// Letters that were posted from `since` until before `until`, and not cancelled.
     pub fn report(&self, since: Time, until: Time) -> Result<Vec<Reported>, StoreError> {
         let mut rows: BTreeMap<(String, String, Option<String>), (u64, u64)> = BTreeMap::new();
         for (letter, history) in changed_since(self.db(), since)? {

@@ -1,4 +1,4 @@
-//! The rows one lists and guards by: written from the facts, and compared with them at a start.
+//! The rows used for lists and constraints: written from the facts, and compared with them at a start.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,11 @@ use crate::base::clock::Time;
 use crate::domain::letter::{Fact, Letter, Number, Progress, Stage, State};
 use crate::outside::spool::{Line, Written};
 
-/// Nothing waits longer than this for its next look.
+/// No letter waits longer than this for its next look.
 const LONGEST_WAIT: TimeDelta = TimeDelta::days(60);
 
-/// What SQL compares a state with: `IN ('admitted', 'held')`, or `= 'held'` as partial indices of one state say it.
+/// The SQL condition for a set of states: `IN ('admitted', 'held')`, or `= 'held'` as partial indices of one
+/// state need it.
 pub(super) fn stages(wanted: impl Fn(Stage) -> bool) -> String {
     let wanted = Stage::ALL.into_iter().filter(|stage| wanted(*stage));
     let words: Vec<String> = wanted.map(|stage| format!("'{}'", stage.word())).collect();
@@ -23,7 +24,7 @@ pub(super) fn stages(wanted: impl Fn(Stage) -> bool) -> String {
     }
 }
 
-/// Letters that something can still happen to.
+/// Letters to which something can still happen.
 pub(super) fn unfinished(db: &Connection) -> Result<BTreeSet<Number>, StoreError> {
     let unfinished = stages(|stage| stage.progress() != Progress::Ended);
     let mut statement = db.prepare(&format!("SELECT number FROM letter WHERE state {unfinished}"))?;
@@ -45,8 +46,8 @@ pub(super) fn goes_on(letter: &Letter) -> bool {
     }
 }
 
-/// Mends the rows of unfinished letters by their facts, so that none is left without a next look.
-/// Gives the letters whose facts are not whole.
+/// Repairs the rows of unfinished letters from their facts, so that each has a next look. Returns the letters
+/// whose facts are not complete.
 pub(super) fn check(db: &Connection, now: Time) -> Result<BTreeSet<Number>, StoreError> {
     let mut doubtful = BTreeSet::new();
     for number in unfinished(db)? {
@@ -74,7 +75,7 @@ pub(super) fn check(db: &Connection, now: Time) -> Result<BTreeSet<Number>, Stor
     Ok(doubtful)
 }
 
-/// Rows for a letter that has just been admitted.
+/// Writes the rows for a letter that has just been admitted.
 pub(super) fn insert_letter(db: &Connection, letter: &Letter) -> rusqlite::Result<()> {
     let at = millis(letter.admitted_at);
     let number = signed(letter.number.0);
@@ -106,7 +107,7 @@ pub(super) fn insert_fact(db: &Connection, line: &Line, written: &Written) -> ru
     Ok(())
 }
 
-/// The row of a mail follows its facts.
+/// Updates the row of a mail from its facts.
 pub(super) fn update_mail(db: &Connection, letter: &Letter, fact: &Fact, at: Time) -> rusqlite::Result<()> {
     let number = signed(letter.number.0);
     let outcome = |k: u32, outcome: &str| {

@@ -1,4 +1,4 @@
-//! What people say by moving or copying files, and which sidecars were handed back to them.
+//! What people ask by moving or copying files, and which sidecars were handed back to them.
 
 use rusqlite::params;
 
@@ -11,8 +11,9 @@ use crate::domain::letter::{Command, Number};
 use crate::outside::spool::Ulid;
 
 impl Store {
-    /// Records the command that a moved or copied file stands for. `file` identifies that file: a second call with
-    /// it does nothing, so a file that cannot be removed is obeyed once. Empty if the file has no identity.
+    /// Records the command for which a moved or copied file stands. `file` identifies that file: a second
+    /// call with it does nothing, so a file that cannot be removed is obeyed once. Empty if the file has no
+    /// identity.
     pub async fn said_in_folder(
         &self,
         letter: Number,

@@ -1,4 +1,4 @@
-//! Times that come again: when each came last and comes next. A time that was missed comes once, late.
+//! Recurring times: when each was last and is next. A time that was missed is made up for once.
 
 use rusqlite::{OptionalExtension as _, params};
 
@@ -7,10 +7,10 @@ use super::news::{DIGEST, owe};
 use super::{Store, StoreError, millis, time};
 use crate::base::clock::Time;
 
-/// A time that comes again, as it stands.
+/// A recurring time, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scheduled {
-    /// As it is configured; another line begins anew.
+    /// As it is configured. A changed line begins anew.
     pub line: String,
     pub last_at: Time,
     pub due_at: Time,
@@ -29,7 +29,7 @@ impl Store {
         self.write(move |batch| put(batch.db, name, &scheduled)).await
     }
 
-    /// The digest since `last_at` is owed, and comes again as scheduled; both or neither.
+    /// The digest since `last_at` becomes owed, and its next time is stored. Both or neither.
     pub async fn owe_digest(&self, since: Time, now: Time, next: Scheduled) -> Result<(), RecordError> {
         self.write(move |batch| {
             let (about, since) = (millis(now).to_string(), millis(since).to_string());

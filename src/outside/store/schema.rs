@@ -1,4 +1,4 @@
-//! The tables, and how an older database becomes the present one.
+//! The tables, and how an older database is updated.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use rusqlite::config::DbConfig;
 
 use super::StoreError;
 
-/// How long whoever has the database is waited for.
+/// How long to wait for another user of the database.
 pub(super) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Facts are the truth; the columns of `letter` and `mail` are what one lists and guards by, made
-/// from them. Triggers keep facts final, and one index refuses a second live intent.
+/// Facts are the truth. The columns of `letter` and `mail` are made from them, for lists and constraints.
+/// Triggers keep facts final, and one index refuses a second live intent.
 const TABLES: &str = "
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 
@@ -130,8 +130,8 @@ const ORIGINALS: &str = "
     PRAGMA user_version = 2;
 ";
 
-/// Looked up for every drop, so however many there are: the letters that count towards a folder's limits
-/// (no more than these allow), and who lies on a shelf under a name.
+/// Indices that are used for every drop, whatever the number of letters: the letters that count towards a
+/// folder's limits, and the originals on a shelf under a name.
 const LOOKED_UP: &str = "
     DROP INDEX letter_source;
     CREATE INDEX letter_counted ON letter (source, admitted_at, sheets)
@@ -142,7 +142,7 @@ const LOOKED_UP: &str = "
     PRAGMA user_version = 3;
 ";
 
-/// What people are told, and the times that come again.
+/// News for people, and recurring times.
 const TOLD: &str = "
     ALTER TABLE owed ADD COLUMN detail TEXT;
     CREATE TABLE email (
@@ -187,7 +187,7 @@ const TOLD: &str = "
     PRAGMA user_version = 4;
 ";
 
-/// Of a fact only the receiver and the names of files may ever change, and only to nothing.
+/// Of a fact only the receiver and the names of files may change, and only to nothing.
 const STRUCK: &str = "
     DROP TRIGGER facts_never_change;
     CREATE TRIGGER facts_never_change BEFORE UPDATE ON fact
@@ -209,14 +209,15 @@ const STRUCK: &str = "
     PRAGMA user_version = 5;
 ";
 
-/// The oldest letter that is followed, however many are.
+/// An index for the oldest followed letter, whatever their number.
 const FOLLOWED: &str = "
     CREATE INDEX letter_followed ON letter (admitted_at) WHERE state = 'confirmed';
 
     PRAGMA user_version = 6;
 ";
 
-/// How many letters there are of each kind, kept as they change: with a million nobody counts them to say it.
+/// The number of letters of each kind, updated as they change. With a million letters they cannot be counted
+/// each time.
 const COUNTED: &str = "
     CREATE TABLE standing (
         state TEXT NOT NULL, source TEXT NOT NULL, letters INTEGER NOT NULL,
@@ -241,8 +242,8 @@ const COUNTED: &str = "
     PRAGMA user_version = 7;
 ";
 
-/// A folder is its marker and its directory; its name may change, and what was under the old one goes along. A
-/// file by which somebody said something of a letter is heard once.
+/// A folder is its marker and its directory. Its name may change, and everything under the old name goes
+/// along. A file that stands for a command is obeyed once.
 const RENAMED: &str = "
     ALTER TABLE folder ADD COLUMN directory TEXT;
     CREATE TABLE renamed (old TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -251,14 +252,15 @@ const RENAMED: &str = "
     PRAGMA user_version = 8;
 ";
 
-/// The SHA-256 of the PDF of a drop that is no letter, by which another file of its name is not taken for it.
+/// The SHA-256 of the PDF of a drop that is not a letter, so that another file of its name is not taken for
+/// it.
 const RECOGNISED: &str = "
     ALTER TABLE original ADD COLUMN content TEXT;
 
     PRAGMA user_version = 9;
 ";
 
-/// The inode of an original on its shelf, by which a moved one is told from a copy.
+/// The inode of an original on its shelf, which distinguishes a moved file from a copy.
 const TOLD_APART: &str = "
     ALTER TABLE original ADD COLUMN inode INTEGER;
 
@@ -266,7 +268,7 @@ const TOLD_APART: &str = "
 ";
 pub(super) const VERSION: i64 = 10;
 
-/// One step for each version; each ends by setting the next.
+/// One step for each version. Each ends by setting the next version.
 const STEPS: [&str; 10] =
     [TABLES, ORIGINALS, LOOKED_UP, TOLD, STRUCK, FOLLOWED, COUNTED, RENAMED, RECOGNISED, TOLD_APART];
 
@@ -277,13 +279,13 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     db.pragma_update(None, "synchronous", "full")?;
     db.pragma_update(None, "foreign_keys", true)?;
     db.pragma_update(None, "trusted_schema", false)?;
-    // What is struck is not left behind in free pages.
+    // Removed names do not stay in free pages.
     db.pragma_update(None, "secure_delete", true)?;
-    // In kilobytes; the system keeps what is read often, and several connections need not keep it too.
+    // In kilobytes. The system caches what is read often, and several connections need not do it too.
     db.pragma_update(None, "cache_size", -256)?;
-    // Each move is in a savepoint; what may be undone of it is not copied into a file first.
+    // Each operation is in a savepoint. What may be undone is kept in memory, not in a file.
     db.pragma_update(None, "temp_store", "memory")?;
-    // A statement is planned once: by default it is planned anew whenever what is bound to it is another.
+    // A statement is planned once. By default it is planned again whenever a bound value differs.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.set_prepared_statement_cache_capacity(64);
     Ok(db)
@@ -293,7 +295,7 @@ pub(super) fn version(db: &Connection) -> Result<i64, StoreError> {
     Ok(db.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-/// Brings the tables up to date; refuses what a newer mailchute wrote.
+/// Updates the tables. Refuses a database of a newer mailchute.
 pub(super) fn migrate(db: &mut Connection) -> Result<(), StoreError> {
     let found = version(db)?;
     let done = usize::try_from(found).unwrap_or(usize::MAX);

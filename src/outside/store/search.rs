@@ -1,4 +1,4 @@
-//! Letters and drops as people look for them.
+//! Letters and drops as people search for them.
 
 use std::time::{Duration, Instant};
 
@@ -11,36 +11,36 @@ use crate::base::clock::Time;
 use crate::domain::drop::{Undecided, showable, shown};
 use crate::domain::letter::Number;
 
-/// How long it is looked on for more, and for anything at all.
+/// How long the search continues for more results, and how long for the first one.
 const SHORT: Duration = Duration::from_millis(200);
 const LONG: Duration = Duration::from_secs(1);
-/// So many numbers are looked through at a time.
+/// The range of numbers searched at a time.
 const WINDOW: u64 = 2000;
-/// Shorter parts are in too many tracking numbers.
+/// The minimum length. Shorter parts occur in too many tracking numbers.
 const TRACKING: usize = 4;
-/// Of drops that are no letter, so many are looked through.
+/// The maximum number of drops without a letter that are searched.
 const DROPS: u32 = 5000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sought {
-    /// Part of a file's name, a number, a tracking number; empty for all.
+    /// Part of a file name, a number or a tracking number. Empty for all.
     pub text: String,
     pub state: Option<String>,
     pub folder: Option<String>,
     /// Only letters before this one.
     pub before: Option<Number>,
-    /// Whether the receiver's name is looked for and given, too.
+    /// Whether receivers' names are searched and returned too.
     pub names: bool,
 }
 
-/// A letter with what people know it by.
+/// A letter with the names by which people know it.
 #[derive(Debug, Clone)]
 pub struct Listed {
     pub row: LetterRow,
-    /// What was dropped, or the first document; empty once names were struck.
+    /// The name of the drop, or of the first document. Empty once names were removed.
     pub file: String,
     pub receiver: Option<String>,
-    /// Every name that it is found by.
+    /// Every name by which it is found.
     names: String,
 }
 
@@ -48,11 +48,11 @@ pub struct Listed {
 pub struct FoundLetters {
     /// The newest first.
     pub letters: Vec<Listed>,
-    /// What was not looked at yet is before this one.
+    /// Everything before this number was not searched yet.
     pub further: Option<Number>,
 }
 
-/// A drop that is no letter and lies where people see it.
+/// A drop that is not a letter and lies where people see it.
 #[derive(Debug, Clone)]
 pub struct Lying {
     pub folder: String,
@@ -61,7 +61,7 @@ pub struct Lying {
     pub undecided: Undecided,
 }
 
-/// How people write the same in many ways: width, case, spaces, composed or not.
+/// Unifies what people write in different ways: width, case, spaces, composed or not.
 fn plain(text: &str) -> String {
     text.nfkc().flat_map(char::to_lowercase).filter(|c| !c.is_whitespace()).collect()
 }
@@ -79,7 +79,7 @@ impl Listed {
 }
 
 impl Desk {
-    /// The newest that fit, at most so many; looks on for as long as somebody waits who began to.
+    /// The newest matches, at most `most`. It continues for as long as somebody who began at `began` waits.
     pub fn search(&self, sought: &Sought, most: usize, began: Instant) -> Result<FoundLetters, StoreError> {
         let text = plain(&sought.text);
         let exact = number(&text);
@@ -91,7 +91,7 @@ impl Desk {
         let sql = "SELECT coalesce(max(number), 0) + 1 FROM letter";
         let end = self.db().query_row(sql, [], |row| read::count(row, 0))?;
         let mut before = sought.before.map_or(end, |before| before.0.min(end));
-        // What fits need not be looked for, so no more of it is read than is shown.
+        // If everything matches, no more is read than is shown.
         let at_once = if text.is_empty() { most.saturating_add(1) } else { usize::MAX };
         while before > 1 {
             let from = before.saturating_sub(WINDOW).max(1);
@@ -121,7 +121,7 @@ impl Desk {
         Ok(self.listed(&all, letter.0, letter.0.saturating_add(1), 1)?.pop())
     }
 
-    /// Letters of these numbers in a state and of a folder, the newest first.
+    /// Letters in a range of numbers, optionally of a state and of a folder, the newest first.
     fn listed(
         &self,
         sought: &Sought,
@@ -165,7 +165,7 @@ impl Desk {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Drops that are no letter, rejected or waiting, the newest first.
+    /// Drops that are not letters, rejected or waiting, the newest first.
     pub fn lying(&self, text: &str, most: usize) -> Result<Vec<Lying>, StoreError> {
         let text = plain(text);
         let sql = "SELECT folder, name, arrived_at, undecided FROM original
@@ -186,7 +186,7 @@ impl Desk {
         Ok(rows.filter(fits).take(most).collect::<Result<_, _>>()?)
     }
 
-    /// How many letters were taken in from each of these times on, until the next.
+    /// The number of letters taken in from each of these times until the next.
     pub fn taken_in(&self, times: &[Time]) -> Result<Vec<u64>, StoreError> {
         let mut counts = vec![0; times.len()];
         let Some(first) = times.first() else { return Ok(counts) };
@@ -204,7 +204,8 @@ impl Desk {
         Ok(counts)
     }
 
-    /// Where letters came from: folders, and commands. Each is looked up, however many letters it has.
+    /// The sources of letters: folders and commands. Each is looked up in an index, whatever the number of
+    /// letters.
     pub fn sources(&self) -> Result<Vec<String>, StoreError> {
         let sql = "WITH RECURSIVE found (source) AS (
                        SELECT min(source) FROM letter UNION ALL

@@ -1,4 +1,4 @@
-//! How everything stands, counted: for those who look after it.
+//! The status in numbers, for the people who run mailchute.
 
 use rusqlite::OptionalExtension as _;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::base::clock::Time;
 use crate::domain::alarm::Raised;
 use crate::domain::letter::{Number, Progress};
 
-/// Listed at most.
+/// The maximum number listed.
 const WAITING: u32 = 20;
 
 /// Letters of a folder in one state.
@@ -20,7 +20,7 @@ pub struct Count {
     pub letters: u64,
 }
 
-/// A letter, and since when it is as it is.
+/// A letter, and since when it is in its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Since {
     pub letter: Number,
@@ -40,7 +40,7 @@ impl Desk {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Whether what is counted is what there is.
+    /// Whether the counters match the `letter` table.
     pub(super) fn is_counted_right(&self) -> Result<bool, StoreError> {
         let sql = "WITH there AS (SELECT state, source, count(*) FROM letter GROUP BY state, source),
                    told AS (SELECT state, source, letters FROM standing WHERE letters <> 0)
@@ -68,12 +68,12 @@ impl Desk {
         Ok(self.db().prepare_cached(&sql)?.query_row([], since).optional()?)
     }
 
-    /// Letters and sheets of a folder since then, that count for its limits.
+    /// Letters and sheets of a folder since then that count for its limits.
     pub fn sent_since(&self, folder: &str, since: Time) -> Result<(u32, u32), StoreError> {
         Ok(counts::sent_since(self.db(), folder, since)?)
     }
 
-    /// Letters that wait for a person, the longest first.
+    /// Letters that wait for a person, the longest waiting first.
     pub fn held(&self) -> Result<Vec<Since>, StoreError> {
         let sql = "SELECT number, source, state, changed_at, trouble FROM letter WHERE state = 'held'
                    ORDER BY changed_at LIMIT ?1";

@@ -1,4 +1,4 @@
-//! What happened in a span of time, folder by folder, and what waits for a person.
+//! What happened in a period, folder by folder, and what waits for a person.
 
 use std::collections::BTreeMap;
 
@@ -30,9 +30,9 @@ pub enum Waits {
 }
 
 impl Store {
-    /// From `since` on, until before `until`.
+    /// From `since` until before `until`.
     pub fn happened(&self, since: Time, until: Time) -> Result<Vec<Tally>, StoreError> {
-        // Much may have happened: nobody waits for this.
+        // A connection of its own, because this may read much.
         happened(&schema::connect(&self.home().database())?, since, until)
     }
 
@@ -56,7 +56,7 @@ impl Store {
 /// Every fact of a letter, and when it was recorded.
 type History = Vec<(Time, Fact)>;
 
-/// Letters that something happened to since, as they are now, with their history.
+/// Letters with new facts since then, as they are now, with their history.
 pub(super) fn changed_since(db: &Connection, since: Time) -> Result<Vec<(Letter, History)>, StoreError> {
     let sql = "SELECT number FROM letter WHERE changed_at >= ?1 ORDER BY number";
     let mut statement = db.prepare_cached(sql)?;
@@ -64,7 +64,7 @@ pub(super) fn changed_since(db: &Connection, since: Time) -> Result<Vec<(Letter,
     let mut found = Vec::new();
     for number in numbers {
         let number = number?;
-        // What is damaged is no reason to say nothing of the others.
+        // A damaged letter must not hide the others.
         let lines = match read::facts(db, number) {
             Err(StoreError::Damaged(_)) => continue,
             lines => lines?,

@@ -1,22 +1,22 @@
-//! Two records of one letter, made one: the database's facts and the ledger's. Pure.
+//! Unites two records of one letter: the database's facts and the ledger's. Pure.
 //!
-//! Each is append-only and the ledger is written first, so one is a beginning of the other, or the
-//! records contradict each other and nothing may be concluded.
+//! Each is append-only, and the ledger is written first. So one is a beginning of the other, or the records
+//! contradict each other and nothing may be concluded.
 
 /// What two records of the same facts have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agreement {
     Same,
-    /// The database is older than the ledger, lost, or was ended in the middle of a commit.
+    /// The database is older than the ledger, lost, or was stopped in the middle of a commit.
     LedgerAhead,
     /// The ledger is older or lost.
     DatabaseAhead,
-    /// Two different pasts.
+    /// Two different histories.
     Contradiction,
 }
 
-/// Every fact that either record has, and how they agree. In a contradiction the longer one is
-/// given, for a person to read.
+/// Every fact that either record has, and how they agree. If they contradict each other, the longer one is
+/// returned for a person to read.
 pub fn union<T>(database: Vec<T>, ledger: Vec<T>, is_same: impl Fn(&T, &T) -> bool) -> (Vec<T>, Agreement) {
     let common = database.iter().zip(&ledger).take_while(|(one, other)| is_same(one, other)).count();
     let (ours, theirs) = (database.len(), ledger.len());

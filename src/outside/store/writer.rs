@@ -1,7 +1,7 @@
-//! The one writer: whatever has gathered goes into the ledger, is synced, and is then committed.
+//! The only writer: whatever has gathered goes into the ledger, is synced, and is then committed.
 //!
-//! Constraints speak before the ledger is written, so the ledger holds only what the database took.
-//! A failure after that leaves the two apart, and the process ends; recovery makes them one.
+//! Constraints are checked before the ledger is written, so the ledger holds only what the database accepted.
+//! After a later failure the two differ, and the process ends; recovery makes them agree.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,15 +20,15 @@ use crate::domain::letter::{AccountNews, Answer, Letter, Number};
 use crate::domain::pause::Pause;
 use crate::outside::spool::{Ledger, LedgerError, Ulid, Written};
 
-/// At most so many moves share one commit.
+/// The maximum number of operations in one commit.
 const MOVES_PER_COMMIT: usize = 256;
 
 const STRIKES_WAIT: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// The disk can't be trusted any more, or is ahead of the memory, and why: the process must end.
+/// The disk cannot be trusted any more, or is ahead of the memory. The process must end. The text says why.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error(
-    "what is on the disk is no longer certain ({0}), so mailchute ends; it starts again from what is durable"
+    "what is on the disk is no longer certain ({0}), so mailchute ends; a new start continues from what is durable"
 )]
 pub struct Halted(Arc<str>);
 
@@ -45,13 +45,13 @@ pub struct Store {
     halted: watch::Receiver<Option<Halted>>,
     /// The number of the last fact when these records were opened.
     pub(super) began: u64,
-    /// This run of the daemon.
+    /// The name of this run of the daemon.
     pub(super) run: Ulid,
     _lock: File,
 }
 
 impl Store {
-    /// Opens or makes the records and makes database and ledger one. `after_restore` holds every
+    /// Opens or creates the records, and makes database and ledger agree. `after_restore` holds every
     /// unfinished letter.
     pub fn open(dir: &Path, now: Time, after_restore: bool) -> Result<(Self, Report), StoreError> {
         let home = Home::make(dir)?;
@@ -84,7 +84,7 @@ impl Store {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Resolves when the process must end, and says why.
+    /// Resolves when the process must end, with the reason.
     pub async fn halted(&self) -> Halted {
         let mut halted = self.halted.clone();
         match halted.wait_for(Option::is_some).await {
@@ -93,7 +93,7 @@ impl Store {
         }
     }
 
-    /// Waits until everything is written, and lets go of the database.
+    /// Waits until everything is written, and closes the database.
     pub fn close(&self) {
         drop(self.moves.lock().unwrap_or_else(PoisonError::into_inner).take());
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -102,8 +102,8 @@ impl Store {
         }
     }
 
-    /// What is to be written is handed over at once, and is written even if nobody waits for it: several that
-    /// are waited for together share a commit.
+    /// Hands an operation to the writer immediately. It is carried out even if nobody waits for it. Several
+    /// that are awaited together share a commit.
     pub(super) fn write<T: Send + 'static, F>(
         &self,
         run: F,
@@ -116,7 +116,7 @@ impl Store {
             let none = || Err(RecordError::NotWritten("the database does not begin".to_owned()));
             let result = batch.map_or_else(none, run);
             let fine = result.is_ok();
-            // Nobody waits for the answer any more: the move stands all the same.
+            // Nobody waits for the answer any more. The operation is valid all the same.
             let reply: Reply = Box::new(move |durable| drop(tell.send(durable.and(result))));
             (fine, reply)
         });
@@ -131,7 +131,7 @@ impl Store {
         }
     }
 
-    /// Resolves once the writer has had its turn, whether the disk took anything or not.
+    /// Resolves after the writer's next turn, whether the disk accepted anything or not.
     pub async fn takes_writes(&self) {
         drop(self.write(|_batch| Ok(())).await);
     }
@@ -143,7 +143,7 @@ impl Store {
         self.write(move |batch| batch.admit(&admission))
     }
 
-    /// Makes a change durable, and gives the letter as it is then.
+    /// Makes a change durable. Returns the letter with the change.
     pub async fn record(&self, record: Record) -> Result<Letter, RecordError> {
         self.write(move |batch| batch.record(&record)).await
     }
@@ -153,29 +153,29 @@ impl Store {
         self.write(move |batch| batch.account_news(&name, &news, at)).await
     }
 
-    /// A pause is tried, if it still lasts.
+    /// Records the probe of a pause, if the pause still lasts.
     pub async fn probing(&self, name: &str, pause: Pause) -> Result<(), RecordError> {
         let name = name.to_owned();
         self.write(move |batch| batch.probing(&name, &pause)).await
     }
 
-    /// A person's order for an account is carried out.
+    /// Carries out a person's command for an account.
     pub async fn obey(&self, order: AccountOrder, at: Time) -> Result<(), RecordError> {
         self.write(move |batch| batch.obey(&order, at)).await
     }
 
-    /// An order that no letter can take.
+    /// Answers a command that no letter can carry out.
     pub async fn answer_order(&self, id: i64, answer: Answer, at: Time) -> Result<(), RecordError> {
         self.write(move |batch| moves::close_order(batch.db, id, &answer, at)).await
     }
 }
 
-/// Why the writer ended; one that is gone without a word ended in a panic.
+/// Why the writer ended. Without a recorded reason it ended in a panic.
 fn why(halted: Option<&Halted>) -> Halted {
     halted.cloned().unwrap_or_else(|| Halted("the thread that writes has ended".into()))
 }
 
-/// The lock is let go of only when the writer has ended.
+/// The lock is released only when the writer has ended.
 impl Drop for Store {
     fn drop(&mut self) {
         self.close();
@@ -224,7 +224,7 @@ fn write_all(
     empty_log(&db);
 }
 
-/// Everything is in the database's own file then.
+/// Moves everything from the log into the database's own file.
 fn empty_log(db: &Connection) {
     if let Err(error) = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
         tracing::warn!(error = &error as &dyn std::error::Error, "the database's log stays");
@@ -264,7 +264,7 @@ fn write(
         replies.push(reply);
     }
     let lines: Vec<Written> = lines.into_iter().map(|(_, written)| written).collect();
-    // What is struck in the ledger alone is no contradiction, and is struck once more.
+    // Lines that lost their names only in the ledger are no contradiction, and are treated again.
     let written = ledger
         .rewrite(&struck)
         .and_then(|()| if lines.is_empty() { Ok(()) } else { ledger.append(first, &lines) });
@@ -276,11 +276,11 @@ fn write(
         }
     }
     if let Err(error) = transaction.commit() {
-        // The ledger is ahead, or a sync failed: only a fresh start knows what is there.
+        // The ledger is ahead, or a sync failed. Only a fresh start knows what is on the disk.
         return Ok(Round::Halt(chain(&error)));
     }
     if !struck.is_empty() {
-        // Not behind somebody who reads for long; what stays there is written over by and by.
+        // A long reader must not hold this up. What stays in the log is overwritten later.
         let _ = db.busy_timeout(STRIKES_WAIT);
         empty_log(db);
         let _ = db.busy_timeout(schema::PATIENCE);

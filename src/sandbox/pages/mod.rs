@@ -30,7 +30,7 @@ const LARGEST_FORM: usize = 16 << 10;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                       img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-type Here = State<Arc<Service>>;
+type ServiceState = State<Arc<Service>>;
 type Named<T> = Result<Path<T>, PathRejection>;
 
 pub(super) async fn headers(request: Request, next: Next) -> Response {
@@ -50,11 +50,15 @@ pub(super) async fn front() -> Redirect {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Turn {
+pub(super) struct PageQuery {
     before: Option<String>,
 }
 
-pub(super) async fn inbox(State(service): Here, Query(turn): Query<Turn>, headers: HeaderMap) -> Response {
+pub(super) async fn inbox(
+    State(service): ServiceState,
+    Query(turn): Query<PageQuery>,
+    headers: HeaderMap,
+) -> Response {
     let shown = service.show(|world, _| {
         let before = turn.before.map(MailId::new);
         let newest_first = world.mails_before(before.as_ref()).rev();
@@ -68,7 +72,7 @@ pub(super) async fn inbox(State(service): Here, Query(turn): Query<Turn>, header
     page(&headers, "inbox.html", context! { mails, older, now => view::time(service.clock.now()) })
 }
 
-pub(super) async fn letter(State(service): Here, id: Named<String>, headers: HeaderMap) -> Response {
+pub(super) async fn letter(State(service): ServiceState, id: Named<String>, headers: HeaderMap) -> Response {
     let Ok(Path(id)) = id else { return missing(&headers) };
     let found = service.show(|world, ledger| {
         let mail = world.mail(&id)?;
@@ -83,7 +87,7 @@ pub(super) async fn letter(State(service): Here, id: Named<String>, headers: Hea
 
 /// One PDF of a letter, counted from 1, uploaded but perhaps not sealed yet.
 pub(super) async fn document(
-    State(service): Here,
+    State(service): ServiceState,
     names: Named<(String, usize)>,
     headers: HeaderMap,
 ) -> Response {
@@ -100,7 +104,7 @@ pub(super) async fn document(
     }
 }
 
-pub(super) async fn account(State(service): Here, headers: HeaderMap) -> Response {
+pub(super) async fn account(State(service): ServiceState, headers: HeaderMap) -> Response {
     match service.show(|world, _| view::accounts(world)).await {
         Ok(accounts) => page(&headers, "account.html", context! { accounts }),
         Err(_) => halted(),
@@ -108,7 +112,7 @@ pub(super) async fn account(State(service): Here, headers: HeaderMap) -> Respons
 }
 
 pub(super) async fn set_card(
-    State(service): Here,
+    State(service): ServiceState,
     account: Named<String>,
     headers: HeaderMap,
     body: Body,
@@ -124,7 +128,7 @@ pub(super) async fn set_card(
 }
 
 pub(super) async fn issue_client(
-    State(service): Here,
+    State(service): ServiceState,
     account: Named<String>,
     headers: HeaderMap,
     body: Body,
@@ -141,7 +145,7 @@ pub(super) async fn issue_client(
 }
 
 pub(super) async fn reissue_secret(
-    State(service): Here,
+    State(service): ServiceState,
     names: Named<(String, String)>,
     headers: HeaderMap,
     body: Body,
@@ -153,7 +157,7 @@ pub(super) async fn reissue_secret(
     manage(&service, &headers, Call::ReissueSecret { client: ClientId::new(client), chosen: None }).await
 }
 
-/// Carries a form out and shows the account page with what came of it.
+/// Carries out a form and shows the account page with the result.
 async fn manage(service: &Arc<Service>, headers: &HeaderMap, call: Call) -> Response {
     let outcome = service.call(call).await;
     let Ok(accounts) = service.show(|world, _| view::accounts(world)).await else { return halted() };
@@ -168,7 +172,7 @@ async fn manage(service: &Arc<Service>, headers: &HeaderMap, call: Call) -> Resp
     }
 }
 
-/// The account page with why nothing was done.
+/// The account page with the reason why nothing was done.
 async fn refuse(service: &Service, headers: &HeaderMap, why: &str) -> Response {
     let Ok(accounts) = service.show(|world, _| view::accounts(world)).await else { return halted() };
     let refused = render::text(headers, "refusal", why);
@@ -177,7 +181,7 @@ async fn refuse(service: &Service, headers: &HeaderMap, why: &str) -> Response {
     response
 }
 
-/// The data can't be written any more, and the sandbox is about to end.
+/// The data cannot be written any more, and the sandbox is about to end.
 fn halted() -> Response {
     StatusCode::INTERNAL_SERVER_ERROR.into_response()
 }
@@ -196,7 +200,7 @@ fn name(refusal: ScreenRefusal) -> &'static str {
     }
 }
 
-/// A form that does not arrive whole counts as an empty one, which every screen refuses.
+/// A form that does not arrive completely counts as an empty one, which every screen refuses.
 async fn read_form(service: &Service, body: Body) -> BTreeMap<String, String> {
     let bytes = read_body(body, LARGEST_FORM, service.patience.body).await.unwrap_or_default();
     form_urlencoded::parse(&bytes).into_owned().collect()

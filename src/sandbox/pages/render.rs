@@ -1,4 +1,4 @@
-//! The sandbox's templates and their texts, in the language the browser asks for.
+//! The sandbox's templates and their texts, in the browser's language.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ const JA: &str = include_str!("texts/ja.json");
 
 static PAGES: LazyLock<Result<Pages, String>> = LazyLock::new(|| Pages::new(&TEMPLATES, EN, JA));
 
-/// English where neither is named.
+/// English if the browser names neither.
 fn language(headers: &HeaderMap) -> Language {
     page::wished(headers).unwrap_or(Language::En)
 }
@@ -34,7 +34,7 @@ pub(super) fn page(headers: &HeaderMap, template: &str, page: Value) -> Response
     page::html(pages.and_then(|pages| pages.render(language(headers), template, page)))
 }
 
-/// One text on its own.
+/// One text by itself.
 pub(super) fn text(headers: &HeaderMap, group: &str, name: &str) -> Option<Value> {
     let texts = PAGES.as_ref().ok()?.texts(language(headers));
     texts.get_attr(group).and_then(|group| group.get_attr(name)).ok()

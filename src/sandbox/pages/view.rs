@@ -1,4 +1,4 @@
-//! What the pages show of the world, as values for the templates.
+//! The world's content as values for the templates of the pages.
 
 use chrono::FixedOffset;
 use minijinja::context;
@@ -13,7 +13,7 @@ use crate::sandbox::world::{
 
 const JAPAN_SECONDS: i32 = 9 * 3600;
 
-/// Times are shown as in Japan, where the letters would be posted.
+/// Times are shown in Japanese time, where the letters would be posted.
 pub(super) fn time(time: Time) -> String {
     match FixedOffset::east_opt(JAPAN_SECONDS) {
         Some(japan) => time.with_timezone(&japan).format("%Y-%m-%d %H:%M:%S JST").to_string(),

@@ -1,4 +1,4 @@
-//! Accounts, their cards, and the clients issued to them.
+//! Accounts, their cards, and their clients.
 
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
@@ -13,7 +13,7 @@ pub const CLIENTS_PER_ACCOUNT: usize = 5;
 const NAME_CHARACTERS: usize = 100;
 const ID_CHARACTERS: usize = 128;
 
-/// What the card of an account does.
+/// What an account's card does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Card {
@@ -31,7 +31,7 @@ pub struct Account {
     pub closed_at: Option<Time>,
 }
 
-/// A client may ask for tokens; its secret is kept as a hash only.
+/// A client that may request tokens. Only its secret's hash is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Client {
     pub id: ClientId,
@@ -49,7 +49,7 @@ impl Client {
     }
 }
 
-/// Id and secret brought along instead of drawn; for `--client` and the controls.
+/// Id and secret chosen by the caller instead of drawn; for `--client` and the controls.
 #[derive(Debug, Clone)]
 pub struct Chosen {
     pub id: ClientId,
@@ -62,7 +62,7 @@ impl Chosen {
     }
 }
 
-/// Why the management screen said no.
+/// Why the management screen refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ScreenRefusal {
     #[error("there is no such account")]
@@ -176,7 +176,7 @@ impl World {
         Ok(())
     }
 
-    /// The old secret stops working with this call; tokens it bought live on until they expire.
+    /// The old secret stops working with this call. Tokens obtained with it stay valid until they expire.
     pub(super) fn reissue_secret(&mut self, id: &ClientId, chosen: Option<Secret>, dice: Dice) -> Reply {
         let Some(client) = self.clients.get_mut(id) else {
             return Reply::Screen(ScreenRefusal::NoSuchClient);
@@ -194,7 +194,7 @@ impl World {
         self.accounts.values()
     }
 
-    /// The one that was opened first, of those not closed.
+    /// The account that was opened first, among those not closed.
     pub fn first_account(&self) -> Option<&Account> {
         self.accounts.values().find(|account| account.closed_at.is_none())
     }
@@ -224,7 +224,7 @@ fn is_usable(chosen: &Chosen) -> bool {
         && !chosen.secret.expose().is_empty()
 }
 
-/// Base64 with its `+` and `/`, so that a client which forgets to form-encode is noticed.
+/// Base64 with its `+` and `/`, so that a client that forgets to form-encode is noticed.
 fn draw_secret(dice: Dice) -> Secret {
     use base64::Engine as _;
     let bytes = dice.draw("secret", 0);

@@ -1,4 +1,4 @@
-//! The course of a mail request through its phases, by a call or by time alone.
+//! The phases of a mail request, by a call or by time alone.
 
 use super::ids::MailId;
 use super::ledger::Event;
@@ -62,7 +62,7 @@ impl World {
         self.alter(id, |mail| mail.previous = Some(std::mem::replace(&mut mail.phase, phase)));
     }
 
-    /// The only way a mail changes: its next due time is kept in step.
+    /// The only way in which a mail changes. It also updates the mail's next due time.
     pub(super) fn alter(&mut self, id: &MailId, change: impl FnOnce(&mut Mail)) {
         let Some(mail) = self.mails.get_mut(id) else { return };
         let before = mail.next_due();

@@ -68,7 +68,7 @@ impl World {
             }
             mail.content(content).ok_or(Code::MailContentNotFound)?;
             let key = format!("{id}/{content}");
-            // The address is signed with whole seconds, so it expires on one.
+            // The address is signed with whole seconds, so it expires on a whole second.
             let from = self.now.trunc_subsecs(0);
             let query = self.signer.download_query(&key, from);
             Ok(Reply::Pdf { key, query, expires_at: from + DOWNLOAD_LIFE })
@@ -98,7 +98,7 @@ fn kept(file: Received) -> Option<Stored> {
     }
 }
 
-/// The three 422s of confirmation, each with all the files it concerns.
+/// The three 422s of confirmation, each with all the files that it concerns.
 pub(super) fn check_files(mail: &Mail) -> Result<(), Problem> {
     let faults = |message: &dyn Fn(&Content, u32) -> Option<String>| -> Vec<Fault> {
         let files = mail.contents.iter().zip(&mail.order.files).enumerate();

@@ -1,4 +1,4 @@
-//! Names of things in the world, and the dice they are drawn from.
+//! Names of things in the world, and the dice from which they are drawn.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -43,21 +43,21 @@ ids!(
     ClientId,
     MailId,
     ContentId,
-    /// Names the stored bytes of one upload; every upload has a new one.
+    /// The name of the stored bytes of one upload. Every upload has a new one.
     BlobId,
-    /// The hash of an access token: the token itself is not kept.
+    /// The hash of an access token, which itself is not kept.
     TokenHash
 );
 
 impl MailId {
-    /// The `number` it was made with, if it was made at `now`.
+    /// The `number` with which it was made, if it was made at `now`.
     pub(super) fn number_at(&self, now: DateTime<Utc>) -> Option<u16> {
         let rest = self.0.strip_prefix(&format!("m{:012x}", now.timestamp_millis()))?;
         u16::from_str_radix(rest.get(..4)?, 16).ok()
     }
 }
 
-/// Fresh chance for one call. The world has none of its own.
+/// Fresh randomness for one call. The world has none of its own.
 #[derive(Clone, Copy)]
 pub struct Dice([u8; 32]);
 
@@ -72,7 +72,7 @@ impl Dice {
         Self(entropy)
     }
 
-    /// The `n`th draw for a purpose; the same dice give the same draw.
+    /// The `n`th draw for a purpose. The same dice give the same draw.
     pub fn draw(&self, purpose: &str, n: usize) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.0);
@@ -81,12 +81,12 @@ impl Dice {
         hash.finalize().into()
     }
 
-    /// `prefix` and 96 bits of chance.
+    /// `prefix` and 96 random bits.
     pub fn name(&self, prefix: &str, n: usize) -> String {
         format!("{prefix}{}", hex::encode(&self.draw(prefix, n)[..12]))
     }
 
-    /// A mail's id, which sorts by the time of its creation and, within that, by `number`.
+    /// A mail's id. Ids sort by the time of creation and, within one time, by `number`.
     pub fn mail_id(&self, now: DateTime<Utc>, number: u16) -> MailId {
         MailId(format!(
             "m{:012x}{number:04x}{}",

@@ -23,7 +23,7 @@ pub struct Mail {
     pub ships_at: Time,
     pub packing_since: Option<Time>,
     pub phase: Phase,
-    /// What a reader behind the times still sees; `None` before the first transition.
+    /// What a stale reader still sees. `None` before the first transition.
     pub previous: Option<Phase>,
 }
 
@@ -33,7 +33,7 @@ pub struct Content {
     pub upload: Option<Stored>,
 }
 
-/// An uploaded file as the world knows it: its bytes are elsewhere.
+/// An uploaded file without its bytes, which are elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stored {
     pub blob: BlobId,
@@ -42,7 +42,7 @@ pub struct Stored {
     pub reading: Reading,
 }
 
-/// What reading a PDF gave.
+/// The result of reading a PDF.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
@@ -69,7 +69,7 @@ pub enum Phase {
         tracking_number: Option<String>,
         billed_at: Option<Time>,
     },
-    /// Gone for every caller; remembered for a day for the inbox and for stale reads.
+    /// Gone for every caller. Remembered for a day for the inbox and for stale reads.
     Deleted {
         at: Time,
         why: Deletion,
@@ -126,7 +126,7 @@ impl Mail {
         self.contents.iter().enumerate().find(|(_, content)| content.id == *id)
     }
 
-    /// The mail as `GET` shows it, or as it was before its last transition; `None` is a 404.
+    /// The mail as `GET` shows it, or as it was before its last transition. `None` is a 404.
     pub fn view(&self, now: Time, stale: bool) -> Option<wire::Mail> {
         let phase = if stale { self.previous.as_ref()? } else { &self.phase };
         let (status, shipped_at, tracking_number) = match phase {

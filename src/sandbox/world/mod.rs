@@ -1,8 +1,8 @@
-//! The service's rules, pure: no clock, no I/O, no chance that is not passed in.
+//! The service's rules, pure: clock, I/O and randomness are passed in.
 //!
-//! [`World::handle`] is the one way to change anything: it lets time pass up to `now`, answers the
-//! request, and tells what must be made durable before the answer leaves ([`Effects`]). Bytes of
-//! PDFs stay outside; the world knows their size, hash and page count.
+//! [`World::handle`] is the only way to change anything: it lets time pass up to `now`, answers the request,
+//! and says what must be durable before the answer leaves ([`Effects`]). The bytes of PDFs stay outside; the
+//! world knows their size, hash and page count.
 
 mod account;
 mod course;
@@ -43,7 +43,7 @@ pub struct World {
     clients: BTreeMap<ClientId, Client>,
     tokens: BTreeMap<TokenHash, Token>,
     mails: BTreeMap<MailId, Mail>,
-    /// What time alone will change, soonest first; follows from the rest.
+    /// What time alone will change, soonest first. Derived from the rest.
     due: BTreeSet<(Time, Due)>,
     effects: Effects,
 }
@@ -60,7 +60,7 @@ pub struct Effects {
     /// Records to write again, or to remove if [`World::record`] no longer has them.
     pub changed: BTreeSet<Key>,
     pub entries: Vec<Entry>,
-    /// Documents that can't change any more.
+    /// Documents that cannot change any more.
     pub sealed: Vec<BlobId>,
     /// Documents that nobody can ask for any more.
     pub discarded: Vec<BlobId>,
@@ -74,7 +74,7 @@ pub enum Key {
     Mail(MailId),
 }
 
-/// One thing of the world, as it is kept.
+/// One thing of the world, as it is stored.
 #[derive(Debug, Clone)]
 pub enum Record {
     Account(Account),
@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// Puts back what [`World::record`] once gave.
+    /// Puts back what [`World::record`] once returned.
     pub fn restore(&mut self, record: Record) {
         match record {
             Record::Account(account) => {
@@ -117,7 +117,7 @@ impl World {
         }
     }
 
-    /// The present state of a thing; `None` if it is gone.
+    /// The present state of a thing. `None` if it is gone.
     pub fn record(&self, key: &Key) -> Option<Record> {
         match key {
             Key::Account(id) => self.accounts.get(id).cloned().map(Record::Account),
@@ -127,8 +127,8 @@ impl World {
         }
     }
 
-    /// Lets time pass up to `now`, then does what is asked. A `now` before the latest one seen
-    /// counts as that one: time does not go back here.
+    /// Lets time pass up to `now`, then carries out the request. A `now` before the latest one counts as that
+    /// one, because time does not go back here.
     pub fn handle(&mut self, request: Request, now: Time, dice: Dice) -> (Reply, Effects) {
         self.effects = Effects::default();
         self.pass_time(now.trunc_subsecs(3));
@@ -167,7 +167,7 @@ impl World {
         }
     }
 
-    /// Everything that fell due up to `now`, in the order of its time.
+    /// Everything that became due up to `now`, in the order of its time.
     fn pass_time(&mut self, now: Time) {
         while self.due.first().is_some_and(|(when, _)| *when <= now) {
             let Some((when, due)) = self.due.pop_first() else { break };
@@ -193,8 +193,8 @@ impl World {
         &self.signer
     }
 
-    /// Mails in the order of their creation, those deleted within the last day included; all, or
-    /// those before one of them.
+    /// Mails in the order of their creation, including those deleted within the last day: all, or those
+    /// before one of them.
     pub fn mails_before(&self, limit: Option<&MailId>) -> impl DoubleEndedIterator<Item = &Mail> {
         use std::ops::Bound::{Excluded, Unbounded};
         self.mails.range::<MailId, _>((Unbounded, limit.map_or(Unbounded, Excluded))).map(|(_, mail)| mail)
@@ -204,14 +204,14 @@ impl World {
         self.mails.get(id)
     }
 
-    /// Every document that can't change any more.
+    /// Every document that cannot change any more.
     pub fn sealed(&self) -> impl Iterator<Item = &BlobId> {
         let sealed = self.mails.values().filter(|mail| mail.phase != Phase::Pending);
         let contents = sealed.flat_map(|mail| &mail.contents);
         contents.filter_map(|content| Some(&content.upload.as_ref()?.blob))
     }
 
-    /// Every document the world still knows.
+    /// Every document that the world still knows.
     pub fn blobs(&self) -> impl Iterator<Item = &BlobId> {
         let contents = self.mails.values().flat_map(|mail| &mail.contents);
         contents.filter_map(|content| Some(&content.upload.as_ref()?.blob))

@@ -1,4 +1,4 @@
-//! The calls that make, confirm, show and cancel a mail request.
+//! The calls that create, confirm, show and cancel a mail request.
 
 use super::files::check_files;
 use super::ids::{AccountId, BlobId, ContentId, Dice, MailId};
@@ -42,7 +42,7 @@ impl World {
         }))
     }
 
-    /// No operation: any valid token may be told so.
+    /// Not an operation. Any valid token gets this answer.
     pub(super) fn elsewhere(&self, bearer: Option<&Secret>, problem: Problem) -> Reply {
         match self.authorize(bearer, Scope::MailsRead) {
             Err(Closed::Unauthorized) => Reply::Unauthorized,
@@ -103,7 +103,7 @@ impl World {
         Ok(Reply::Created(created))
     }
 
-    /// Ids sort by creation, also of the many mails that a standing clock sees in one moment.
+    /// Ids sort by creation, also those of many mails made at one moment of a stopped clock.
     fn next_mail_id(&self, dice: Dice) -> MailId {
         let latest = self.mails.last_key_value().and_then(|(id, _)| id.number_at(self.now));
         dice.mail_id(self.now, latest.map_or(0, |number| number.saturating_add(1)))

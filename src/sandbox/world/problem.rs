@@ -1,6 +1,6 @@
-//! Every problem the API can answer with: its code, status and title.
+//! Every problem that the API can answer with: its code, status and title.
 //!
-//! The explanations are pages (`pages/texts/`); a test holds that each code has one.
+//! The explanations are pages (`pages/texts/`). A test checks that each code has one.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub enum Code {
     InvalidFile,
     PageCountMismatch,
     InternalServerError,
-    // Not in the document; what plain HTTP asks of any server.
+    // Not in the contract, but required of any HTTP server.
     NotFound,
     MethodNotAllowed,
     RequestTooLarge,
@@ -119,7 +119,7 @@ impl Fault {
     }
 }
 
-/// An API call refused with problem+json.
+/// A refused API call, with problem+json.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Problem {
     pub code: Code,

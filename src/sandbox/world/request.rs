@@ -1,4 +1,4 @@
-//! What can be asked of the world, and what it can answer.
+//! What the world can be asked, and what it can answer.
 
 use chrono::TimeDelta;
 
@@ -12,9 +12,8 @@ use crate::base::clock::Time;
 use crate::base::secret::Secret;
 use crate::outside::api::wire::{self, CreateMail};
 
-/// One call: of the API, of the authorization server, of the object store, or of the management
-/// screen. Bodies come already read, or with what is wrong in them, because the world first decides
-/// whether the caller may speak at all.
+/// One call: of the API, the authorization server, the object store or the management screen. Bodies come
+/// parsed, or with their mistakes, because the world first decides whether the caller may call at all.
 #[derive(Debug, Clone)]
 pub enum Request {
     IssueToken {
@@ -53,7 +52,7 @@ pub enum Request {
         mail: MailId,
         content: ContentId,
     },
-    /// A route or method that does not exist, or a body that never came: a token is wanted first.
+    /// A route or method that does not exist, or a body that never came: a token is required first.
     Elsewhere {
         bearer: Option<Secret>,
         problem: Problem,
@@ -93,7 +92,7 @@ pub enum Request {
         mail: MailId,
     },
 
-    /// Nothing but the time.
+    /// Only lets time pass.
     PassTime,
 }
 
@@ -106,7 +105,7 @@ pub enum Payment {
     Declined,
 }
 
-/// The form fields that came before the file, in their order. They are a key, so `Debug` hides them.
+/// The form fields before the file, in their order. They are a key, so `Debug` hides them.
 #[derive(Clone)]
 pub struct UploadFields(pub Vec<(String, String)>);
 
@@ -194,7 +193,7 @@ pub struct CreatedContent {
     pub fields: UploadFields,
 }
 
-/// Where the bytes of a document are, and what they must hash to.
+/// Where the bytes of a document are, and their hash.
 #[derive(Debug, Clone)]
 pub struct Document {
     pub blob: BlobId,

@@ -1,8 +1,8 @@
-//! The refusals of the upload and download targets, as values; `upload.rs` writes their XML.
+//! The refusals of the upload and download targets, as values. `upload.rs` writes their XML.
 
 use crate::base::clock::Time;
 
-/// What is wrong with the form itself, before its signature is looked at.
+/// What is wrong with the form itself, before its signature is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormError {
     NotMultipart,

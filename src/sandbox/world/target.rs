@@ -1,8 +1,8 @@
-//! Upload and download targets: signed, so that what was issued cannot be altered.
+//! Upload and download targets, signed so that what was issued cannot be altered.
 //!
-//! Uploads carry a policy (expiry, exact fields, allowed sizes) signed as AWS signature version 4
-//! signs a browser's POST; downloads carry key, expiry and signature in their query. The order of
-//! the checks and the words of the refusals are those of real object stores.
+//! Uploads carry a policy (expiry, exact fields, allowed sizes) signed as AWS signature version 4 signs a
+//! browser's POST. Downloads carry key, expiry and signature in their query. The order of the checks and the
+//! words of the refusals are those of real object stores.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -23,7 +23,7 @@ pub const DOWNLOAD_LIFE: TimeDelta = TimeDelta::hours(1);
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 const REGION: &str = "ap-northeast-1";
-/// The fields a form must have, in the order in which a missing one is named.
+/// The fields that a form must have, in the order in which a missing one is named.
 const REQUIRED: [&str; 6] =
     ["key", "policy", "X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Date", "X-Amz-Signature"];
 
@@ -58,7 +58,7 @@ impl Signer {
         Self { access_key, key: hex::encode(dice.draw("signing key", 0)) }
     }
 
-    /// The form fields of an upload target, in the order in which they are to be sent.
+    /// The form fields of an upload target, in the order in which they must be sent.
     pub fn upload_fields(&self, key: &str, now: Time, expires_at: Time) -> Vec<(String, String)> {
         let mut fields = vec![
             ("Content-Type".to_owned(), "application/pdf".to_owned()),
@@ -78,7 +78,7 @@ impl Signer {
         fields
     }
 
-    /// Checks the fields of a form and the size of its file; the key on success.
+    /// Checks the fields of a form and the size of its file. Returns the key on success.
     pub fn check_upload(
         &self,
         fields: &[(String, String)],
@@ -217,7 +217,7 @@ fn hmac(key: &[u8], text: &str) -> [u8; 32] {
         .unwrap_or_default()
 }
 
-/// How the object store writes times in its XML: without milliseconds.
+/// The object store writes times in its XML without milliseconds.
 pub fn plain_time(time: Time) -> String {
     format_time(time).split_once('.').map_or_else(String::new, |(seconds, _)| format!("{seconds}Z"))
 }

@@ -52,7 +52,7 @@ pub fn trackable(order: &CreateMail) -> bool {
     }
 }
 
-/// 9:00 in Japan on the next day that is no Saturday or Sunday. Always later than `confirm_by`.
+/// 9:00 in Japan on the next day that is not a Saturday or Sunday. Always later than `confirm_by`.
 pub fn ship_date(created: Time) -> Time {
     let Some(japan) = FixedOffset::east_opt(JAPAN_SECONDS) else { return created };
     let opening = NaiveTime::from_hms_opt(SHIPS_AT_HOUR, 0, 0).unwrap_or_default();
@@ -66,7 +66,7 @@ pub fn ship_date(created: Time) -> Time {
         .map_or(created, |time| time.with_timezone(&Utc))
 }
 
-/// Twelve digits of which the last is the others' rest by seven, as parcels in Japan have.
+/// Twelve digits, the last of which is the others' remainder modulo seven, as for parcels in Japan.
 pub fn tracking_number(mail: &MailId) -> String {
     let digest: [u8; 32] = Sha256::digest(mail.as_str().as_bytes()).into();
     let number =

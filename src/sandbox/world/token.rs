@@ -35,7 +35,7 @@ impl Scope {
         }
     }
 
-    /// The known ones among the words of a `scope` parameter; the rest is dropped without a word.
+    /// The known words of a `scope` parameter. Others are ignored without an error.
     fn granted(asked: &str) -> BTreeSet<Self> {
         let asked: BTreeSet<&str> = asked.split_ascii_whitespace().collect();
         Self::ALL.into_iter().filter(|scope| asked.contains(scope.as_str())).collect()
@@ -67,7 +67,7 @@ pub enum OAuthError {
     UnsupportedGrantType,
 }
 
-/// Why a bearer token opens nothing.
+/// Why a bearer token is not accepted.
 pub(super) enum Closed {
     Unauthorized,
     Forbidden,
@@ -109,7 +109,7 @@ impl World {
         Reply::Token { secret, lifetime: TOKEN_LIFE, scope: granted }
     }
 
-    /// RFC 7009: success also for a token nobody knows; refused for another client's.
+    /// RFC 7009: success also for an unknown token; refused for another client's.
     pub(super) fn revoke_token(&mut self, readings: &[Credentials], token: Option<&str>) -> Reply {
         let Some(client) = self.authenticate(readings).map(|client| client.id.clone()) else {
             return Reply::OAuth(OAuthError::InvalidClient);
@@ -146,7 +146,7 @@ impl World {
         })
     }
 
-    /// The account a bearer token acts as, if it may do what needs `scope`.
+    /// The account for which a bearer token acts, if it has `scope`.
     pub(super) fn authorize(&self, bearer: Option<&Secret>, scope: Scope) -> Result<AccountId, Closed> {
         let token = bearer
             .and_then(|bearer| self.tokens.get(&hash_of(bearer.expose())))

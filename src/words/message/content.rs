@@ -1,8 +1,8 @@
-//! What a mail is made of: values for the templates, every text in them ready to be read.
+//! The values for the templates of e-mails. Every text in them is ready to be read.
 
 use serde::Serialize;
 
-/// What a mail is about; each has a template of its own.
+/// The kinds of e-mail. Each has a template of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EmailKind {
     Shipped,
@@ -10,7 +10,7 @@ pub enum EmailKind {
     Rejected,
     Cancelled,
     CardDeclined,
-    /// To operators: something is wrong, or right again.
+    /// To operators: something is wrong, or is right again.
     Alert,
     /// To operators: letters that a person must look at.
     Letters,
@@ -47,19 +47,19 @@ impl EmailKind {
     }
 }
 
-/// Everything a template may use.
+/// Everything that a template may use.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct EmailContent {
-    /// The folder's name; empty where it is about none.
+    /// The folder's name. Empty if the e-mail is about no folder.
     pub folder: String,
     pub items: Vec<Item>,
-    /// How many more there are than are shown.
+    /// The number of entries beyond those shown.
     pub more: usize,
     pub alert: Option<Alert>,
     pub digest: Option<Digest>,
 }
 
-/// A letter, or a drop that is none.
+/// A letter, or a drop that is not a letter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Item {
     /// `#17`
@@ -68,7 +68,7 @@ pub struct Item {
     pub file: Option<String>,
     pub receiver: Option<String>,
     pub pages: Option<u32>,
-    /// What happened, as a headline and as a cause with its remedy.
+    /// What happened: a headline, then the cause with its remedy.
     pub headline: String,
     pub cause: Option<String>,
     pub remedy: Option<String>,
@@ -80,7 +80,7 @@ pub struct Item {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Alert {
-    /// Whether it is over.
+    /// Whether the trouble is over.
     pub over: bool,
     pub title: String,
     pub cause: String,
@@ -88,7 +88,7 @@ pub struct Alert {
     pub since: String,
 }
 
-/// What happened in a span of time, and what waits for a person.
+/// What happened in a period, and what waits for a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Digest {
     pub from: String,
@@ -96,7 +96,7 @@ pub struct Digest {
     pub folders: Vec<DigestRow>,
     pub total: DigestRow,
     pub waiting: Vec<Item>,
-    /// How many more wait than are shown.
+    /// The number of waiting letters beyond those shown.
     pub more: usize,
     pub alarms: Vec<Alert>,
 }
@@ -123,7 +123,7 @@ impl DigestRow {
     }
 }
 
-/// Where Japan Post shows how far a letter is.
+/// The page on which Japan Post shows a letter's progress.
 pub fn tracking_url(number: &str) -> String {
     let number: String = number.chars().filter(char::is_ascii_alphanumeric).collect();
     format!(

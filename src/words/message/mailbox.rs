@@ -3,19 +3,19 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The longest address that mail servers take.
+/// The longest address that mail servers accept.
 const LONGEST: usize = 254;
 
-/// Whom an e-mail goes to or comes from.
+/// The receiver or the sender of an e-mail.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mailbox {
     pub name: Option<String>,
-    /// Everything before the last `@`: Japanese carriers allow `a..b` and a dot at its end.
+    /// Everything before the last `@`. Japanese carriers allow `a..b`, and a dot at the end.
     pub user: String,
     pub domain: String,
 }
 
-/// Who is told what is nobody's business in a journal.
+/// Recipients of e-mails must not appear in a journal.
 impl fmt::Debug for Mailbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Mailbox(…)")
@@ -28,7 +28,7 @@ impl Mailbox {
     }
 }
 
-/// As it is written in the configuration; it can be read again.
+/// The form in the configuration, which can be parsed again.
 impl fmt::Display for Mailbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {

@@ -1,8 +1,8 @@
-//! What mails say: values in, a subject, a plain text and an HTML page out. Pure.
+//! The content of e-mails: values in; a subject, a plain text and an HTML page out. Pure.
 //!
-//! Each kind of mail has a template in each language, built in, which a file of the configuration may
-//! replace. A name from a file is data everywhere: shown without control characters, escaped in HTML,
-//! and never more than one line of a header.
+//! Each kind of e-mail has a built-in template in each language, which a file of the configuration may
+//! replace. A name from a file is always data: it is shown without control characters, escaped in HTML, and
+//! never longer than one line of a header.
 
 mod content;
 mod mailbox;

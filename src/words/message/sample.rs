@@ -1,9 +1,9 @@
-//! Values with which every template is tried: as the real ones look.
+//! Sample values with which every template is tried. They look like real ones.
 
 use super::{Alert, Digest, DigestRow, EmailContent, EmailKind, Item, tracking_url};
 use crate::words::texts::Language;
 
-/// One mail of each kind, and for letters one with several.
+/// One e-mail of each kind, and for letters a second one with several letters.
 pub fn samples(language: Language) -> Vec<(EmailKind, EmailContent)> {
     let one = item(language, 17, "請求書（再送）.pdf");
     let two = vec![one.clone(), item(language, 18, "納品書 11月.pdf")];
@@ -80,7 +80,7 @@ fn item(language: Language, number: u64, file: &str) -> Item {
 fn alert(language: Language, over: bool) -> Alert {
     let (title, cause, remedy) = match language {
         Language::En => (
-            "The folder `invoices` can't be worked on",
+            "The folder `invoices` can't be used",
             "Its share is not mounted.",
             "Mount it; nothing is lost meanwhile.",
         ),

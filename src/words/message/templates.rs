@@ -1,4 +1,4 @@
-//! The templates: built in, or from files that the administrator wrote instead.
+//! The templates: built in, or replaced by files of the administrator.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use super::{EmailContent, EmailKind, samples};
 use crate::words::texts::Language;
 
 const LAYOUT: &str = "layout.html";
-/// The first line of a plain text's template.
+/// The beginning of the first line of a plain text's template.
 const SUBJECT: &str = "Subject:";
 const LONGEST_SUBJECT: usize = 160;
 
-/// A mail's words.
+/// The words of an e-mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     pub subject: String,
@@ -30,7 +30,7 @@ pub struct TemplateMistake {
     pub what: String,
 }
 
-/// All templates of one language, each of which can be rendered.
+/// All templates of one language. Each of them can be rendered.
 #[derive(Debug)]
 pub struct Templates {
     engine: Environment<'static>,
@@ -65,7 +65,7 @@ const EN: [(&str, &str); 17] = built_in!("en");
 const JA: [(&str, &str); 17] = built_in!("ja");
 
 impl Templates {
-    /// As they are built in: what one starts from to write one's own.
+    /// The built-in templates, which serve as a start for one's own.
     pub fn built_in(language: Language) -> [(&'static str, &'static str); 17] {
         match language {
             Language::En => EN,
@@ -73,12 +73,12 @@ impl Templates {
         }
     }
 
-    /// The built-in ones, some of them replaced. Each is rendered once with sample values, so that what
-    /// is wrong is known before a letter depends on it.
+    /// The built-in templates, some of them replaced. Each is rendered once with sample values, so that a
+    /// mistake is known before a letter depends on it.
     pub fn with(language: Language, own: &BTreeMap<String, String>) -> Result<Self, Vec<TemplateMistake>> {
         let mut engine = Environment::new();
         engine.set_undefined_behavior(UndefinedBehavior::Strict);
-        // A block on a line of its own leaves no line.
+        // A block on a line of its own leaves no empty line.
         if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
             engine.set_syntax(syntax);
         }
@@ -105,7 +105,7 @@ impl Templates {
         let templates = Self { engine };
         for (kind, content) in samples(language) {
             let wrong = templates.render(kind, &content).err();
-            // What could not be read is told already.
+            // What could not be read was reported already.
             let known =
                 |wrong: &TemplateMistake| mistakes.iter().any(|known| known.template == wrong.template);
             mistakes.extend(wrong.filter(|wrong| !known(wrong)));
@@ -136,7 +136,7 @@ impl Templates {
     }
 }
 
-/// No more than one empty line in a row, and none at the ends.
+/// At most one empty line in a row, and none at either end.
 fn squeezed(text: &str) -> String {
     let mut squeezed = String::new();
     for line in text.trim().lines().map(str::trim_end) {
@@ -147,7 +147,7 @@ fn squeezed(text: &str) -> String {
     squeezed
 }
 
-/// A header is one line, whatever a file is called.
+/// A header has one line, whatever the name of a file.
 fn one_line(text: &str) -> String {
     let mut line: String =
         text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST_SUBJECT + 1).collect();
@@ -157,9 +157,9 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// What an engine's error says, without the values that it met.
+/// The engine's error, without the values in it.
 fn mistake(name: &str, error: &minijinja::Error) -> TemplateMistake {
-    // What a template includes or extends may be where the mistake is.
+    // The mistake may be in a template that this one includes or extends.
     let mut innermost = error;
     while let Some(inner) = std::error::Error::source(innermost).and_then(|e| e.downcast_ref()) {
         innermost = inner;

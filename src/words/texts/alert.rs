@@ -1,13 +1,13 @@
-//! What operators are told of what is no letter's trouble. No names and no addresses of receivers.
+//! What operators are told about troubles that are not a letter's. Without names and addresses of receivers.
 
-use super::{Language, Said};
+use super::{Advice, Language};
 use crate::domain::alarm::Alarm;
 use crate::domain::letter::AccountProblem;
 use crate::domain::pause::Cause;
 
-/// Something that operators hear of.
+/// A trouble that operators are told of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told<'a> {
+pub enum AlertNews<'a> {
     Paused {
         account: &'a str,
         cause: &'a Cause,
@@ -22,7 +22,7 @@ pub enum Told<'a> {
     Over {
         alarm: &'a Alarm,
     },
-    /// The mail server will never take a mail for this person.
+    /// The mail server will never accept an e-mail for this person.
     Unwanted {
         recipient: &'a str,
         code: &'a str,
@@ -31,7 +31,7 @@ pub enum Told<'a> {
 
 impl Language {
     /// A title, and what to do about it.
-    pub fn told(self, told: &Told<'_>) -> (String, Said) {
+    pub fn told(self, told: &AlertNews<'_>) -> (String, Advice) {
         match self {
             Self::En => en(told),
             Self::Ja => ja(told),
@@ -39,14 +39,14 @@ impl Language {
     }
 }
 
-fn en(told: &Told<'_>) -> (String, Said) {
+fn en(told: &AlertNews<'_>) -> (String, Advice) {
     match told {
-        Told::Paused { account, cause } => (
+        AlertNews::Paused { account, cause } => (
             format!("Account {account} is paused: {cause}"),
-            Said::new(
+            Advice::new(
                 "Nothing new is posted by this account; what was taken in waits, and nothing is lost.",
                 match cause {
-                    Cause::ByPerson => format!("`mailchute account resume {account}` lets it go on."),
+                    Cause::ByPerson => format!("`mailchute account resume {account}` resumes it."),
                     Cause::Problem(
                         AccountProblem::CardDeclined
                         | AccountProblem::CardNotRegistered
@@ -60,15 +60,17 @@ fn en(told: &Told<'_>) -> (String, Said) {
                 },
             ),
         ),
-        Told::Works { account } => (format!("Account {account} works"), Said::new("Its letters go on.", "")),
-        Told::Alarm { alarm, detail } => {
-            let (title, remedy) = alarm_en(alarm);
-            (title, Said::new(*detail, remedy))
+        AlertNews::Works { account } => {
+            (format!("Account {account} works"), Advice::new("Its letters continue.", ""))
         }
-        Told::Over { alarm } => (alarm_en(alarm).0, Said::new("It works again.", "")),
-        Told::Unwanted { recipient, code } => (
+        AlertNews::Alarm { alarm, detail } => {
+            let (title, remedy) = alarm_en(alarm);
+            (title, Advice::new(*detail, remedy))
+        }
+        AlertNews::Over { alarm } => (alarm_en(alarm).0, Advice::new("It works again.", "")),
+        AlertNews::Unwanted { recipient, code } => (
             "The mail server refuses a recipient".to_owned(),
-            Said::new(
+            Advice::new(
                 format!("A mail for {recipient} was refused for good ({code}). It is not tried again."),
                 "Correct the address in the configuration.",
             ),
@@ -80,15 +82,15 @@ fn alarm_en(alarm: &Alarm) -> (String, &'static str) {
     match alarm {
         Alarm::Silent(account) => (
             format!("The service has not answered account {account} for 15 minutes"),
-            "Look at the network and the service's own news. Nothing is lost: letters wait, and go on by themselves.",
+            "Look at the network and the service's own news. Nothing is lost: letters wait, and continue by themselves.",
         ),
         Alarm::Away(folder) => (
-            format!("The folder {folder} can't be worked on"),
+            format!("The folder {folder} can't be used"),
             "Nothing is taken from it meanwhile. What lies in it when it is back is held unless it is new.",
         ),
         Alarm::Book(folder) => (
             format!("Drops in the folder {folder} wait for its address book"),
-            "Save the address book once and leave it unchanged; the drops then go on by themselves.",
+            "Save the address book once and leave it unchanged; the drops then continue by themselves.",
         ),
         Alarm::Stuck(folder) => (
             format!("Drops in the folder {folder} can't be moved"),
@@ -112,11 +114,11 @@ fn alarm_en(alarm: &Alarm) -> (String, &'static str) {
     }
 }
 
-fn ja(told: &Told<'_>) -> (String, Said) {
+fn ja(told: &AlertNews<'_>) -> (String, Advice) {
     match told {
-        Told::Paused { account, cause } => (
+        AlertNews::Paused { account, cause } => (
             format!("アカウント「{account}」を停止しました：{}", cause_ja(cause)),
-            Said::new(
+            Advice::new(
                 "このアカウントでは新しい郵送を始めません。受け付けた郵便は待機しており、失われません。",
                 match cause {
                     Cause::ByPerson => format!("`mailchute account resume {account}` で再開できます。"),
@@ -129,18 +131,18 @@ fn ja(told: &Told<'_>) -> (String, Said) {
                 },
             ),
         ),
-        Told::Works { account } => (
+        AlertNews::Works { account } => (
             format!("アカウント「{account}」は正常に戻りました"),
-            Said::new("待機していた郵便の処理を再開しました。", ""),
+            Advice::new("待機していた郵便の処理を再開しました。", ""),
         ),
-        Told::Alarm { alarm, detail } => {
+        AlertNews::Alarm { alarm, detail } => {
             let (title, remedy) = alarm_ja(alarm);
-            (title, Said::new(*detail, remedy))
+            (title, Advice::new(*detail, remedy))
         }
-        Told::Over { alarm } => (alarm_ja(alarm).0, Said::new("正常に戻りました。", "")),
-        Told::Unwanted { recipient, code } => (
+        AlertNews::Over { alarm } => (alarm_ja(alarm).0, Advice::new("正常に戻りました。", "")),
+        AlertNews::Unwanted { recipient, code } => (
             "メールサーバーが宛先を拒否しました".to_owned(),
-            Said::new(
+            Advice::new(
                 format!("{recipient} 宛てのメールが拒否されました（{code}）。このメールは再送しません。"),
                 "設定のメールアドレスをご確認ください。",
             ),

@@ -1,100 +1,106 @@
 //! English.
 
-use super::{Names, Said, doubts};
+use super::{Advice, Names, doubts};
 use crate::domain::drop::{Kind, Refusal, Waiting};
 use crate::domain::letter::{Certainty, Reason};
 
 #[expect(clippy::too_many_lines, reason = "a table, one text for each")]
-pub(super) fn refusal(refusal: &Refusal) -> Said {
+pub(super) fn refusal(refusal: &Refusal) -> Advice {
     match refusal {
         Refusal::NotAFile(kind) => {
-            Said::new(format!("It is {}, not a file.", thing(*kind)), "Put the PDF itself into the folder.")
+            Advice::new(format!("It is {}, not a file.", thing(*kind)), "Put the PDF itself into the folder.")
         }
-        Refusal::LinkedElsewhere => Said::new(
+        Refusal::LinkedElsewhere => Advice::new(
             "The file has a second name somewhere else, so it may be somebody else's.",
             "Copy the PDF into the folder instead of linking it.",
         ),
-        Refusal::NoRight => {
-            Said::new("The file's rights do not let it be read.", "Copy it into the folder once more.")
-        }
-        Refusal::Empty => Said::new("The file is empty.", "Save or copy the PDF once more."),
-        Refusal::TooLarge { size } => Said::new(
+        Refusal::NoRight => Advice::new(
+            "The file's permissions do not allow reading it.",
+            "Copy it into the folder once more.",
+        ),
+        Refusal::Empty => Advice::new("The file is empty.", "Save or copy the PDF once more."),
+        Refusal::TooLarge { size } => Advice::new(
             format!("The file has {size} bytes; at most 10,000,000 can be posted."),
             "Save it with smaller pictures, or make two letters of it.",
         ),
-        Refusal::NotPdf => Said::new("It is no PDF.", "Save it as a PDF and put that into the folder."),
+        Refusal::NotPdf => Advice::new("It is not a PDF.", "Save it as a PDF and put that into the folder."),
         Refusal::Pdf(doubt) => super::pdf::en(*doubt),
-        Refusal::NotInSubfolder => Said::new(
+        Refusal::NotInSubfolder => Advice::new(
             "In this folder a letter is a subfolder with its PDFs in it.",
             "Make a subfolder, put the PDFs into it, and move it here.",
         ),
-        Refusal::NoDocuments => {
-            Said::new("There is no PDF in the subfolder.", "Put 1 to 10 PDFs into it and move it here again.")
-        }
-        Refusal::TooManyDocuments { found } => Said::new(
+        Refusal::NoDocuments => Advice::new(
+            "There is no PDF in the subfolder.",
+            "Put 1 to 10 PDFs into it and move it here again.",
+        ),
+        Refusal::TooManyDocuments { found } => Advice::new(
             format!("There are {found} PDFs in the subfolder; a letter has at most 10."),
             "Put fewer PDFs into it, or join some of them.",
         ),
-        Refusal::Unfit { name } => Said::new(
-            format!("`{name}` in the subfolder is no PDF."),
+        Refusal::Unfit { name } => Advice::new(
+            format!("`{name}` in the subfolder is not a PDF."),
             "Take it out and move the subfolder here again.",
         ),
-        Refusal::NoRule => Said::new(
+        Refusal::NoRule => Advice::new(
             "No rule of this folder fits it.",
-            "Look whether the name is as it should be; who keeps the rules can run `mailchute explain`.",
+            "Check the name. The person who keeps the rules can run `mailchute explain`.",
         ),
-        Refusal::NoReceiver { key } => Said::new(
+        Refusal::NoReceiver { key } => Advice::new(
             format!("The address book has no usable entry `{key}`."),
             "Correct the file's name, or enter the address; then move it into the folder again.",
         ),
-        Refusal::Sidecar(why) => Said::new(
+        Refusal::Sidecar(why) => Advice::new(
             format!("The file with its address can't be used: {why}"),
             "Correct it, and move both into the folder again.",
         ),
-        Refusal::SeveralSidecars { names } => Said::new(
+        Refusal::SeveralSidecars { names } => Advice::new(
             format!("Several files with an address came with it: {}.", names.join(", ")),
             "Keep the one that is right, and move it and the PDF into the folder again.",
         ),
-        Refusal::SidecarAlone { pdf } => Said::new(
+        Refusal::SidecarReplaced { name } => Advice::new(
+            format!("`{name}` was saved again later, and the newer one counts."),
+            "If this one is right, put it into the folder again, together with its PDF.",
+        ),
+        Refusal::SidecarAlone { pdf } => Advice::new(
             format!("Its PDF `{pdf}` did not come."),
             format!(
                 "Put `{pdf}` and this file into the folder together. If `{pdf}` comes alone within 24 hours, it \
                  is held."
             ),
         ),
-        Refusal::NameTooLong => Said::new(
+        Refusal::NameTooLong => Advice::new(
             "It needs a file with an address beside it, and its name is too long for that.",
             "Give it a shorter name, and put it and its address into the folder together.",
         ),
-        Refusal::SidecarUnwanted { rule } => Said::new(
+        Refusal::SidecarUnwanted { rule } => Advice::new(
             format!("An address lies beside it, but the rule \"{rule}\" has one of its own."),
             "Move it into the folder without the address, or have the rules changed.",
         ),
-        Refusal::OtherPages { said, found } => Said::new(
-            format!("It should have {said} pages and has {found}."),
+        Refusal::OtherPages { said, found } => Advice::new(
+            format!("It should have {said} pages but has {found}."),
             "Look whether it is the right PDF, or correct the number.",
         ),
-        Refusal::NotPostable(problems) => Said::new(
+        Refusal::NotPostable(problems) => Advice::new(
             format!(
                 "It can't be posted like this: {}.",
                 problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
             ),
             "Correct that and move it into the folder again.",
         ),
-        Refusal::OwnApproval => Said::new(
+        Refusal::OwnApproval => Advice::new(
             "The person who dropped a letter can't approve it.",
-            "Somebody else must copy it from the folder where it is held. The letter goes on waiting there.",
+            "Somebody else must copy it from the folder where it is held. The letter still waits there.",
         ),
-        Refusal::OwnerNotProved { letter } => Said::new(
+        Refusal::OwnerNotProved { letter } => Advice::new(
             "Who dropped this letter, or who approves it, is not proved: others than the owner may write the file.",
             format!(
                 "Files of this folder must be writable by their owner alone (on Samba: create mask = 0640). The \
                  administrator can approve this one with `mailchute release {letter}`."
             ),
         ),
-        Refusal::Wish(unheard) => super::wish::en(unheard),
+        Refusal::Unheard(unheard) => super::unheard::en(unheard),
         Refusal::NothingWaits => {
-            Said::new("Nothing waits under this name.", "To post it, put it into the folder itself.")
+            Advice::new("Nothing waits under this name.", "To post it, put it into the folder itself.")
         }
     }
 }
@@ -109,26 +115,32 @@ fn thing(kind: Kind) -> &'static str {
     }
 }
 
-pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
+pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
     let Names { approve, cancel, .. } = names;
     let again = format!("move it into `{approve}`. To give it up, move it into `{cancel}`.");
+    let beside = "Put the address here, beside the PDF, named as the PDF is here and with `.yaml` at its end \
+                  (`x.pdf.yaml`); for a subfolder put it inside, as `letter.yaml`.";
     match waiting {
-        Waiting::Sidecar => Said::new(
-            "It needs an address, and none came with it.",
-            format!("Put the address beside it into the folder (NAME.pdf.yaml), then {again}"),
+        Waiting::Sidecar => {
+            Advice::new("It needs an address, and none came with it.", format!("{beside} Then {again}"))
+        }
+        Waiting::SidecarOfTwo => Advice::new(
+            "An address came with it, but another PDF of this name waits for one, so nobody knows for which of them it \
+             is.",
+            format!("If the address beside it is right, {again}"),
         ),
-        Waiting::SidecarHandedBack { sidecar } => Said::new(
+        Waiting::SidecarHandedBack { sidecar } => Advice::new(
             format!(
                 "It came without an address, and `{sidecar}` was handed back not long before because its PDF did \
                  not come."
             ),
-            format!("If that address is meant, put `{sidecar}` into the folder first. Then {again}"),
+            format!("If that address is meant, use `{sidecar}`. {beside} Then {again}"),
         ),
-        Waiting::WasThere => Said::new(
+        Waiting::WasThere => Advice::new(
             "It lay in the folder before the folder was watched, so nobody knows whether it is to be posted.",
             format!("To post it, {again}"),
         ),
-        Waiting::Doubt(doubtful) => Said::new(
+        Waiting::Doubt(doubtful) => Advice::new(
             doubts(doubtful, |doubtful| {
                 format!(
                     "{} It would be posted with {} page(s).",
@@ -140,17 +152,18 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
                 "Look whether every page is there and as it should be. If so, {again} Better: make it anew."
             ),
         ),
-        Waiting::Rules => Said::new(
+        Waiting::Rules => Advice::new(
             "The rules of this folder kept changing for ten minutes, so nobody knows what they say of it.",
             format!("When they are saved and unchanged, {again}"),
         ),
-        Waiting::Book(why) => {
-            Said::new(format!("The address book can't be used: {why}"), format!("When it is mended, {again}"))
-        }
+        Waiting::Book(why) => Advice::new(
+            format!("The address book can't be used: {why}"),
+            format!("When it is mended, {again}"),
+        ),
     }
 }
 
-pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
+pub(super) fn hold(reason: &Reason, names: &Names) -> Advice {
     let Names { approve, cancel, .. } = names;
     let remedy = match (reason, reason.certainty()) {
         (_, Certainty::Unknown) => "It may have been posted: DO NOT SEND IT AGAIN. Ask the \
@@ -175,5 +188,5 @@ pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
     let mut letters = cause.chars();
     let cause =
         letters.next().map_or_else(String::new, |c| c.to_uppercase().collect::<String>() + letters.as_str());
-    Said::new(format!("{cause}."), remedy)
+    Advice::new(format!("{cause}."), remedy)
 }

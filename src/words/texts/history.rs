@@ -1,4 +1,4 @@
-//! A letter's history, fact by fact, and spans of time, as people read them on a page.
+//! A letter's history fact by fact, and spans of time, as a page shows them.
 
 use chrono_tz::Tz;
 
@@ -8,7 +8,7 @@ use crate::domain::drop::Refusal;
 use crate::domain::letter::{Abandonment, Certainty, Fact, GoneAnswer, Kept, Reason};
 
 impl Language {
-    /// What happened, with times where the reader is.
+    /// What happened. Times are in the reader's time zone.
     pub fn happened(self, fact: &Fact, zone: Tz) -> String {
         match self {
             Self::En => en(fact, zone),
@@ -16,7 +16,7 @@ impl Language {
         }
     }
 
-    /// Whether it may be sent again.
+    /// Whether the letter may be sent again.
     pub fn certainty(self, certainty: Certainty) -> String {
         match (self, certainty) {
             (Self::En, certainty) => certainty.to_string(),
@@ -29,7 +29,7 @@ impl Language {
         }
     }
 
-    /// Why a letter waits; without where its receiver lives.
+    /// Why a letter waits, without where its receiver lives.
     pub fn reason(self, reason: &Reason) -> String {
         match (self, reason) {
             (Self::En, reason) => reason.to_string(),
@@ -57,7 +57,7 @@ impl Language {
         }
     }
 
-    /// Why a drop is no letter; without what stands in its sidecar, which may be whom it goes to.
+    /// Why a drop is not a letter, without the content of its sidecar, which may name the receiver.
     pub fn refused(self, refusal: &Refusal) -> String {
         match (self, refusal) {
             (Self::En, Refusal::Sidecar(_)) => {
@@ -88,19 +88,20 @@ impl Language {
                 | Refusal::NoRule
                 | Refusal::NoReceiver { .. }
                 | Refusal::SeveralSidecars { .. }
+                | Refusal::SidecarReplaced { .. }
                 | Refusal::SidecarAlone { .. }
                 | Refusal::NameTooLong
                 | Refusal::SidecarUnwanted { .. }
                 | Refusal::OtherPages { .. }
                 | Refusal::NothingWaits
-                | Refusal::Wish(_)
+                | Refusal::Unheard(_)
                 | Refusal::OwnApproval
                 | Refusal::OwnerNotProved { .. },
             ) => self.refusal(refusal).cause,
         }
     }
 
-    /// So long, in the largest unit that says enough.
+    /// A span of time in its largest useful unit.
     pub fn span(self, seconds: i64) -> String {
         let (count, unit) = match seconds.max(0) {
             seconds @ 0..120 => (seconds, 0),
@@ -246,7 +247,7 @@ mod tests {
             Language::Ja.happened(&shipped, zone),
             "2026年11月20日 14:00に発送されました。追跡番号 1234"
         );
-        // Where somebody lives is not told.
+        // The text must not contain where somebody lives.
         let held = Fact::Held(Reason::Elsewhere("東京都".to_owned()));
         for language in [Language::En, Language::Ja] {
             assert!(!language.happened(&held, zone).contains("東京都"));

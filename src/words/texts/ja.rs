@@ -1,104 +1,108 @@
 //! Japanese.
 
 use super::ja_problem::problem;
-use super::{Names, Said, doubts};
+use super::{Advice, Names, doubts};
 use crate::domain::drop::{Kind, Refusal, Waiting};
 use crate::domain::letter::{Certainty, Limit, Reason, largest_unit};
 
 #[expect(clippy::too_many_lines, reason = "a table, one text for each")]
-pub(super) fn refusal(refusal: &Refusal) -> Said {
+pub(super) fn refusal(refusal: &Refusal) -> Advice {
     match refusal {
-        Refusal::NotAFile(kind) => Said::new(
+        Refusal::NotAFile(kind) => Advice::new(
             format!("ファイルではなく{}です。", thing(*kind)),
             "PDFファイルそのものをフォルダーに入れてください。",
         ),
-        Refusal::LinkedElsewhere => Said::new(
+        Refusal::LinkedElsewhere => Advice::new(
             "このファイルには別の場所にも名前（ハードリンク）があるため、受け付けられません。",
             "リンクではなく、PDFをコピーしてフォルダーに入れてください。",
         ),
-        Refusal::NoRight => Said::new(
+        Refusal::NoRight => Advice::new(
             "ファイルを読み取る権限がありません。",
             "もう一度コピーしてフォルダーに入れてください。",
         ),
         Refusal::Empty => {
-            Said::new("ファイルの中身が空です。", "PDFを保存し直すか、もう一度コピーしてください。")
+            Advice::new("ファイルの中身が空です。", "PDFを保存し直すか、もう一度コピーしてください。")
         }
-        Refusal::TooLarge { size } => Said::new(
+        Refusal::TooLarge { size } => Advice::new(
             format!(
                 "ファイルの大きさが{size}バイトあります。郵送できるのは10,000,000バイト（10MB）までです。"
             ),
             "画像を小さくして保存し直すか、二通に分けてください。",
         ),
         Refusal::NotPdf => {
-            Said::new("PDFファイルではありません。", "PDFとして保存し、フォルダーに入れてください。")
+            Advice::new("PDFファイルではありません。", "PDFとして保存し、フォルダーに入れてください。")
         }
         Refusal::Pdf(doubt) => super::pdf::ja(*doubt),
-        Refusal::NotInSubfolder => Said::new(
+        Refusal::NotInSubfolder => Advice::new(
             "このフォルダーでは、サブフォルダー一つが一通の郵便になります。",
             "サブフォルダーを作ってPDFを入れ、そのサブフォルダーをここに移してください。",
         ),
-        Refusal::NoDocuments => Said::new(
+        Refusal::NoDocuments => Advice::new(
             "サブフォルダーにPDFがありません。",
             "1～10個のPDFを入れて、もう一度フォルダーに移してください。",
         ),
-        Refusal::TooManyDocuments { found } => Said::new(
+        Refusal::TooManyDocuments { found } => Advice::new(
             format!("サブフォルダーにPDFが{found}個あります。一通に入れられるのは10個までです。"),
             "PDFを減らすか、いくつかを一つにまとめてください。",
         ),
-        Refusal::Unfit { name } => Said::new(
+        Refusal::Unfit { name } => Advice::new(
             format!("サブフォルダーの中の「{name}」はPDFではありません。"),
             "取り除いてから、もう一度フォルダーに移してください。",
         ),
-        Refusal::NoRule => Said::new(
+        Refusal::NoRule => Advice::new(
             "このファイルに当てはまる規則がありません。",
             "ファイル名をご確認ください。規則の担当者は `mailchute explain` で理由を調べられます。",
         ),
-        Refusal::NoReceiver { key } => Said::new(
+        Refusal::NoReceiver { key } => Advice::new(
             format!("住所録に「{key}」の使える宛先がありません。"),
             "ファイル名を直すか、住所録に宛先を登録してから、もう一度フォルダーに入れてください。",
         ),
-        Refusal::Sidecar(why) => Said::new(
+        Refusal::Sidecar(why) => Advice::new(
             format!("宛先ファイルを読み取れません: {why}"),
             "宛先ファイルを直して、PDFと一緒にもう一度フォルダーに入れてください。",
         ),
-        Refusal::SeveralSidecars { names } => Said::new(
+        Refusal::SeveralSidecars { names } => Advice::new(
             format!("宛先ファイルが複数あります: {}", names.join("、")),
             "正しい宛先ファイルを1つだけ残し、PDFと一緒にもう一度フォルダーに入れてください。",
         ),
-        Refusal::SidecarAlone { pdf } => Said::new(
+        Refusal::SidecarReplaced { name } => Advice::new(
+            format!("「{name}」が後からもう一度保存されたため、新しい方を使います。"),
+            "こちらが正しい場合は、PDFと一緒にもう一度フォルダーに入れてください。",
+        ),
+        Refusal::SidecarAlone { pdf } => Advice::new(
             format!("対になるPDF「{pdf}」が届きませんでした。"),
             format!(
                 "「{pdf}」とこの宛先ファイルを一緒にフォルダーに入れてください。24時間以内に「{pdf}」だけが入れられた場合は、保留にします。"
             ),
         ),
-        Refusal::NameTooLong => Said::new(
+        Refusal::NameTooLong => Advice::new(
             "宛先ファイルが必要ですが、ファイル名が長すぎて宛先ファイルを作れません。",
             "名前を短くして、宛先ファイルと一緒にフォルダーに入れてください。",
         ),
-        Refusal::SidecarUnwanted { rule } => Said::new(
+        Refusal::SidecarUnwanted { rule } => Advice::new(
             format!("宛先ファイルが付いていますが、規則「{rule}」は別の宛先を使います。"),
             "宛先ファイルを付けずに入れるか、規則の変更を担当者に依頼してください。",
         ),
-        Refusal::OtherPages { said, found } => Said::new(
+        Refusal::OtherPages { said, found } => Advice::new(
             format!("{said}ページのはずですが、{found}ページあります。"),
             "正しいPDFかどうか、またはページ数の指定をご確認ください。",
         ),
-        Refusal::NotPostable(problems) => Said::new(
+        Refusal::NotPostable(problems) => Advice::new(
             format!("このままでは郵送できません。{}", problems.iter().map(problem).collect::<String>()),
             "修正して、もう一度フォルダーに入れてください。",
         ),
-        Refusal::OwnApproval => Said::new(
+        Refusal::OwnApproval => Advice::new(
             "入れた本人は承認できません。",
             "別の人が、保留中のフォルダーからコピーしてください。郵便はそのまま承認を待っています。",
         ),
-        Refusal::OwnerNotProved { letter } => Said::new(
+        Refusal::OwnerNotProved { letter } => Advice::new(
             "入れた人または承認した人を確認できません（ファイルがほかの人にも書き換え可能です）。",
             format!(
                 "ファイルを所有者以外が書き換えられない設定（Sambaでは create mask = 0640）にしてください。この郵便は、管理者が `mailchute release {letter}` で承認できます。"
             ),
         ),
-        Refusal::Wish(unheard) => super::wish::ja(unheard),
-        Refusal::NothingWaits => Said::new(
+        Refusal::Unheard(unheard) => super::unheard::ja(unheard),
+        Refusal::NothingWaits => Advice::new(
             "この名前で待っている郵便はありません。",
             "郵送する場合は、フォルダーに直接入れてください。",
         ),
@@ -115,25 +119,28 @@ fn thing(kind: Kind) -> &'static str {
     }
 }
 
-pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
+pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
     let Names { approve, cancel, .. } = names;
     let again = format!("「{approve}」に移してください。取りやめる場合は「{cancel}」に移してください。");
+    let beside = "宛先ファイルを、ここにあるPDFの横に、同じ名前の後に「.yaml」を付けて置いてください（例: x.pdf.yaml）。\
+                  サブフォルダーの場合は、その中に letter.yaml として置いてください。";
     match waiting {
-        Waiting::Sidecar => Said::new(
-            "宛先ファイルが届いていません。",
-            format!("宛先ファイル（名前.pdf.yaml）をフォルダーに入れてから、このPDFを{again}"),
+        Waiting::Sidecar => Advice::new("宛先ファイルが届いていません。", format!("{beside}その後、{again}")),
+        Waiting::SidecarOfTwo => Advice::new(
+            "宛先ファイルと一緒に届きましたが、同じ名前のPDFがもう1つ宛先を待っているため、どちらの宛先か分かりません。",
+            format!("横にある宛先で正しければ、{again}"),
         ),
-        Waiting::SidecarHandedBack { sidecar } => Said::new(
+        Waiting::SidecarHandedBack { sidecar } => Advice::new(
             format!(
                 "宛先ファイルなしで入れられましたが、少し前に「{sidecar}」をPDFが届かないため差し戻しています。"
             ),
-            format!("その宛先に送る場合は、先に「{sidecar}」をフォルダーに入れてください。その後、{again}"),
+            format!("その宛先に送る場合は「{sidecar}」を使ってください。{beside}その後、{again}"),
         ),
-        Waiting::WasThere => Said::new(
+        Waiting::WasThere => Advice::new(
             "監視を始める前からフォルダーにあったため、郵送してよいか分かりません。",
             format!("郵送する場合は{again}"),
         ),
-        Waiting::Doubt(doubtful) => Said::new(
+        Waiting::Doubt(doubtful) => Advice::new(
             doubts(doubtful, |doubtful| {
                 format!(
                     "{}このまま郵送すると{}ページになります。",
@@ -145,17 +152,17 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Said {
                 "すべてのページが正しく表示されるか確認してください。問題がなければ{again}作り直すとより確実です。"
             ),
         ),
-        Waiting::Rules => Said::new(
+        Waiting::Rules => Advice::new(
             "フォルダーの規則が10分間変更され続けていたため、どう扱うか分かりません。",
             format!("規則の変更が終わってから、{again}"),
         ),
         Waiting::Book(why) => {
-            Said::new(format!("住所録を使えません: {why}"), format!("住所録が直ったら、このPDFを{again}"))
+            Advice::new(format!("住所録を使えません: {why}"), format!("住所録が直ったら、このPDFを{again}"))
         }
     }
 }
 
-pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
+pub(super) fn hold(reason: &Reason, names: &Names) -> Advice {
     let Names { approve, cancel, .. } = names;
     let remedy = match (reason, reason.certainty()) {
         (_, Certainty::Unknown) => {
@@ -172,7 +179,7 @@ pub(super) fn hold(reason: &Reason, names: &Names) -> Said {
             "郵送されていません。郵送する場合は「{approve}」に、取りやめる場合は「{cancel}」に移してください。"
         ),
     };
-    Said::new(reason_text(reason), remedy)
+    Advice::new(reason_text(reason), remedy)
 }
 
 pub(super) fn reason_text(reason: &Reason) -> String {

@@ -38,7 +38,7 @@ pub(super) fn problem(problem: &OrderProblem) -> String {
     }
 }
 
-/// The field as it stands in the file, too.
+/// The field's name in the file is part of the text.
 fn address(whose: &str, AddressMistake { field, wrong }: &AddressMistake) -> String {
     let key = field.key();
     let what = match field {

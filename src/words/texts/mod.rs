@@ -1,6 +1,6 @@
-//! What office people read: in their language, the cause and the remedy.
+//! What office people read in their language: the cause and the remedy.
 //!
-//! Pure: values in, texts out. The same texts stand in the folder, on a terminal and in mails.
+//! Pure: values in, texts out. The folder, terminals and e-mails have the same texts.
 
 mod alert;
 mod en;
@@ -9,13 +9,13 @@ mod ja;
 mod ja_problem;
 mod note;
 mod pdf;
+mod unheard;
 mod waits;
-mod wish;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use alert::Told;
+pub use alert::AlertNews;
 pub use note::{Noted, Times, note};
 
 use crate::domain::drop::{Doubtful, Refusal, Waiting};
@@ -31,26 +31,33 @@ pub enum Language {
 
 /// What happened, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct Advice {
     pub cause: String,
     pub remedy: String,
 }
 
-impl Said {
+impl Advice {
     fn new(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { cause: cause.into(), remedy: remedy.into() }
     }
 }
 
+impl std::fmt::Display for Advice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let parts = [&self.cause, &self.remedy].map(String::as_str);
+        f.write_str(parts.join(" ").trim())
+    }
+}
+
 impl Language {
-    pub fn refusal(self, refusal: &Refusal) -> Said {
+    pub fn refusal(self, refusal: &Refusal) -> Advice {
         match self {
             Self::En => en::refusal(refusal),
             Self::Ja => ja::refusal(refusal),
         }
     }
 
-    pub fn waiting(self, waiting: &Waiting, names: &Names) -> Said {
+    pub fn waiting(self, waiting: &Waiting, names: &Names) -> Advice {
         match self {
             Self::En => en::waiting(waiting, names),
             Self::Ja => ja::waiting(waiting, names),
@@ -67,14 +74,14 @@ impl Language {
     }
 
     /// A letter waits to be posted together with others.
-    fn posting_time(self, time: &str, names: &Names) -> Said {
+    fn posting_time(self, time: &str, names: &Names) -> Advice {
         let Names { approve, cancel, .. } = names;
         match self {
-            Self::En => Said::new(
+            Self::En => Advice::new(
                 format!("It is posted together with others on {time}."),
                 format!("To post it now, move it into `{approve}`. To give it up, move it into `{cancel}`."),
             ),
-            Self::Ja => Said::new(
+            Self::Ja => Advice::new(
                 format!("{time}に、ほかの郵便とまとめて郵送します。"),
                 format!(
                     "すぐに郵送する場合は「{approve}」に、取りやめる場合は「{cancel}」に移してください。"
@@ -83,12 +90,12 @@ impl Language {
         }
     }
 
-    /// What operators are told of a letter that is not as it should be, besides how it stands.
-    pub fn lasting(self, notice: Notice) -> Option<Said> {
+    /// What operators are told of a letter that is in trouble, besides its state.
+    pub fn lasting(self, notice: Notice) -> Option<Advice> {
         let (cause, remedy) = match (self, notice) {
             (Self::En, Notice::Overdue) => (
-                "It has not left three days after its day.",
-                "Ask the service what became of it. mailchute goes on looking.",
+                "It has not shipped three days after its date.",
+                "Ask the service what became of it. mailchute continues to follow it.",
             ),
             (Self::En, Notice::Stuck) => (
                 "What became of it is not known.",
@@ -121,10 +128,10 @@ impl Language {
                 | Notice::Shipped,
             ) => return None,
         };
-        Some(Said::new(cause, remedy))
+        Some(Advice::new(cause, remedy))
     }
 
-    pub fn hold(self, reason: &Reason, names: &Names) -> Said {
+    pub fn hold(self, reason: &Reason, names: &Names) -> Advice {
         match self {
             Self::En => en::hold(reason, names),
             Self::Ja => ja::hold(reason, names),
@@ -146,7 +153,7 @@ pub struct Names {
     pub cancelled: String,
     pub approve: String,
     pub cancel: String,
-    /// Whoever approves copies, so that it can be told who it was.
+    /// Whether approving needs a copy, which shows who approved.
     pub by_copy: bool,
 }
 

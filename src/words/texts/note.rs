@@ -1,25 +1,25 @@
-//! The text file that lies beside an original: what happened, when, and what can be done.
+//! The text file beside an original: what happened, when, and what can be done.
 
 use chrono_tz::Tz;
 
-use super::{Language, Names, Said};
+use super::{Advice, Language, Names};
 use crate::base::clock::Time;
 use crate::domain::drop::Undecided;
 use crate::domain::letter::{CancelWish, Letter, State};
 
-/// What a note is about.
+/// The subject of a note.
 #[derive(Debug)]
 pub enum Noted<'a> {
     Letter(&'a Letter),
     Drop(&'a Undecided),
 }
 
-/// When what happened, as far as it did.
+/// The times of what has happened.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Times {
     pub taken_in: Option<Time>,
     pub posted: Option<Time>,
-    /// Whether what the service sealed is what was uploaded, as far as that was fetched.
+    /// Whether the PDF that the service sealed is what was uploaded. `None` if it was not fetched.
     pub sealed_as_sent: Option<bool>,
 }
 
@@ -34,7 +34,7 @@ struct Words {
     ships: &'static str,
     shipped: &'static str,
     cancel_until: &'static str,
-    /// With the name of the subfolder.
+    /// Contains the name of the subfolder.
     to_cancel: &'static str,
     tracking: &'static str,
     sealed: &'static str,
@@ -106,7 +106,7 @@ const JA: Words = Words {
     format: "%Y年%m月%d日 %H:%M",
 };
 
-/// The whole text, with the line ends that Windows expects and a mark that says it is UTF-8.
+/// The whole text, with the line ends that Windows expects and a mark for UTF-8.
 pub fn note(
     language: Language,
     names: &Names,
@@ -215,15 +215,15 @@ impl Language {
         time.with_timezone(&zone).format(self.words().format).to_string()
     }
 
-    /// How a letter stands: a headline, then the cause and what to do, as far as there is something.
+    /// A letter's condition: a headline, then the cause and what to do, if there are any.
     pub fn status(self, names: &Names, zone: Tz, letter: &Letter) -> Vec<String> {
         let words = self.words();
         if let (State::Admitted, Some(time)) = (&letter.state, letter.not_before) {
-            let Said { cause, remedy } = self.posting_time(&self.time(time, zone), names);
+            let Advice { cause, remedy } = self.posting_time(&self.time(time, zone), names);
             return vec![words.waits.to_owned(), cause, remedy];
         }
         if let Some(reason) = letter.state.hold() {
-            let Said { cause, remedy } = self.hold(reason, names);
+            let Advice { cause, remedy } = self.hold(reason, names);
             return vec![words.held.to_owned(), cause, remedy];
         }
         match &letter.state {
@@ -235,7 +235,7 @@ impl Language {
             State::Shipped { .. } => vec![words.is_shipped.to_owned()],
             State::Cancelled { .. } | State::Withdrawn => vec![words.cancelled.to_owned()],
             State::Closed => vec![words.closed.to_owned()],
-            // On its way: no note is shown until it is posted or held.
+            // On its way: a note is shown only once the letter is posted or held.
             State::Admitted
             | State::Created { .. }
             | State::Uploaded { .. }
@@ -245,16 +245,16 @@ impl Language {
         }
     }
 
-    /// The same of a drop that is no letter.
+    /// The condition of a drop that is not a letter.
     pub fn status_of_drop(self, names: &Names, drop: &Undecided) -> Vec<String> {
         let words = self.words();
         match drop {
             Undecided::Refused(refusal) => {
-                let Said { cause, remedy } = self.refusal(refusal);
+                let Advice { cause, remedy } = self.refusal(refusal);
                 vec![words.rejected.to_owned(), cause, remedy]
             }
             Undecided::Waits(waiting) => {
-                let Said { cause, remedy } = self.waiting(waiting, names);
+                let Advice { cause, remedy } = self.waiting(waiting, names);
                 vec![words.held.to_owned(), cause, format!("{remedy} {}", words.nothing_posted)]
             }
             Undecided::Cancelled => vec![words.cancelled.to_owned()],

@@ -1,5 +1,5 @@
-//! What lies in a folder and waits there, said in a text in the folder itself; and what a text says while a change
-//! of the rules is not in force.
+//! The text in the folder itself about what lies and waits there. Also the remark in other texts while a
+//! change of the rules is not in force.
 
 use super::Language;
 use crate::domain::drop::HeldUp;
@@ -15,7 +15,7 @@ impl Language {
         }
     }
 
-    /// The whole text, as the notes beside originals are written.
+    /// The whole text, in the form of the notes beside originals.
     pub fn waits(self, drops: &[(String, HeldUp)]) -> String {
         let first = match self {
             Self::En => "These files are not posted yet:",
@@ -29,18 +29,18 @@ impl Language {
     fn held_up(self, why: HeldUp) -> &'static str {
         match (self, why) {
             (Self::En, HeldUp::Rules) => {
-                "the rules of this folder are being changed. It goes on by itself when they are saved."
+                "the rules of this folder are being changed. It continues by itself when they are saved."
             }
             (Self::En, HeldUp::Book) => {
-                "the address book is missing, does not answer, keeps changing, or its last line has no end. It goes on by itself when \
+                "the address book is missing, does not answer, keeps changing, or its last line has no end. It continues by itself when \
                  the book is saved whole."
             }
             (Self::En, HeldUp::Right) => {
-                "mailchute has no right to move it. Copy it into the folder instead of moving it, and remove this one; \
+                "mailchute has no permission to move it. Copy it into the folder instead of moving it, and remove this one; \
                  or ask the administrator."
             }
-            (Self::En, HeldUp::Wish) => {
-                "it can't be taken up, so nothing is approved or cancelled by it yet. It is tried again by itself; ask \
+            (Self::En, HeldUp::Instruction) => {
+                "it can't be processed, so nothing is approved or cancelled by it yet. It is tried again by itself; ask \
                  the administrator."
             }
             (Self::Ja, HeldUp::Rules) => {
@@ -49,7 +49,7 @@ impl Language {
             (Self::Ja, HeldUp::Book) => {
                 "住所録がないか、応答しないか、変更中か、最後の行が途中で終わっています。住所録が保存されると、自動で処理を再開します。"
             }
-            (Self::Ja, HeldUp::Wish) => {
+            (Self::Ja, HeldUp::Instruction) => {
                 "受け付けられないため、まだ承認・取消できていません。自動で再試行します。サーバーの管理者にご相談ください。"
             }
             (Self::Ja, HeldUp::Right) => {
@@ -58,12 +58,11 @@ impl Language {
         }
     }
 
-    /// At the end of a text that was written while a saved change of the rules has a mistake.
+    /// The end of a text that was written while a saved change of the rules has a mistake.
     pub fn old_rules(self) -> &'static str {
         match self {
             Self::En => {
-                "A change of the rules was saved and is not in force, because it has a mistake. The rules of before \
-                 decided."
+                "A change of the rules was saved and is not in force, because it has a mistake. The previous rules decided."
             }
             Self::Ja => {
                 "保存された規則の変更に誤りがあるため、まだ有効になっていません。変更前の規則で処理しました。"

@@ -136,7 +136,7 @@ async fn torn_copies_are_rejected_with_a_word_and_never_posted() {
             "{how}"
         );
         assert_eq!(room.tree(), ["Rejected/x.pdf", "Rejected/x.txt"], "{how}");
-        assert!(room.note("Rejected/x.txt").contains("not copied to its end"), "{how}");
+        assert!(room.note("Rejected/x.txt").contains("not copied completely"), "{how}");
         assert!(room.desk().letters(None, None, 10).unwrap().is_empty());
         // The remedy works: copied once more, whole.
         std::fs::write(room.path("x.pdf"), &whole).unwrap();

@@ -1,4 +1,4 @@
-//! Folders that are new, go away and come back, or can't be worked on; configurations that change.
+//! Folders that are new, go away and come back, or can't be used; configurations that change.
 
 use chrono::TimeDelta;
 use mailchute::base::clock::{Clock, Pace};
@@ -156,21 +156,21 @@ async fn a_corner_that_somebody_swapped_holds_up_no_other_folder() {
     room.settle().await;
     for n in 0..3 {
         room.stop();
-        let corner = room.path(".mailchute");
-        std::fs::rename(&corner, room.dir.path().join(format!("aside {n}"))).unwrap();
-        std::fs::create_dir(&corner).unwrap();
+        let ours = room.path(".mailchute");
+        std::fs::rename(&ours, room.dir.path().join(format!("aside {n}"))).unwrap();
+        std::fs::create_dir(&ours).unwrap();
         let rights = if n == 0 { 0o770 } else { 0o700 };
-        std::fs::set_permissions(&corner, std::os::unix::fs::PermissionsExt::from_mode(rights)).unwrap();
+        std::fs::set_permissions(&ours, std::os::unix::fs::PermissionsExt::from_mode(rights)).unwrap();
         for name in ["folder", "lock", "epoch", "epoch.new", "text.part", "claim"]
             .iter()
             .take(6 * usize::from(n == 1))
         {
-            let fifo = corner.join(name);
+            let fifo = ours.join(name);
             assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
         }
         if n == 2 {
             // Only the marker is one.
-            let fifo = corner.join("folder");
+            let fifo = ours.join("folder");
             assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
         }
         room.start();
@@ -182,11 +182,12 @@ async fn a_corner_that_somebody_swapped_holds_up_no_other_folder() {
         let trouble = folders[0].trouble.clone().unwrap();
         // All of them are FIFOs in the second turn: what is needed first is a directory.
         let why =
-            ["belongs to another user, or others may write in it", "(os error 20)", "folder is no file"][n];
+            ["belongs to another user, or others may write in it", "(os error 20)", "folder is not a file"]
+                [n];
         assert!(trouble.contains(why), "{n}: {trouble}");
         room.stop();
-        std::fs::remove_dir_all(&corner).unwrap();
-        std::fs::rename(room.dir.path().join(format!("aside {n}")), &corner).unwrap();
+        std::fs::remove_dir_all(&ours).unwrap();
+        std::fs::rename(room.dir.path().join(format!("aside {n}")), &ours).unwrap();
         room.start();
         room.settled().await;
         assert_eq!(room.desk().folders().unwrap()[0].trouble, None);

@@ -59,14 +59,14 @@ async fn a_daemon_with_records_put_back_refuses_to_run_before_it_posts_anything(
     let room = put_back().await;
     assert_eq!(
         refused(&room).await,
-        "folder `letters` was worked on with later records than these: were they put back from a backup? \
+        "folder `letters` was used with later records than these: were these restored from a backup? \
          Start once with `mailchute run --after-restore`: every letter that is not finished is then held"
     );
     // A backup of a running database may be torn, and is then made anew from the old ledger.
     for ending in ["", "-wal", "-shm"] {
         drop(std::fs::remove_file(room.dir.path().join(format!("state/mailchute.db{ending}"))));
     }
-    assert!(refused(&room).await.starts_with("folder `letters` was worked on with later records"));
+    assert!(refused(&room).await.starts_with("folder `letters` was used with later records"));
     assert_eq!(authorized(&room).await, 3);
 }
 
@@ -92,7 +92,7 @@ async fn after_a_restore_nothing_is_posted_twice_and_the_folder_goes_on() {
     std::fs::remove_dir_all(&state).unwrap();
     std::fs::rename(room.dir.path().join("once more"), &state).unwrap();
     stands_here(&state);
-    assert!(refused(&room).await.starts_with("folder `letters` was worked on with later records"));
+    assert!(refused(&room).await.starts_with("folder `letters` was used with later records"));
 }
 
 #[tokio::test]
@@ -106,7 +106,7 @@ async fn a_folder_that_was_away_at_the_start_is_asked_when_it_is_back() {
     room.drop("x5.pdf", 1);
     room.clock.move_by(chrono::TimeDelta::seconds(6)).unwrap();
     let error = room.refused().await;
-    assert!(error.starts_with("folder `letters` was worked on with later records"), "{error}");
+    assert!(error.starts_with("folder `letters` was used with later records"), "{error}");
     assert_eq!(room.state("x5.pdf"), "not taken");
 }
 
@@ -128,8 +128,8 @@ async fn a_twin_of_records_that_work_on_a_folder_does_not_start() {
     assert_eq!(
         refused_with(&room, config).await,
         format!(
-            "a mailchute that runs now works on folder `letters` with a copy of these records, in {}: two would \
-             post letters twice. Stop one of them; if the copy is to go on, start it once with `mailchute run \
+            "a running mailchute uses folder `letters` with a copy of these records, in {}: two would \
+             post letters twice. Stop one of them; if the copy is to continue, start it once with `mailchute run \
              --after-restore`",
             state.display()
         )

@@ -182,18 +182,18 @@ async fn a_drop_that_cannot_be_moved_is_told_in_the_folder_with_an_alarm_and_by_
     }
     let mut daemon = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(daemon.stderr.take().unwrap()).lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.contains("the folder is watched")));
+    assert!(lines.any(|line| line.contains("is watched; what was already in it is held")));
     // Everybody may read it, and nobody may write: to move a directory one must write in it.
     let made = room.dir.path().join("x 1");
     std::fs::create_dir(&made).unwrap();
     std::fs::write(made.join("a.pdf"), pdf(1)).unwrap();
     std::fs::set_permissions(&made, PermissionsExt::from_mode(0o555)).unwrap();
     std::fs::rename(&made, room.path("x 1")).unwrap();
-    let line = lines.find(|line| line.contains("a drop can't be moved")).unwrap();
-    assert!(line.contains("drop=\"x 1\"") || line.contains("drop=x 1"), "{line}");
+    let line = lines.find(|line| line.contains("x 1 can't be moved")).unwrap();
+    assert!(line.contains("folder letters: x 1 can't be moved") && !line.contains("drop="), "{line}");
     until("the text", || {
         std::fs::read_to_string(room.path(TEXT))
-            .is_ok_and(|text| text.contains("x 1: mailchute has no right"))
+            .is_ok_and(|text| text.contains("x 1: mailchute has no permission"))
     });
     until("the alarm", || {
         room.desk()

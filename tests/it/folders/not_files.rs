@@ -30,11 +30,11 @@ async fn each_is_rejected_with_its_word_and_nothing_is_posted_or_opened() {
     room.pass(1).await;
     let mut expected = vec![
         ("x1.pdf", "no file", "It is a link to another file"),
-        ("x2.pdf", "a file with other names", "a second name somewhere else"),
+        ("x2.pdf", "a file with several hard links", "a second name somewhere else"),
         ("x3.pdf", "no file", "It is a pipe"),
         ("x4.pdf", "no file", "It is a socket"),
         ("x5.pdf", "no file", "It is a folder"),
-        ("x6.docx", "no PDF by its name", "It is no PDF"),
+        ("x6.docx", "a name that is not that of a PDF", "It is not a PDF"),
         ("x7.pdf", "no file", "It is a link to another file"),
         ("x8.pdf", "no file", "It is a link to another file"),
         ("x9.pdf", "too large", "has 10000001 bytes"),

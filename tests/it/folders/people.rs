@@ -96,7 +96,7 @@ async fn what_nobody_waits_for_is_handed_back() {
     room.settled().await;
     assert_eq!(room.tree(), ["Approve/new.pdf"], "it may be being written");
     room.pass(120).await;
-    assert_eq!(room.why("new.pdf"), "nothing waits for it");
+    assert_eq!(room.why("new.pdf"), "nothing waits under its name");
     assert_eq!(room.tree(), ["Rejected/new.pdf", "Rejected/new.txt"]);
     assert!(room.desk().letters(None, None, 10).unwrap().is_empty());
 }
@@ -183,7 +183,7 @@ async fn a_sidecar_with_a_mistake_or_another_page_count_is_handed_back_with_its_
     room.settled().await;
     let note = room.note("Rejected/side.txt");
     assert!(note.contains("side.pdf.yaml:1:"), "{note}");
-    assert!(room.note("Rejected/side2.txt").contains("should have 7 pages and has 2"));
+    assert!(room.note("Rejected/side2.txt").contains("should have 7 pages but has 2"));
     assert!(room.note("Rejected/x.txt").contains("has one of its own"));
     assert!(room.tree().contains(&"Rejected/side.pdf.yaml".to_owned()), "{:?}", room.tree());
     assert!(room.desk().letters(None, None, 10).unwrap().is_empty());
@@ -229,7 +229,7 @@ async fn a_subfolder_is_one_letter_in_the_order_in_which_people_count() {
     room.settled().await;
     assert_eq!(
         ["x3", "x4", "x5"].map(|name| room.why(name)),
-        ["something else among the documents", "no documents", "too many documents"]
+        ["a file that is not a PDF among the documents", "no documents", "too many documents"]
     );
     room.check().await;
 }

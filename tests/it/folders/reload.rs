@@ -37,12 +37,12 @@ async fn a_saved_configuration_is_in_force_and_a_bad_one_is_kept_out() {
     let room = Mailroom::closed(&quick).await;
     let rules = room.dir.path().join("folders/letters.yaml");
     let (mut daemon, told) = start(&room);
-    says(&told, "the folder is watched");
+    says(&told, "is watched; what was already in it is held");
     // It was saved just before the start, so it is read twice.
     says(&told, "is in force");
     std::fs::write(&rules, quick.replace("pages: ..8", "pages: 8..1")).unwrap();
     let line = says(&told, "the old one stays in force");
-    assert!(line.contains("letters.yaml:7:") && line.contains("is no number of pages"), "{line}");
+    assert!(line.contains("letters.yaml:7:") && line.contains("is not a valid number of pages"), "{line}");
     std::fs::write(room.path("x1.pdf"), pdf(1)).unwrap();
     says(&told, "confirmed: it is posted");
     // Its text says by which rules.
@@ -93,7 +93,7 @@ async fn a_saved_configuration_is_in_force_and_a_bad_one_is_kept_out() {
     signal("-HUP");
     says(&told, "is in force");
     signal("-TERM");
-    says(&told, "mailchute has ended");
+    says(&told, "stopped");
     assert!(daemon.wait().unwrap().success());
     room.check().await;
 }

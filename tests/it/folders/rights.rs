@@ -83,7 +83,7 @@ async fn people_of_the_folder_s_group_can_use_shelves_and_texts() {
     assert_eq!(rights(&room, "Held/x.txt"), (group, 0o660));
     assert_eq!(rights(&room, "Held"), (group, 0o2770));
     assert_eq!(rights(&room, "Sent"), (group, 0o2770), "it is given back to the group");
-    assert_eq!(rights(&room, ".mailchute").1 & 0o777, 0o700, "nobody looks into our corner");
+    assert_eq!(rights(&room, ".mailchute").1 & 0o777, 0o700, "nobody else reads our directory");
     if has_lists {
         let of = |path: &Path, name: &str| {
             let mut found = [0; 200];

@@ -105,7 +105,7 @@ fn what_goes_wrong_with_one_keeps_no_other_from_its_place() {
     let claim = |n: usize| hot.claims_path().join(format!("C{n}"));
     std::fs::remove_file(dir.path().join(claim(3)).join("gone.pdf")).unwrap();
     std::fs::write(dir.path().join(claim(4)).join("accompanied.pdf.yaml"), "").unwrap();
-    hot.furnish(&["Held"]).unwrap();
+    hot.make_shelves(&["Held"]).unwrap();
     for there in ["taken.pdf", "told.txt"] {
         std::fs::write(dir.path().join("Held").join(there), "a person's").unwrap();
     }

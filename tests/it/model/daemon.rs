@@ -119,7 +119,7 @@ impl State {
     pub fn start(&mut self, index: usize) {
         let running = (0..self.daemons.len()).any(|other| other != index && self.daemons[other].is_up());
         let known = if running {
-            // Another one is at work on this store: what it has committed is what there is.
+            // Another one is at work on this store: only what it has committed counts.
             let facts = self.database.iter().map(|entry| (entry.0.clone(), entry.1));
             Letter::fold(Number(1), facts).ok().flatten().map(|letter| (letter, Agreement::Same))
         } else {

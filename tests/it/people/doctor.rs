@@ -59,11 +59,11 @@ async fn what_is_wrong_with_records_and_folders_is_named() {
         std::fs::write(&database, bytes).unwrap();
     })
     .await;
-    is_found("is not there", "mount its share", async |room, _| {
+    is_found("does not exist", "mount its share", async |room, _| {
         std::fs::remove_dir_all(room.hot()).unwrap();
     })
     .await;
-    is_found("is no directory", "make it", async |room, _| {
+    is_found("is not a directory", "create it", async |room, _| {
         std::fs::remove_dir_all(room.hot()).unwrap();
         std::fs::write(room.hot(), "").unwrap();
     })
@@ -85,7 +85,7 @@ async fn what_is_wrong_with_records_and_folders_is_named() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_wrong_with_accounts_and_mail_is_named() {
     let secret = |room: &Mailroom| room.dir.path().join("main.secret");
-    is_found("its secret can't be had", "readable by the service's user", async |room, _| {
+    is_found("its secret can't be read", "readable by the service's user", async |room, _| {
         std::fs::remove_file(secret(room)).unwrap();
     })
     .await;

@@ -162,7 +162,7 @@ async fn whom_a_letter_went_to_is_struck_from_every_record() {
         assert_eq!(telling(&room, word).is_empty(), word == "山田様", "{word}: {:?}", telling(&room, word));
     }
     let last = room.desk().history(mailchute::domain::letter::Number(1)).unwrap().pop().unwrap().1;
-    assert_eq!(last.to_string(), "the receiver and the names of files were struck");
+    assert_eq!(last.to_string(), "the receiver and the names of files were removed");
     room.stop();
     room.start();
     room.settle().await;

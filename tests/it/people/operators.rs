@@ -27,13 +27,13 @@ async fn a_share_that_comes_and_goes_is_one_alarm_and_one_all_clear() {
         room.pass(20).await;
         room.pass(60).await;
     }
-    let alarm = "[mailchute] The folder letters can't be worked on";
+    let alarm = "[mailchute] The folder letters can't be used";
     assert_eq!(postbox.subjects(ADMIN), [alarm]);
     room.stop();
     room.start();
     room.settle().await;
     room.pass(600).await;
-    assert_eq!(postbox.subjects(ADMIN), [alarm, "[mailchute] Over: The folder letters can't be worked on"]);
+    assert_eq!(postbox.subjects(ADMIN), [alarm, "[mailchute] Over: The folder letters can't be used"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,7 +47,7 @@ async fn a_share_that_is_still_away_after_a_restart_is_not_called_back() {
     room.start();
     room.settle().await;
     room.pass(900).await;
-    assert_eq!(postbox.subjects(ADMIN), ["[mailchute] The folder letters can't be worked on"]);
+    assert_eq!(postbox.subjects(ADMIN), ["[mailchute] The folder letters can't be used"]);
     std::fs::rename(&away, &here).unwrap();
     room.pass(20).await;
     room.pass(600).await;

@@ -99,7 +99,7 @@ async fn a_backup_made_at_work_is_put_back_and_nothing_is_posted_twice() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&copy.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
     let again = mailchute(&words).output().unwrap();
-    assert!(!again.status.success() && String::from_utf8(again.stderr).unwrap().contains("is there already"));
+    assert!(!again.status.success() && String::from_utf8(again.stderr).unwrap().contains("exists already"));
     // What is posted after it, and what is on its way, stands in the ledger.
     room.drop("x later.pdf", 2);
     room.settled().await;

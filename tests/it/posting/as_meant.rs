@@ -60,12 +60,12 @@ async fn said_of(office: &mut Office, shown: &Value, place: &str) -> String {
 /// Where the service shows something else, and what is said of it.
 fn alterations() -> Vec<(&'static str, Value, &'static str)> {
     vec![
-        ("/receiver_address/name", json!("鈴木 花子"), "the receiver's name is another"),
-        ("/receiver_address/postal_code", json!("1000009"), "the receiver's postal code is another"),
-        ("/receiver_address/state", json!("大阪府"), "the receiver's state is another"),
-        ("/receiver_address/city", json!("x"), "the receiver's city is another"),
-        ("/receiver_address/address1", json!("1-1"), "the receiver's address line is another"),
-        ("/receiver_address/honorific", json!("殿"), "the receiver's honorific is another"),
+        ("/receiver_address/name", json!("鈴木 花子"), "the receiver's name differs"),
+        ("/receiver_address/postal_code", json!("1000009"), "the receiver's postal code differs"),
+        ("/receiver_address/state", json!("大阪府"), "the receiver's state differs"),
+        ("/receiver_address/city", json!("x"), "the receiver's city differs"),
+        ("/receiver_address/address1", json!("1-1"), "the receiver's address line differs"),
+        ("/receiver_address/honorific", json!("殿"), "the receiver's honorific differs"),
         ("/sender_address/name", json!("Other"), "the sender's name is Other there, "),
         ("/sender_address/city", json!("x"), "the sender's city is x there, "),
         ("/reply_letterpack/address/name", json!("x"), "the reply letter pack's name is x there, "),

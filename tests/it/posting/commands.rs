@@ -136,9 +136,9 @@ async fn a_letter_from_submit_to_its_tracking_number() {
     assert_eq!((&shown["state"], &shown["documents"][0]["pages"]), (&json!("confirmed"), &json!(2)));
     assert!(desk.say(&["pdf", "2"]).contains("2-1.pdf"));
     assert_eq!(std::fs::read(desk.path().join("2-1.pdf")).unwrap(), pdf(2));
-    assert!(desk.fails(&["pdf", "2"]).1.contains("not written over"));
+    assert!(desk.fails(&["pdf", "2"]).1.contains("not overwritten"));
     let (code, text) = desk.fails(&["hold", "2"]);
-    assert!(code == 1 && text.contains("#2: no: it is posted"), "{text}");
+    assert!(code == 1 && text.contains("#2: refused: it is posted"), "{text}");
     assert!(desk.say(&["cancel", "1"]).contains("asked to cancel"));
     desk.until_state(1, "cancelled");
     desk.office.service.advance("12d").await;
@@ -161,8 +161,8 @@ async fn a_letter_from_submit_to_its_tracking_number() {
     {
         assert!(!journal.contains(word), "the journal says {word}: {journal}");
     }
-    assert!(journal.contains("mailchute has ended") && journal.contains("shipped on"), "{journal}");
-    assert!(desk.say(&["hold", "1"]).contains("noted; it is done when"));
+    assert!(journal.contains("stopped") && journal.contains("shipped on"), "{journal}");
+    assert!(desk.say(&["hold", "1"]).contains("recorded; it is carried out when"));
     assert!(!desk.path().join("state/mailchute.db-wal").exists());
 }
 
@@ -223,8 +223,8 @@ async fn what_is_wrong_is_told_with_its_remedy_and_nothing_is_taken_in() {
     write("tab.yaml", b"\tname: x\n");
     let submit = |file: &str, to: &str| desk.fails(&["submit", file, "--to", to, "--from", "from.yaml"]);
     for (file, to, text) in [
-        ("cut.pdf", "to.yaml", "cut.pdf: It was not copied to its end"),
-        ("text.pdf", "to.yaml", "It is no PDF"),
+        ("cut.pdf", "to.yaml", "cut.pdf: It was not copied completely"),
+        ("text.pdf", "to.yaml", "It is not a PDF"),
         ("a.pdf", "bad.yaml", "write 7 digits without a hyphen"),
         ("a.pdf", "double.yaml", "for the second time"),
         ("a.pdf", "unknown.yaml", "did you mean"),

@@ -136,7 +136,7 @@ async fn a_rebuild_that_was_cut_short_is_begun_anew() {
         }
         let report = office.start();
         assert_eq!(report.put_aside.as_deref(), Some(aside.as_path()), "moved: {moved}");
-        assert!(!report.wishes_lost && report.from_ledger > 15 && report.held.is_empty(), "{report:?}");
+        assert!(!report.commands_lost && report.from_ledger > 15 && report.held.is_empty(), "{report:?}");
         assert_eq!(office.states(), before);
         let open = Desk::open(office.dir.path()).unwrap().totals(office.clock.now()).unwrap().orders;
         assert_eq!(open, 1, "the pause is still to be carried out");
@@ -315,7 +315,7 @@ async fn people_s_orders_and_pauses_outlive_a_crash_and_a_damaged_database() {
         let now = office.clock.now();
         office.desk().order_account("main", mailchute::outside::store::AccountCommand::Pause, now).unwrap();
         let report = office.start();
-        assert_eq!((report.dropped, report.wishes_lost), (0, false), "{how}");
+        assert_eq!((report.dropped, report.commands_lost), (0, false), "{how}");
         office.go_on_for(TimeDelta::minutes(2)).await;
         assert_eq!(office.state(5), "withdrawn", "{how}: order {cancel}");
         assert_eq!(office.desk().paused().unwrap().len(), 1, "{how}");

@@ -32,7 +32,7 @@ async fn what_the_service_knows_better_is_found_and_nothing_else() {
     assert_eq!(room.row_states(), ["confirmed", "cancelled", "held"]);
     room.service.control(reqwest::Method::DELETE, "faults", json!({})).await;
     let (well, said) = audit(&room);
-    assert!(well && said.contains("3 mail(s) at the service looked at"), "{said}");
+    assert!(well && said.contains("3 mail(s) at the service checked"), "{said}");
     assert!(!said.contains("山田"), "{said}");
 
     // Somebody else confirms what was left to vanish, and cancels what was posted.

@@ -223,6 +223,6 @@ async fn a_letter_costs_few_requests_and_one_that_never_leaves_is_told() {
     office.settle().await;
     office.service.order(json!({"endpoint": "read", "fault": "stale", "times": 1000})).await;
     office.go_on_for(TimeDelta::days(8)).await;
-    assert!(office.row(1).note.unwrap().contains("should have left"));
+    assert!(office.row(1).note.unwrap().contains("should have shipped"));
     office.check().await;
 }

@@ -72,7 +72,7 @@ fn the_demo_takes_letters_from_a_folder_to_their_tracking_numbers() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     for word in [
-        "It was not copied to its end",
+        "It was not copied completely",
         "had the same documents and the same receiver",
         "shipped, tracking number ",
         "| Tracking number: ",

@@ -109,6 +109,7 @@ async fn files_of_others_are_left_alone_and_ours_are_for_us_alone() {
 #[tokio::test]
 async fn a_fast_clock_goes_on_over_a_kill_and_never_back() {
     let dir = tempfile::tempdir().unwrap();
+    mailchute::outside::api::install_tls();
     let start = || Program::sandbox(&["--clock", "x3600", "--data", dir.path().to_str().unwrap()]);
     let now = async |welcome: &Value| {
         let url = format!("{}/clock", welcome["control_url"].as_str().unwrap());
@@ -226,6 +227,7 @@ async fn a_second_sandbox_and_a_newer_database_are_refused() {
 }
 
 fn start(dir: &Path) -> (Program, String) {
+    mailchute::outside::api::install_tls();
     let (program, welcome) = Program::sandbox(&["--client", "id:secret", "--data", dir.to_str().unwrap()]);
     (program, welcome["base_url"].as_str().unwrap().to_owned())
 }

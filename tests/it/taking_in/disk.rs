@@ -221,7 +221,7 @@ impl Disk {
     }
 
     /// What an earlier run moved lasts: `moved` to these, or into the claims.
-    pub fn make_last(&mut self, moved: &[Dir]) {
+    pub fn make_moves_durable(&mut self, moved: &[Dir]) {
         if self.places.is_empty() && moved.is_empty() {
             return;
         }

@@ -23,7 +23,7 @@ pub struct Place {
     pub directory: u8,
     /// Whether another directory with its marker lies where it lay.
     pub has_copy: bool,
-    /// The how manieth copy it is.
+    /// The ordinal of this copy.
     pub copy: u8,
 }
 

@@ -37,7 +37,7 @@ impl State {
         daemon.recorded = (self.place.path, self.place.directory);
         (up.is_open, up.came_back) = (true, false);
         let begun: Vec<Dir> = daemon.rows.iter().filter_map(|row| row.moving).collect();
-        self.disk.make_last(&begun);
+        self.disk.make_moves_durable(&begun);
         let (mut claims, mut cleared) = (Vec::new(), Vec::new());
         for claim in self.disk.claims() {
             let known = daemon.knows(&self.disk, claim);

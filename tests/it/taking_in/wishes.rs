@@ -3,7 +3,7 @@
 use mailchute::domain::drop::StandingLetter;
 use mailchute::domain::letter::Command;
 use mailchute::loops::intake::{
-    Candidate, Hand as Word, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed,
+    Candidate, Instruction as Word, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed,
 };
 use mailchute::outside::hot::{CLAIMING, MOVING, MoveStep};
 

@@ -7,7 +7,7 @@ const CLAIMS: &str = "src/loops/intake/claims.rs";
 const SETTLE: &str = "src/loops/intake/settle.rs";
 const JUDGING: &str = "src/loops/intake/order.rs";
 const BOOKS: &str = "src/loops/intake/books.rs";
-const WISH: &str = "src/loops/intake/wish.rs";
+const WISH: &str = "src/loops/intake/meaning.rs";
 const IDENTITY: &str = "src/loops/intake/identity.rs";
 const PLACE: &str = "src/outside/store/place.rs";
 
@@ -76,7 +76,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         &[(CLAIMS, "in_claim: false }) => Next::BringAlong,", "in_claim: false }) => Next::Leave,")],
     ),
     caught(
-        "a claim of which there are no records is gone on with",
+        "a claim without records is continued",
         "records lost",
         &[(CLAIMS, "(folder_is_locked && was_claimed_since_our_marker)", "folder_is_locked")],
     ),

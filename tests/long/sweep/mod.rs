@@ -26,7 +26,7 @@ use scenario::Scenario;
 /// Most of a run is waiting for a folder or an address book to settle.
 const AT_ONCE: usize = 24;
 const PATIENCE: Duration = Duration::from_mins(1);
-/// What failed may rest longer than this, if it says so; a new start goes on with it at once.
+/// What failed may rest longer than this, if it says so; a new start resumes it immediately.
 const RESTS: Duration = Duration::from_secs(12);
 
 /// What happens at the moment.

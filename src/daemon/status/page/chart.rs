@@ -1,12 +1,12 @@
-//! Letters per day as a drawing. Pure: counts in, places out.
+//! Letters per day as a chart. Pure: counts in, positions out.
 
 use serde::Serialize;
 
 pub(super) const WIDTH: u32 = 640;
 pub(super) const HEIGHT: u32 = 130;
-/// Room above for the highest bar's number.
+/// Space above for the highest bar's number.
 const TOP: u32 = 18;
-/// Room below for the days.
+/// Space below for the days.
 const FOOT: u32 = 20;
 const GAP: u32 = 4;
 
@@ -18,15 +18,15 @@ pub(super) struct Bar {
     pub(super) height: u32,
     pub(super) letters: u64,
     pub(super) day: String,
-    /// In the middle of the bar.
+    /// The middle of the bar.
     pub(super) middle: u32,
     /// Whether its day is written below it.
     pub(super) named: bool,
-    /// Whether its number is written above it: the latest of the highest.
+    /// Whether its number is written above it: the latest of the highest bars.
     pub(super) told: bool,
 }
 
-/// A bar for each day, the last one today; a day with any letter is seen.
+/// One bar for each day, the last one today. A day with any letter has a visible bar.
 pub(super) fn bars(days: Vec<(String, u64)>) -> Vec<Bar> {
     let count = u32::try_from(days.len()).unwrap_or(u32::MAX).max(1);
     let most = days.iter().map(|(_, letters)| *letters).max().unwrap_or_default().max(1);

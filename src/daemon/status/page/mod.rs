@@ -1,4 +1,4 @@
-//! The page for people: how everything stands, letters as they are looked for, one letter's history.
+//! The page for people: the status, letters that are searched for, the history of one letter.
 //!
 //! Rendered here, without scripts, readable on a phone, in Japanese or English.
 
@@ -65,7 +65,7 @@ pub(super) async fn front(State(source): State<Source>, headers: HeaderMap) -> R
     shown(language, "front.html", read.await)
 }
 
-/// What a person looks for, as the form and the links write it.
+/// What a person searches for, as the form and the links write it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Asked {
@@ -83,7 +83,7 @@ impl Asked {
         Sought { text, state, folder: some(&self.folder), before: self.before.map(Number), names }
     }
 
-    /// As it is written behind the `?` of an address.
+    /// The query part of an address.
     fn query(&self) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs([("q", &self.q), ("state", &self.state), ("folder", &self.folder)]);

@@ -1,4 +1,4 @@
-//! What the pages show, as values for the templates.
+//! The values that the templates of the pages show.
 
 use chrono::Days;
 use minijinja::context;
@@ -12,14 +12,14 @@ use crate::domain::alarm::Alarm;
 use crate::domain::drop::Undecided;
 use crate::domain::letter::{CancelWish, Letter, Number, Stage, State};
 use crate::outside::store::{Desk, FolderRow, FoundLetters, Listed, Lying, Sought, StoreError};
-use crate::words::texts::{Language, Names, Said, Told};
+use crate::words::texts::{Advice, AlertNews, Language, Names};
 
-/// The days of the chart, today among them.
+/// The number of days in the chart, including today.
 const DAYS: u64 = 30;
-/// Of drops that became no letter, so many are shown at once.
+/// The number of drops without a letter that are shown at a time.
 const LYING: usize = 20;
 
-/// Who reads, and when.
+/// The reader, and the time.
 pub(super) struct View<'a> {
     pub(super) language: Language,
     pub(super) source: &'a Source,
@@ -103,24 +103,24 @@ impl View<'_> {
         }
     }
 
-    /// What somebody should see to, with the remedy.
+    /// What needs a person's attention, with the remedy.
     fn troubles(&self, desk: &Desk, facts: &Facts) -> Result<Vec<Value>, StoreError> {
-        let trouble = |told: &Told<'_>, since: Time| {
-            let (title, Said { cause, remedy }) = self.language.told(told);
+        let trouble = |told: &AlertNews<'_>, since: Time| {
+            let (title, Advice { cause, remedy }) = self.language.told(told);
             context! { title, cause, remedy, since => self.time(since) }
         };
         let paused = desk.paused()?;
         let paused = paused.iter().map(|row| {
-            trouble(&Told::Paused { account: &row.account, cause: &row.pause.cause }, row.pause.since)
+            trouble(&AlertNews::Paused { account: &row.account, cause: &row.pause.cause }, row.pause.since)
         });
         let alarms = facts.alarms.iter().filter_map(|alarmed| {
             let alarm: Alarm = alarmed.cause.parse().ok()?;
-            Some(trouble(&Told::Alarm { alarm: &alarm, detail: &alarmed.detail }, alarmed.since))
+            Some(trouble(&AlertNews::Alarm { alarm: &alarm, detail: &alarmed.detail }, alarmed.since))
         });
         Ok(paused.chain(alarms).collect())
     }
 
-    /// Why a letter is as it is: for a hold in the reader's language, else in the words it was kept in.
+    /// Why a letter is in its state: a hold in the reader's language, anything else in its stored words.
     fn why(&self, desk: &Desk, letter: Number, kept: Option<&str>) -> Result<Option<String>, StoreError> {
         let reason = match desk.letter(letter) {
             Ok(letter) => letter.and_then(|letter| letter.state.hold().cloned()),
@@ -180,7 +180,7 @@ impl View<'_> {
                 since => self.time(row.changed_at), tracking => row.tracking,
             });
         }
-        // How far back it was looked for.
+        // How far back the search went.
         let searched = found.further.filter(|_| !sought.text.is_empty());
         Ok(context! {
             root => "", asked => Serde(asked), rows, further, folders => desk.sources()?,
@@ -212,7 +212,7 @@ impl View<'_> {
         }))
     }
 
-    /// What only its facts tell.
+    /// What only its facts contain.
     fn more(&self, letter: &Letter) -> Value {
         let order = &letter.order;
         let (ships, cancel_until, shipped) = match &letter.state {
@@ -241,7 +241,7 @@ impl View<'_> {
             shipping => Serde(order.shipping.clone()), cost_centre => order.cost_centre.clone(),
             mail => letter.state.mail().map(|mail| mail.id.clone()),
             ships => time(ships), cancel_until => time(cancel_until), shipped => time(shipped),
-            not_before => time(not_before), struck => order.is_struck(),
+            not_before => time(not_before), struck => order.is_anonymous(),
             certainty => letter.state.hold().map(|reason| self.language.certainty(reason.certainty())),
         }
     }

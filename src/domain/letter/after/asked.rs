@@ -1,4 +1,4 @@
-//! What a person asks of a letter, and what they are told.
+//! What follows from a person's command, and the answer to that person.
 
 use crate::domain::letter::Letter;
 use crate::domain::letter::after::POSTED_ELSEWHERE;
@@ -18,12 +18,12 @@ impl Letter {
         }
     }
 
-    /// Nothing changes; the letter goes on when it would have.
+    /// Changes nothing. The letter continues at its time.
     fn refuse(&self, why: impl Into<String>) -> Change {
         self.go_on().answering(Answer::Refused(why.into()))
     }
 
-    /// As it was: a person's question must not put off what is due.
+    /// No change: a person's command must not postpone what is due.
     fn go_on(&self) -> Change {
         let due = match &self.state {
             State::Held { .. } | State::Cancelled { .. } | State::Withdrawn | State::Closed => Due::Never,
@@ -42,7 +42,7 @@ impl Letter {
         match &self.state {
             State::Admitted | State::Created { .. } | State::Uploaded { .. } => self
                 .hold(Reason::ByPerson)
-                .answering(Answer::Done("held: nothing was posted; `release` lets it go on".to_owned())),
+                .answering(Answer::Done("held: nothing was posted; `release` lets it continue".to_owned())),
             State::Confirming { .. } => self.refuse(
                 "too late to hold: it may have been posted already; `cancel` asks the service to stop it",
             ),
@@ -69,8 +69,9 @@ impl Letter {
             State::Held { reason: Reason::NeverPostable(_), .. } => {
                 self.refuse("its documents can't be posted; `cancel` it and submit better ones")
             }
-            State::Held { .. } => Change::facts([Fact::Released])
-                .answering(Answer::Done("released: it goes its way".to_owned())),
+            State::Held { .. } => {
+                Change::facts([Fact::Released]).answering(Answer::Done("released: it continues".to_owned()))
+            }
             State::Confirming { .. } | State::Withdrawing { .. } => self
                 .refuse("nothing to release: the service is being asked what became of it, until it answers"),
             State::Admitted if self.not_before.is_some() => Change::facts([Fact::Released])
@@ -91,10 +92,9 @@ impl Letter {
             | State::Confirming { .. }
             | State::Withdrawing { .. }
             | State::Confirmed { .. }
-            | State::Shipped { .. } => {
-                Change::none(Due::Now).answering(Answer::Done("its next step is taken at once".to_owned()))
-            }
-            State::Held { .. } => self.refuse("it is held; `release` lets it go on"),
+            | State::Shipped { .. } => Change::none(Due::Now)
+                .answering(Answer::Done("its next step is taken immediately".to_owned())),
+            State::Held { .. } => self.refuse("it is held; `release` lets it continue"),
             State::Cancelled { .. } | State::Withdrawn | State::Closed => self.ended(),
         }
     }
@@ -104,7 +104,7 @@ impl Letter {
         let asking = if self.is_posted_elsewhere(moment) {
             POSTED_ELSEWHERE
         } else {
-            "the service is asked to cancel it; `show` tells how it ends"
+            "the service is asked to cancel it; `show` shows how it ends"
         };
         match &self.state {
             State::Admitted => {

@@ -1,4 +1,4 @@
-//! Once it is posted: followed until it ships and, if it has one, its tracking number is there.
+//! A posted letter: it is followed until it has shipped and, if it is trackable, has its tracking number.
 
 use chrono::TimeDelta;
 
@@ -9,13 +9,13 @@ use crate::domain::letter::fact::Fact;
 use crate::domain::letter::mail::Mail;
 use crate::domain::letter::next_step::Moment;
 use crate::domain::letter::outcome::{ReadAnswer, Reading, Status};
-use crate::domain::letter::state::{Seen, State};
+use crate::domain::letter::state::{ShipForecast, State};
 
-/// After the ship date, so that one look is usually enough.
+/// The delay after the ship date, chosen so that one look is usually enough.
 const AFTER_SHIP_DATE: TimeDelta = TimeDelta::minutes(10);
-/// What has not left by then, people are told.
+/// Operators are told of a letter that has not shipped this long after its date.
 const OVERDUE: TimeDelta = TimeDelta::days(3);
-/// A letter past its ship date is looked at less and less often.
+/// The intervals between looks after the ship date. They grow.
 const LATER_LOOKS: [TimeDelta; 5] = [
     TimeDelta::minutes(30),
     TimeDelta::hours(2),
@@ -39,9 +39,9 @@ impl Letter {
                     .due(Due::Never)
                     .owing(Notice::CancelledElsewhere)
             }
-            // Still pending is a reading behind the times: confirm was answered.
+            // A status of "pending" is stale here: confirm was already answered.
             (State::Confirmed { seen, .. }, Status::Confirmed | Status::Pending) => {
-                let now = Seen { ships_at: reading.ships_at, cancellable: reading.cancellable };
+                let now = ShipForecast { ships_at: reading.ships_at, cancellable: reading.cancellable };
                 let news =
                     (*seen != Some(now) && reading.status == Status::Confirmed).then_some(Fact::Seen {
                         mail: mail.k,
@@ -102,7 +102,7 @@ impl Letter {
         }
     }
 
-    /// Around the ship date, and from then on less and less often, but daily at least.
+    /// Looks around the ship date, then at growing intervals, at least once a day.
     fn look_later(&self, ships_at: Time, moment: &Moment) -> Change {
         let first = ships_at + AFTER_SHIP_DATE;
         if moment.now < first {
@@ -111,7 +111,7 @@ impl Letter {
         let index = usize::try_from(self.attempts).unwrap_or(usize::MAX).min(LATER_LOOKS.len() - 1);
         let change = Change::none(Due::At(moment.now + LATER_LOOKS[index])).attempts(self.attempts + 1);
         if moment.now >= ships_at + OVERDUE {
-            change.owing(Notice::Overdue).trouble("it should have left by now")
+            change.owing(Notice::Overdue).trouble("it should have shipped by now")
         } else {
             change
         }

@@ -1,7 +1,7 @@
-//! The second of the two decisions: what an outcome meant.
+//! The second of the two decisions: what an outcome means.
 //!
-//! An outcome that answers something this state does not ask changes nothing: the letter is looked
-//! at again and its state decides what to ask.
+//! An outcome that answers a question this state does not ask changes nothing: the letter is looked at again,
+//! and its state decides what to ask.
 
 mod asked;
 mod follow;
@@ -38,7 +38,7 @@ impl Letter {
         }
     }
 
-    /// It answers nothing that this state asks.
+    /// The outcome answers nothing that this state asks.
     fn out_of_step(&self) -> Change {
         Change::none(Due::Now).attempts(self.attempts)
     }
@@ -88,14 +88,14 @@ impl Letter {
         }
     }
 
-    /// Free of charge, so simply once more, each time a little later.
+    /// Repeats a step that costs nothing, each time a little later.
     fn try_again(&self, moment: &Moment) -> Change {
         let wait = moment.retry.ordinary(self.attempts, moment.jitter);
         Change::none(Due::At(moment.now + wait)).attempts(self.attempts + 1)
     }
 
-    /// An open intent without a definite answer: the same once more, people told after a while, and
-    /// after a day shown as held. Never given up.
+    /// Repeats the question about an open intent that has no definite answer. After a while people are told,
+    /// after a day the letter is shown as held. The question is never given up.
     fn ask_again(&self, open: &Open, moment: &Moment) -> Change {
         let so_long = moment.now - open.since;
         let wait = moment.retry.open_intent(self.attempts, so_long, moment.jitter);
@@ -116,7 +116,7 @@ impl Letter {
         };
         let left = Change::facts([Fact::Abandoned { mail: mail.k, why }]).attempts(self.attempts);
         match why {
-            // If its times are always too short, mails must not be made as fast as the line allows.
+            // If the deadlines are always too short, mails must not be created without a pause.
             Abandonment::TargetsExpired | Abandonment::DeadlineNear => {
                 let again = self.try_again(moment);
                 left.due(again.due).attempts(again.attempts).trouble(why.to_string())
@@ -131,8 +131,8 @@ impl Letter {
         }
     }
 
-    /// Nothing can be done till then. What was posted by another account can't be followed by this
-    /// one, and somebody must hear of it.
+    /// Nothing can be done until then. A letter that was posted by another account cannot be followed by this
+    /// one, and operators must be told of it.
     fn after_wait(&self, until: Time, moment: &Moment) -> Change {
         let change = Change::none(Due::At(until)).attempts(self.attempts);
         if self.state == State::Admitted && self.not_before == Some(until) {
@@ -144,7 +144,7 @@ impl Letter {
         }
     }
 
-    /// Posted under credentials that are not those of now.
+    /// Whether it was posted under credentials other than the current ones.
     fn is_posted_elsewhere(&self, moment: &Moment) -> bool {
         match &self.state {
             State::Confirmed { mail, .. } | State::Shipped { mail, .. } => {
@@ -162,7 +162,7 @@ impl Letter {
         }
     }
 
-    /// Waits for a person from now on. What stands at the service without an intent is let go first.
+    /// Puts the letter on hold. A mail at the service that has no intent is abandoned first.
     fn hold(&self, reason: Reason) -> Change {
         let due = match &self.state {
             State::Confirming { .. } | State::Withdrawing { .. } => Due::Now,
@@ -191,7 +191,7 @@ impl Letter {
         Change::facts(left.into_iter().chain([Fact::Held(reason)])).due(due).owing(Notice::Held)
     }
 
-    /// Our facts may lack the latest ones, so nothing unfinished is trusted or touched.
+    /// Our latest facts may be missing, so nothing unfinished is trusted or touched.
     fn after_restored(&self) -> Change {
         match &self.state {
             State::Held { reason, .. } if reason.certainty() == Certainty::Unknown => {

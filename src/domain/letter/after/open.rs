@@ -1,4 +1,4 @@
-//! While an intent is open: confirm or cancel on the same mail until the answer is definite.
+//! An open intent: confirm or cancel on the same mail until the answer is definite.
 
 use chrono::TimeDelta;
 
@@ -10,9 +10,9 @@ use crate::domain::letter::next_step::Moment;
 use crate::domain::letter::outcome::{AccountProblem, CancelAnswer, ConfirmAnswer, ReadAnswer, Status};
 use crate::domain::letter::state::{CancelWish, Key, Open, Resend, State, Then};
 
-/// So many intents may be proved dead before a person has to look.
+/// The number of intents that may be proved dead before a person must look.
 const INTENTS: u32 = 3;
-/// The first look at a confirmed letter.
+/// The delay before the first look at a confirmed letter.
 const FIRST_LOOK: TimeDelta = TimeDelta::minutes(1);
 
 impl Letter {
@@ -26,7 +26,7 @@ impl Letter {
                 .account(AccountNews::CanPay),
             ConfirmAnswer::PaymentInProgress => {
                 let wait = moment.retry.payment(moment.jitter).max(TimeDelta::zero());
-                let change = self.ask_again(open, moment).trouble("the card company is still busy with it");
+                let change = self.ask_again(open, moment).trouble("the card company is still processing it");
                 let busy = moment.now - open.since < TimeDelta::minutes(15);
                 if busy { change.due(Due::At(moment.now + wait)).attempts(self.attempts) } else { change }
             }
@@ -50,7 +50,7 @@ impl Letter {
         }
     }
 
-    /// The first key of the rule, or only a hint of it if it is not late.
+    /// Records the first key of the two-key rule. An answer that is not late is only a hint.
     fn gone(&self, open: &Open, answer: GoneAnswer, evidence: &Evidence, moment: &Moment) -> Change {
         let late = match open.mail.lateness(open.window, evidence, moment.now) {
             Lateness::NotYet => false,
@@ -65,7 +65,7 @@ impl Letter {
             .trouble("the service does not know the mail; it is asked again once its time is over")
     }
 
-    /// The service's answers no longer prove whether it was posted, so an operator has to find out.
+    /// The service's answers no longer prove whether the letter was posted, so an operator must find out.
     fn gone_too_late(&self, open: &Open, moment: &Moment) -> Change {
         let mut change = self.ask_again(open, moment).trouble(
             "the service does not know the mail, and so long after its deadline that proves nothing",
@@ -78,7 +78,7 @@ impl Letter {
         change
     }
 
-    /// A GET after a late first key. Only "not found", and late itself, closes the intent.
+    /// The read after a late first key. Only "not found", and only if it is late too, closes the intent.
     pub(super) fn after_second_key(&self, open: &Open, answer: &ReadAnswer, moment: &Moment) -> Change {
         let mail = open.mail.k;
         match answer {
@@ -123,8 +123,8 @@ impl Letter {
         }
     }
 
-    /// The mail is there, so a first key is void. A reading may be behind the times, so where the
-    /// mail stands is for confirm or cancel to tell; but what has left can't come back.
+    /// The mail exists, so a first key is void. The reading may be stale, so only confirm or cancel decides
+    /// where the mail stands. But a shipped mail stays shipped.
     fn after_reading_open(&self, open: &Open, status: Status, moment: &Moment) -> Change {
         let mail = open.mail.k;
         let shipped = status == Status::Shipped;
@@ -189,7 +189,7 @@ impl Letter {
         }
     }
 
-    /// It is posted, and whoever wanted it back is told.
+    /// The letter is posted, and the person who wanted it back is told.
     fn too_late(&self, mail: u32, why: &str, moment: &Moment) -> Change {
         let confirmed = matches!(self.state, State::Withdrawing { .. }).then_some(Fact::Confirmed { mail });
         let refused = Fact::NotWithdrawn { mail, why: why.to_owned() };
@@ -200,7 +200,7 @@ impl Letter {
 }
 
 impl Due {
-    /// A declined card deletes the mail, so nothing is to be learned before its time is over.
+    /// A declined card deletes the mail, so asking again before the deadline shows nothing new.
     fn not_before_late(self, open: &Open, answer: GoneAnswer, moment: &Moment) -> Self {
         let late_from = open.mail.late_from();
         match (self, answer) {

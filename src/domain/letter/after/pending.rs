@@ -1,4 +1,4 @@
-//! While nothing can have been posted: create, upload, and the check before an intent.
+//! Before an intent, when nothing can have been posted: create, upload and check.
 
 use crate::domain::letter::Letter;
 use crate::domain::letter::change::{AccountNews, Change, Due};
@@ -8,7 +8,7 @@ use crate::domain::letter::next_step::Moment;
 use crate::domain::letter::outcome::{CreateAnswer, ReadAnswer, Status, UploadAnswer};
 use crate::domain::letter::state::State;
 
-/// If the uploads of so many mails did not succeed, it is not the weather.
+/// After this many mails whose uploads failed, the failure is not transient.
 const MAILS_REFUSED: u32 = 5;
 
 impl Letter {
@@ -44,11 +44,11 @@ impl Letter {
         Change::facts([Fact::Abandoned { mail: mail.k, why }]).attempts(self.attempts)
     }
 
-    /// What stands there must be what was meant; only then comes the intent.
+    /// The mail at the service must be what was ordered. Only then the intent follows.
     pub(super) fn after_check(&self, mail: &Mail, answer: &ReadAnswer, moment: &Moment) -> Change {
         let reading = match answer {
             ReadAnswer::Found(reading) => reading,
-            // It may not be visible yet; if it stays so, the deadline abandons it.
+            // It may not be visible yet. If it stays so, the deadline abandons it.
             ReadAnswer::NotFound(_) => {
                 return self.try_again(moment).trouble("the new mail can't be read yet");
             }
@@ -62,7 +62,7 @@ impl Letter {
             (Status::Cancelled, _) => {
                 self.hold(Reason::NotAsMeant("it is cancelled before it was confirmed".to_owned()))
             }
-            // Confirmed already, though we know of no intent: confirming again will say so.
+            // It is confirmed already, although we have no intent. A second confirm will report that.
             (Status::Pending | Status::Confirmed | Status::Shipped, None) => {
                 let window = (reading.confirm_by - reading.created_at).num_seconds();
                 Change::facts([Fact::Intended { mail: mail.k, window }])

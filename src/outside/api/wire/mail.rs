@@ -14,8 +14,8 @@ pub enum Status {
     Cancelled,
 }
 
-/// `GET /v1/mails/{mailId}`. The document leaves open which fields of an address and of a file are there,
-/// so what is only compared may be missing, and any word is understood.
+/// `GET /v1/mails/{mailId}`. The contract leaves open which fields of an address and of a file are present.
+/// So fields that are only compared may be missing, and any word is accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mail {
     pub id: String,
@@ -59,7 +59,7 @@ pub struct ShownAddress {
     pub address1: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The receiver's only.
+    /// Present for a receiver only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub honorific: Option<String>,
 }
@@ -127,7 +127,7 @@ pub struct Content {
 }
 
 impl Mail {
-    /// Leaves only the fields of which the document says that they are there.
+    /// Removes all fields that the contract does not promise.
     pub fn make_sparse(&mut self) {
         for address in [&mut self.sender_address, &mut self.receiver_address] {
             *address = address.take().map(|_| ShownAddress::default());

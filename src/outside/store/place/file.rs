@@ -1,4 +1,4 @@
-//! What tells a file from a copy of it, and how that is written down.
+//! What distinguishes a file from a copy of it, and the format in which that is stored.
 
 use std::fmt;
 use std::io;
@@ -11,25 +11,25 @@ use fs_err as fs;
 
 use crate::outside::disk::lasting_id;
 
-/// What of a file tells it from a copy. `None` and an empty machine: can't tell.
+/// What distinguishes a file from a copy of it. `None` and an empty machine mean that it is not known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct FileIdentity {
     inode: Option<u64>,
     /// In nanoseconds.
     born: Option<u128>,
-    /// Of the file system.
+    /// The id of the file system.
     disk: Option<u64>,
     machine: Option<String>,
 }
 
-/// In what a place is another than what was written down.
+/// How a place differs from what was written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Elsewhere {
     Machine,
     Disk,
-    /// Another file of the same contents.
+    /// Another file with the same contents.
     Copy,
-    /// It can't be read any more.
+    /// It cannot be read any more.
     Unreadable,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Elsewhere {
 }
 
 impl FileIdentity {
-    /// Of which nothing is known but the machine.
+    /// An identity of which only the machine is known.
     pub(super) fn on(machine: Option<String>) -> Self {
         Self { machine, ..Self::default() }
     }
@@ -61,7 +61,7 @@ impl FileIdentity {
         })
     }
 
-    /// What both can tell must be the same.
+    /// How the two identities differ. Only what both know is compared.
     pub(super) fn differs(&self, now: &Self) -> Option<Elsewhere> {
         fn is_another<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
             matches!((one, other), (Some(one), Some(other)) if one != other)
@@ -93,7 +93,7 @@ impl fmt::Display for FileIdentity {
     }
 }
 
-/// What was written down; `None` if that can't be understood. A line that is missing can't tell.
+/// What was written down. `None` if it cannot be parsed. A missing line means "not known".
 pub(super) fn read(text: &str) -> Option<Result<FileIdentity, PathBuf>> {
     let mut place = FileIdentity::default();
     for line in text.lines() {
@@ -116,8 +116,8 @@ pub(super) fn moved(to: &Path) -> String {
     format!("{MOVED} {}\n", hex::encode(to.as_os_str().as_bytes()))
 }
 
-/// This machine, as far as it can tell itself from another. A container's may be that of its image, or another
-/// at each start.
+/// The id of this machine, where that is evidence. A container's id may be that of its image, or differ at
+/// each start.
 fn machine() -> Option<String> {
     let in_container = std::env::var_os("container").is_some()
         || ["/run/.containerenv", "/.dockerenv", "/run/systemd/container"]

@@ -1,7 +1,7 @@
-//! Over a recovery: what people ordered, which accounts they paused, and what they are still to be told.
+//! What recovery does about people's commands, pauses of accounts and pending news.
 //!
-//! These stand in the database alone. What stops something is carried out rather twice than never;
-//! what sets something going is dropped where it may have been done already.
+//! These are only in the database. A command that stops something is rather carried out twice than never. One
+//! that starts something is dropped if it may have been carried out already.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use crate::base::clock::Time;
 use crate::domain::letter::Answer;
 
 const DROPPED: &str = "mailchute ended in the middle of it or its records were restored; look with \
-                       `mailchute show` and ask again if it was not done";
+                       `mailchute show` and repeat the command if it was not carried out";
 
-/// The database lacked a part of the past, in which these may have been carried out.
+/// The database lacked a part of the history, in which these may have been carried out.
 pub(super) fn drop_restarts(db: &Connection, now: Time) -> Result<usize, StoreError> {
     let sql = "SELECT id FROM orders WHERE done_at IS NULL AND command IN ('release', 'retry')";
     let mut statement = db.prepare(sql)?;
@@ -26,8 +26,8 @@ pub(super) fn drop_restarts(db: &Connection, now: Time) -> Result<usize, StoreEr
     Ok(open.len())
 }
 
-/// Brings over from a damaged database what can still be read of them.
-pub(super) fn salvage(db: &mut Connection, damaged: &Path) -> Result<(), StoreError> {
+/// Brings over what can still be read of them from a damaged database.
+pub(super) fn from_damaged(db: &mut Connection, damaged: &Path) -> Result<(), StoreError> {
     if let Err(error) = salvage_news(db, damaged) {
         tracing::warn!(error = &error as &dyn std::error::Error, "mails that were on their way are lost");
     }
@@ -55,7 +55,7 @@ pub(super) fn salvage(db: &mut Connection, damaged: &Path) -> Result<(), StoreEr
     Ok(())
 }
 
-/// What was on its way to somebody is passed on again, under the same name.
+/// Assigns again what was in pending e-mails, under the same keys.
 fn salvage_news(db: &mut Connection, damaged: &Path) -> Result<(), StoreError> {
     let old = Connection::open_with_flags(damaged, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let transaction = db.transaction()?;

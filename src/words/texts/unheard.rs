@@ -1,11 +1,11 @@
-//! Why a file says nothing where letters are approved or cancelled, though a letter is known by it.
+//! Why a file in `Approve` or `Cancel` is not obeyed, although a letter is known by it.
 
-use super::Said;
+use super::Advice;
 use crate::domain::drop::{StandingLetter, Unheard};
 
-pub(super) fn en(unheard: &Unheard) -> Said {
+pub(super) fn en(unheard: &Unheard) -> Advice {
     match unheard {
-        Unheard::Several { letters, .. } if letters.is_empty() => Said::new(
+        Unheard::Several { letters, .. } if letters.is_empty() => Advice::new(
             "Several PDFs with this name and these contents are held.",
             "Nothing was done. MOVE the one that is meant from where it is held.",
         ),
@@ -16,7 +16,7 @@ pub(super) fn en(unheard: &Unheard) -> Said {
                 .zip(receivers)
                 .map(|(letter, receiver)| format!("{letter} to {receiver}"))
                 .collect();
-            Said::new(
+            Advice::new(
                 format!("Several letters have this name and these contents: {}.", listed.join("; ")),
                 "Nothing was done. MOVE the one that is meant from where it is held.",
             )
@@ -35,9 +35,9 @@ pub(super) fn en(unheard: &Unheard) -> Said {
             } else {
                 format!("Letter {letter} has this name and other contents; it {is}.")
             };
-            Said::new(cause, en_remedy(*standing))
+            Advice::new(cause, en_remedy(*standing))
         }
-        Unheard::Changed => Said::new(
+        Unheard::Changed => Advice::new(
             "The PDF of this name that waits has other contents.",
             "Nothing was done. If this one is right, put it into the folder itself.",
         ),
@@ -57,9 +57,9 @@ fn en_remedy(standing: StandingLetter) -> &'static str {
     }
 }
 
-pub(super) fn ja(unheard: &Unheard) -> Said {
+pub(super) fn ja(unheard: &Unheard) -> Advice {
     match unheard {
-        Unheard::Several { letters, .. } if letters.is_empty() => Said::new(
+        Unheard::Several { letters, .. } if letters.is_empty() => Advice::new(
             "同じ名前・同じ内容のPDFが複数、保留になっています。",
             "何も行っていません。保留の場所から、該当するファイルを移動してください。",
         ),
@@ -70,7 +70,7 @@ pub(super) fn ja(unheard: &Unheard) -> Said {
                 .zip(receivers)
                 .map(|(letter, receiver)| format!("{letter}（{receiver}）"))
                 .collect();
-            Said::new(
+            Advice::new(
                 format!("同じ名前・同じ内容の郵便が複数あります: {}", listed.join("、")),
                 "何も行っていません。保留の場所から、該当するファイルを移動してください。",
             )
@@ -89,9 +89,9 @@ pub(super) fn ja(unheard: &Unheard) -> Said {
             } else {
                 format!("同じ名前で内容の違う郵便{letter}があります。{is}。")
             };
-            Said::new(cause, ja_remedy(*standing))
+            Advice::new(cause, ja_remedy(*standing))
         }
-        Unheard::Changed => Said::new(
+        Unheard::Changed => Advice::new(
             "同じ名前で待っているPDFとは内容が違います。",
             "何も行っていません。このPDFを郵送する場合は、フォルダーに直接入れてください。",
         ),

@@ -1,4 +1,4 @@
-//! Whether what the service shows of a letter's mail belies what is known of the letter.
+//! Whether the service shows something of a letter's mail that contradicts the letter's facts.
 
 use super::Letter;
 use super::fact::Certainty;
@@ -7,9 +7,9 @@ use super::outcome::{Reading, Status};
 use super::state::State;
 
 impl Letter {
-    /// What can't be true at once, of a mail of this letter as the service shows it; `None` as a reading: the
-    /// service does not have it (any more).
-    pub fn belied(&self, mail: &Mail, reading: Option<&Reading>) -> Option<String> {
+    /// The contradiction, if there is one, between the letter's facts and the mail as the service shows it. A
+    /// `reading` of `None` means that the service does not have the mail.
+    pub fn contradicted_by(&self, mail: &Mail, reading: Option<&Reading>) -> Option<String> {
         let there = reading.map(|reading| reading.status);
         let is_posted = matches!(there, Some(Status::Confirmed | Status::Shipped));
         match &self.state {
@@ -28,7 +28,7 @@ impl Letter {
                     )),
                 }
             }
-            // What became of it is not known yet, and is not said to be.
+            // The outcome of this mail is not known yet, so nothing contradicts it.
             State::Confirming { open, .. } | State::Withdrawing { open, .. } if open.mail.k == mail.k => None,
             State::Held { open: Some(id), reason }
                 if *id == mail.id && reason.certainty() == Certainty::Unknown =>

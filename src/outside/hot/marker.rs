@@ -1,4 +1,4 @@
-//! What we keep in our corner of a folder: its id, since when it is ours, and how far our records are.
+//! Our directory in a folder: the folder's marker, and the highest fact number that was seen there.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -16,27 +16,27 @@ const MARKER: &str = "folder";
 const EPOCH: &str = "epoch";
 const NEW_EPOCH: &str = "epoch.new";
 const PROBE: &str = "probe";
-/// Ours are short.
+/// The maximum size of our own small files.
 const LONGEST: u64 = 8192;
-/// Local filesystems tell the time of the kernel's last tick: 1 to 10 ms.
+/// Local file systems use the time of the kernel's last tick: 1 to 10 ms.
 const CLOCK_STEP: Duration = Duration::from_millis(1);
 const CLOCK_STEPS: usize = 20;
 
 impl Opened {
-    /// The folder's id.
+    /// The text of the folder's marker.
     pub(super) fn marker(&self) -> io::Result<Option<String>> {
         text(&self.ours, MARKER)
     }
 
-    /// Writes the marker anew; gives its filesystem's time. What comes after this is younger, unless
-    /// that filesystem's clock goes in steps too long to wait for.
+    /// Writes a new marker. Returns its time by the file system's clock. Whatever comes later is younger,
+    /// unless that clock's steps are too long to wait for.
     pub(super) fn mark(&self, id: &str) -> io::Result<i64> {
         let mut file = create(&self.ours, MARKER)?;
         file.write_all(id.as_bytes())?;
         file.sync_all()?;
         let marked = Stat::from(fs::fstat(&file)?).changed;
         for _ in 0..CLOCK_STEPS {
-            // Written again it says what time it is there.
+            // A second write shows the file system's time.
             file.rewind()?;
             file.write_all(id.as_bytes())?;
             if Stat::from(fs::fstat(&file)?).changed > marked {
@@ -49,7 +49,7 @@ impl Opened {
         Ok(marked)
     }
 
-    /// How far records were when they were worked with here; what is no text says nothing.
+    /// The highest fact number seen here for each set of records. Content that is not text counts as nothing.
     pub(super) fn epoch(&self) -> io::Result<Option<String>> {
         text(&self.ours, EPOCH)
     }
@@ -62,12 +62,12 @@ impl Opened {
     }
 }
 
-/// The same, of a folder that is not opened.
+/// The highest fact numbers in a folder that is not open.
 pub fn epoch_at(folder: &Path) -> io::Result<Option<String>> {
     text_at(folder, EPOCH)
 }
 
-/// The marker of a folder that is not opened, and what tells its directory from another.
+/// The marker of a folder that is not open, and the identity of its directory.
 pub fn marker_at(folder: &Path) -> io::Result<Option<(String, String)>> {
     let Some(marker) = text_at(folder, MARKER)? else { return Ok(None) };
     Ok(Some((marker, directory(&fs_err::metadata(folder)?)?)))
@@ -82,31 +82,31 @@ fn text_at(folder: &Path, name: &str) -> io::Result<Option<String>> {
     }
 }
 
-/// The names of the claims of a folder that is not opened.
+/// The names of the claims in a folder that is not open.
 pub fn claims_at(folder: &Path) -> io::Result<Vec<String>> {
     let entries = fs_err::read_dir(folder.join(OURS).join(CLAIM))?;
     entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
-/// How much lies in one of them; nothing, if it is over.
+/// The number of files in such a claim. 0 if the claim is gone.
 pub fn claimed_at(folder: &Path, claim: &str) -> usize {
     fs_err::read_dir(folder.join(OURS).join(CLAIM).join(claim)).map_or(0, Iterator::count)
 }
 
-/// Opens or makes a file of ours. Somebody may have laid something else there under its name, on which a process
-/// could wait for ever.
+/// Opens or creates one of our own files. Somebody may have put something else there under its name, on which
+/// a process could wait for ever.
 pub(super) fn open_ours(ours: impl AsFd, name: &str, flags: OFlags, rights: Mode) -> io::Result<File> {
     let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::from(fs::openat(ours, name, flags, rights)?);
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other(format!("{name} is no file"))) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other(format!("{name} is not a file"))) }
 }
 
 fn create(ours: impl AsFd, name: &str) -> io::Result<File> {
     open_ours(ours, name, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC, Mode::RUSR | Mode::WUSR)
 }
 
-/// Whether nobody else may write in the corner, and the time of the file system in nanoseconds. Where a file system
-/// keeps no owners and modes they prove nothing: a file of our own is made to find out.
+/// Whether nobody else may write in our directory, and the file system's time in nanoseconds. Where a file
+/// system keeps no owners and modes they prove nothing; a file of our own is created to find out.
 pub(super) fn is_ours_alone(ours: impl AsFd) -> io::Result<(bool, i64)> {
     let user = rustix::process::geteuid().as_raw();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
@@ -114,8 +114,8 @@ pub(super) fn is_ours_alone(ours: impl AsFd) -> io::Result<(bool, i64)> {
     let made = fs::fstat(open_ours(&ours, PROBE, flags, Mode::RUSR | Mode::WUSR)?)?;
     fs::unlinkat(&ours, PROBE, AtFlags::empty())?;
     let keeps_rights = made.st_uid == user && made.st_mode & 0o777 == 0o600;
-    let corner = fs::fstat(&ours)?;
-    let is_ours = !keeps_rights || (corner.st_uid == user && corner.st_mode & 0o022 == 0);
+    let directory = fs::fstat(&ours)?;
+    let is_ours = !keeps_rights || (directory.st_uid == user && directory.st_mode & 0o022 == 0);
     Ok((is_ours, Stat::from(made).changed))
 }
 

@@ -214,7 +214,9 @@ async fn a_file_that_can_not_be_taken_up_is_obeyed_seen_and_reported_once() {
     // What was moved along has its name taken where it would be taken back to.
     let in_the_way = room.path(&format!(".mailchute/claim/{ulid}"));
     std::fs::create_dir(&in_the_way).unwrap();
-    std::fs::write(in_the_way.join("x.pdf.yaml"), "").unwrap();
+    for ending in ["yaml", "yml", "json"] {
+        std::fs::write(in_the_way.join(format!("x.pdf.{ending}")), "").unwrap();
+    }
     std::fs::write(room.path("Approve/x.pdf.yaml"), "").unwrap();
     std::fs::rename(room.path("Held/x.pdf"), room.path("Approve/x.pdf")).unwrap();
     for _ in 0..10 {
@@ -223,14 +225,14 @@ async fn a_file_that_can_not_be_taken_up_is_obeyed_seen_and_reported_once() {
     assert_eq!(room.row_states(), ["confirmed"], "what was said is done, whatever becomes of the file");
     assert!(room.path("Approve/x.pdf").exists());
     let text = room.note("THESE FILES WAIT.txt");
-    assert!(text.contains("Approve/x.pdf: it can't be taken up"), "{text}");
+    assert!(text.contains("Approve/x.pdf: it can't be processed"), "{text}");
     for _ in 0..60 {
         room.pass(9).await;
     }
     let journal = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     let count = |words: &str| journal.lines().filter(|line| line.contains(words)).count();
     assert_eq!(
-        (count("can't be taken up"), count("a person's order, by moving its original")),
+        (count("can't be processed and is tried again"), count("a person ordered `release` with its file")),
         (1, 1),
         "{journal}"
     );
@@ -399,7 +401,7 @@ async fn a_copy_of_a_duplicate_says_nothing_of_the_letter_whose_file_was_taken_a
 }
 
 #[tokio::test]
-async fn an_address_that_is_put_into_the_folder_is_for_the_drop_of_its_name_on_the_shelf() {
+async fn an_address_in_the_folder_is_used_only_if_one_drop_can_be_meant() {
     let mut room = Mailroom::with(RULES).await;
     for pages in 1..=2 {
         room.drop("side.pdf", pages);
@@ -409,11 +411,16 @@ async fn an_address_that_is_put_into_the_folder_is_for_the_drop_of_its_name_on_t
     }
     assert_eq!(room.why("side.pdf"), "no sidecar came");
     assert!(room.path("Held/side (2).pdf").exists(), "{:?}", room.tree());
-    // It is for the first of the two, which is not approved yet.
+    // Both were dropped as `side.pdf`, so nobody knows for which of them an address of that name is.
     std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
-    moves(&room, "Held/side (2).pdf", "Approve/side (2).pdf");
-    again(&mut room).await;
-    assert!(receivers(&room).is_empty(), "{:?}", room.tree());
+    for name in ["side (2).pdf", "side.pdf"] {
+        moves(&room, &format!("Held/{name}"), &format!("Approve/{name}"));
+        again(&mut room).await;
+        assert!(receivers(&room).is_empty(), "{:?}", room.tree());
+    }
+    // Beside one of them on the shelf there is no doubt, as its text says.
+    assert!(room.note("Held/side.txt").contains("Put the address here, beside the PDF"));
+    std::fs::rename(room.path("side.pdf.yaml"), room.path("Held/side.pdf.yaml")).unwrap();
     moves(&room, "Held/side.pdf", "Approve/side.pdf");
     again(&mut room).await;
     assert_eq!(receivers(&room), ["佐藤"]);

@@ -1,16 +1,16 @@
-//! Which letter is meant by a file that a person laid where letters are approved or cancelled, and what is done. Pure.
+//! Which letter a file in `Approve` or `Cancel` means, and what is done. Pure.
 
 use crate::domain::drop::StandingLetter;
 use crate::domain::letter::Command;
 
-/// What a person asks by laying a file there.
+/// What a person asks by putting a file there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hand {
+pub enum Instruction {
     Approve,
     Cancel,
 }
 
-impl Hand {
+impl Instruction {
     pub fn command(self) -> Command {
         match self {
             Self::Approve => Command::Release,
@@ -19,7 +19,7 @@ impl Hand {
     }
 }
 
-/// A letter, or a drop that waits, that has the file's name or its bytes.
+/// A letter or a waiting drop that has the file's name or its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
     pub name: Name,
@@ -28,11 +28,11 @@ pub struct Candidate {
     pub original: Whereabouts,
     /// It waits for a person's decision, as a letter or as a drop.
     pub is_waiting: bool,
-    /// `None`: it is a drop, and no letter yet.
+    /// `None` if it is a drop that is not a letter yet.
     pub standing: Option<StandingLetter>,
 }
 
-/// Whether a file is the original itself, by its inode: a rename keeps it.
+/// Whether a file is the original itself, by its inode, which a rename keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Itself {
     Yes,
@@ -42,12 +42,12 @@ pub enum Itself {
     Unknown,
 }
 
-/// Which name of a candidate a file has.
+/// Which of a candidate's names a file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Name {
-    /// That under which its original was laid on a shelf: of several of a name, each has its own.
+    /// The name of its original on the shelf. Of several drops with one name, each has its own.
     Shelved,
-    /// That with which it was dropped.
+    /// The name with which it was dropped.
     Dropped,
     Another,
 }
@@ -58,7 +58,7 @@ pub enum Whereabouts {
     /// Where we put it.
     There,
     Away,
-    /// We were about to move it, and that is not recorded yet; this is how it looks now.
+    /// We were about to move it, and the move is not recorded yet. These are its present places.
     Moving {
         is_away: bool,
     },
@@ -79,31 +79,37 @@ impl Candidate {
     }
 }
 
-/// Which one is meant, by its place among the candidates.
+/// The candidate that is meant, by its index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meant {
     /// Its original itself was moved here.
     Moved(usize),
-    /// This is a copy of it.
+    /// The file is a copy of its original.
     Copied(usize),
     Several(Vec<usize>),
-    /// It is known, and can't be approved or cancelled by this.
+    /// It is known, but the file cannot approve or cancel it.
     Known(usize),
-    /// It may be being written, or one of the candidates is being moved.
+    /// The file may still be being written, or one of the candidates is being moved.
     NotYet,
     Nothing,
 }
 
-/// Candidates come newest first. `is_finished`: it has been unchanged long enough to be judged by what it lacks.
-pub fn meant(candidates: &[Candidate], hand: Hand, copies_count: bool, is_finished: bool) -> Meant {
+/// Candidates come newest first. `is_finished` says that the file has been unchanged long enough to be judged
+/// by what it lacks.
+pub fn meant(
+    candidates: &[Candidate],
+    instruction: Instruction,
+    copies_count: bool,
+    is_finished: bool,
+) -> Meant {
     if !is_finished && candidates.iter().any(|one| one.is_moving()) {
-        // Where it lies is not certain before.
+        // Before that its place is not certain.
         return Meant::NotYet;
     }
-    if let Some(moved) = moved(candidates, hand) {
+    if let Some(moved) = moved(candidates, instruction) {
         return moved;
     }
-    let is_open = |one: &Candidate| one.fits() && copies_count && can_be_said(hand, one.standing);
+    let is_open = |one: &Candidate| one.fits() && copies_count && can_be_said(instruction, one.standing);
     let open = those(candidates, is_open);
     match open.as_slice() {
         [] => {}
@@ -121,13 +127,13 @@ pub fn meant(candidates: &[Candidate], hand: Hand, copies_count: bool, is_finish
     }
 }
 
-/// Whose original the file is, if it may be one: the one with its inode; then those that were laid on a shelf under this
-/// very name, before those that were dropped with it. Of several, the one of which the order makes sense; if that is
-/// not one, nothing is done.
-fn moved(candidates: &[Candidate], hand: Hand) -> Option<Meant> {
+/// The candidate whose original the file may be: the one with its inode; then those on a shelf under exactly
+/// this name, before those dropped with it. Of several, the one for which the command makes sense. If that is
+/// not exactly one, nothing is done.
+fn moved(candidates: &[Candidate], instruction: Instruction) -> Option<Meant> {
     let may_be_said = |one: &Candidate| match one.standing {
         None => one.is_waiting,
-        Some(_) => can_be_said(hand, one.standing),
+        Some(_) => can_be_said(instruction, one.standing),
     };
     if let [one, ..] =
         those(candidates, |one| one.fits() && one.is_away() && one.file == Itself::Yes).as_slice()
@@ -138,7 +144,8 @@ fn moved(candidates: &[Candidate], hand: Hand) -> Option<Meant> {
     let away = those(candidates, |one| one.fits() && one.is_away());
     let from = if exact.is_empty() { &away } else { &exact };
     let newest = *from.first()?;
-    // If the file may as well be a copy of what is called so and lies on its shelf, that one is among them.
+    // If the file may also be a copy of a candidate that lies on its shelf under this name, that candidate
+    // counts too.
     let others = those(candidates, |one| one.fits() && one.name == Name::Shelved && !one.is_away());
     let is_copy = from.iter().all(|index| candidates[*index].file == Itself::No);
     let others = if exact.is_empty() || is_copy { others } else { Vec::new() };
@@ -153,43 +160,44 @@ fn moved(candidates: &[Candidate], hand: Hand) -> Option<Meant> {
     })
 }
 
-/// The places of those candidates.
+/// The indices of the candidates for which `wanted` is true.
 fn those(candidates: &[Candidate], wanted: impl Fn(&Candidate) -> bool) -> Vec<usize> {
     candidates.iter().enumerate().filter(|(_, one)| wanted(one)).map(|(index, _)| index).collect()
 }
 
-/// What is done when the original itself was laid there.
+/// What is done when the original itself was put there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obeyed {
-    /// The letter gets this order.
+    /// The letter gets this command.
     Order(Command),
-    /// A drop that waits is accepted as it is, and decided.
+    /// A waiting drop is accepted as it is, and decided.
     Accepted,
-    /// A drop that waits is cancelled.
+    /// A waiting drop is cancelled.
     Cancelled,
-    /// It goes back to its shelf and says nothing: nobody can tell who moved it.
+    /// It goes back to its shelf without effect, because nobody can know who moved it.
     PutBack,
     /// Nothing waits there, so nothing is approved.
     NothingWaits,
 }
 
-/// `is_letter`: it is the original of a letter; else of a drop, which may wait (`is_held`). `is_proved`: whether it is
-/// certain that another person than who dropped it has moved it, where that is asked for.
-pub fn obeyed(hand: Hand, is_letter: bool, is_held: bool, is_proved: bool) -> Obeyed {
-    match (hand, is_letter) {
-        (Hand::Approve, true) if !is_proved => Obeyed::PutBack,
-        (hand, true) => Obeyed::Order(hand.command()),
-        (Hand::Approve, false) if is_held => Obeyed::Accepted,
-        (Hand::Approve, false) => Obeyed::NothingWaits,
-        (Hand::Cancel, false) => Obeyed::Cancelled,
+/// `is_letter` says that it is the original of a letter, otherwise of a drop, which may wait (`is_held`).
+/// `is_proved` says that another person than the one who dropped it has certainly moved it, where that is
+/// required.
+pub fn obeyed(instruction: Instruction, is_letter: bool, is_held: bool, is_proved: bool) -> Obeyed {
+    match (instruction, is_letter) {
+        (Instruction::Approve, true) if !is_proved => Obeyed::PutBack,
+        (instruction, true) => Obeyed::Order(instruction.command()),
+        (Instruction::Approve, false) if is_held => Obeyed::Accepted,
+        (Instruction::Approve, false) => Obeyed::NothingWaits,
+        (Instruction::Cancel, false) => Obeyed::Cancelled,
     }
 }
 
-fn can_be_said(hand: Hand, standing: Option<StandingLetter>) -> bool {
-    match (hand, standing) {
+fn can_be_said(instruction: Instruction, standing: Option<StandingLetter>) -> bool {
+    match (instruction, standing) {
         (_, None | Some(StandingLetter::Waits))
-        | (Hand::Cancel, Some(StandingLetter::OnItsWay | StandingLetter::Posted)) => true,
-        (Hand::Approve, Some(StandingLetter::OnItsWay | StandingLetter::Posted))
+        | (Instruction::Cancel, Some(StandingLetter::OnItsWay | StandingLetter::Posted)) => true,
+        (Instruction::Approve, Some(StandingLetter::OnItsWay | StandingLetter::Posted))
         | (_, Some(StandingLetter::Shipped | StandingLetter::NotPosted | StandingLetter::Closed)) => false,
     }
 }
@@ -198,8 +206,9 @@ fn can_be_said(hand: Hand, standing: Option<StandingLetter>) -> bool {
 mod tests {
     use super::*;
 
-    /// Which of name (`n`, or `d` for that of its drop), bytes, away and moving it has, and how it stands. A drop (no
-    /// standing) waits if it has `w`. `i`: the file has its inode, `c`: it has another.
+    /// Which of these it has: name (`n`, or `d` for its drop's), bytes (`b`), away (`a`), moving (`m`), and
+    /// its condition. A drop (no condition) waits if it has `w`. `i`: the file has its inode, `c`: it has
+    /// another.
     type Known = (&'static str, Option<StandingLetter>);
 
     fn one(letters: &str, standing: Option<StandingLetter>) -> Candidate {
@@ -225,14 +234,14 @@ mod tests {
 
     #[test]
     fn an_original_that_was_moved_does_what_its_place_says() {
-        use Hand::{Approve, Cancel};
-        let order = |hand: Hand| Obeyed::Order(hand.command());
-        for (hand, is_letter, is_held, is_proved, expected) in [
+        use Instruction::{Approve, Cancel};
+        let order = |instruction: Instruction| Obeyed::Order(instruction.command());
+        for (instruction, is_letter, is_held, is_proved, expected) in [
             (Approve, true, true, true, order(Approve)),
             (Approve, true, false, true, order(Approve)),
             (Approve, true, true, false, Obeyed::PutBack),
             (Approve, true, false, false, Obeyed::PutBack),
-            // Who cancels is never asked.
+            // Who cancels is never checked.
             (Cancel, true, true, true, order(Cancel)),
             (Cancel, true, true, false, order(Cancel)),
             (Cancel, true, false, true, order(Cancel)),
@@ -246,16 +255,16 @@ mod tests {
             (Cancel, false, false, true, Obeyed::Cancelled),
             (Cancel, false, false, false, Obeyed::Cancelled),
         ] {
-            let found = obeyed(hand, is_letter, is_held, is_proved);
-            assert_eq!(found, expected, "{hand:?} {is_letter} {is_held} {is_proved}");
+            let found = obeyed(instruction, is_letter, is_held, is_proved);
+            assert_eq!(found, expected, "{instruction:?} {is_letter} {is_held} {is_proved}");
         }
     }
 
     #[test]
     fn a_copy_is_as_good_as_a_move_and_what_is_not_sure_is_not_done() {
-        use Hand::{Approve, Cancel};
+        use Instruction::{Approve, Cancel};
         use StandingLetter::{Closed, NotPosted, OnItsWay, Posted, Shipped, Waits};
-        let rows: [(&[Known], Hand, Meant); 42] = [
+        let rows: [(&[Known], Instruction, Meant); 42] = [
             (&[], Cancel, Meant::Nothing),
             (&[("nba", Some(Waits))], Approve, Meant::Moved(0)),
             (&[("nba", Some(Shipped))], Cancel, Meant::Moved(0)),
@@ -280,7 +289,7 @@ mod tests {
             (&[("nbm", None)], Approve, Meant::Copied(0)),
             (&[("nba", Some(Waits)), ("nm", None)], Cancel, Meant::Moved(0)),
             (&[("na", None)], Cancel, Meant::Nothing),
-            // Two of the same bytes, one of them dropped with the name that the other has on its shelf.
+            // Two with the same bytes, one of them dropped with the name that the other has on its shelf.
             (&[("dba", Some(Waits)), ("nba", Some(Waits))], Approve, Meant::Moved(1)),
             (&[("dba", Some(Waits)), ("nba", Some(Waits))], Cancel, Meant::Moved(1)),
             (&[("dbaw", None), ("nbaw", None)], Approve, Meant::Moved(1)),
@@ -302,17 +311,18 @@ mod tests {
             (&[("nbc", Some(Waits)), ("nba", Some(Posted))], Cancel, Meant::Moved(1)),
             (&[("nbac", Some(Waits)), ("nbc", Some(Shipped))], Approve, Meant::Moved(0)),
         ];
-        for (letters, hand, expected) in rows {
+        for (letters, instruction, expected) in rows {
             let candidates: Vec<Candidate> =
                 letters.iter().map(|(letters, standing)| one(letters, *standing)).collect();
-            assert_eq!(meant(&candidates, hand, true, true), expected, "{letters:?} {hand:?}");
-            // While it may be being written, only whole bytes say something, and nothing while one is being moved.
+            assert_eq!(meant(&candidates, instruction, true, true), expected, "{letters:?} {instruction:?}");
+            // While the file may still be being written, only complete bytes count, and nothing counts while
+            // one is being moved.
             let by_bytes =
                 candidates.iter().any(|one| one.has_bytes) && !candidates.iter().any(|one| one.is_moving());
             let early = if by_bytes { expected } else { Meant::NotYet };
-            assert_eq!(meant(&candidates, hand, true, false), early, "{letters:?} {hand:?}");
+            assert_eq!(meant(&candidates, instruction, true, false), early, "{letters:?} {instruction:?}");
         }
-        // With four eyes, whose copy it is decides, and not here.
+        // With four eyes the owner of the copy decides, which is not checked here.
         assert_eq!(meant(&[one("nb", Some(Waits))], Approve, false, true), Meant::Known(0));
     }
 }

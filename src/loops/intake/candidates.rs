@@ -1,0 +1,273 @@
+//! What is known of a file that a person put into `Approve` or `Cancel`.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::instructions::{Failed, shown_path};
+use super::meaning::{Candidate, Instruction, Itself, Meant, Name, Whereabouts, meant};
+use super::shared::Shared;
+use crate::config::Folder;
+use crate::domain::drop::{
+    Kind, Receivers, Refusal, StandingLetter, Undecided, Unheard, is_pdf, natural_order, pdf_of, shown,
+    sidecars_of,
+};
+use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Letter};
+use crate::outside::hot::{Content, Hot};
+use crate::outside::spool::sha256_of;
+use crate::outside::store::{Fate, Original, OriginalPlace};
+
+/// The original that is meant.
+pub(super) enum FileMeaning {
+    Moved(Original),
+    /// The file is a copy of the original. The text identifies the file.
+    Copied(Original),
+    Unheard(Refusal),
+    NotYet,
+}
+
+/// A file that stands for a command: its place, and whether it has been unchanged long enough to be judged by
+/// what it lacks.
+pub(super) struct LaidFile<'a> {
+    pub instruction: Instruction,
+    pub place: &'a str,
+    pub name: &'a [u8],
+    pub is_finished: bool,
+    /// It was not tried before.
+    pub is_first: bool,
+}
+
+/// The original that a file means, and what distinguishes this file from a later one.
+pub(super) fn meaning_of(
+    shared: &Arc<Shared>,
+    folder: &Folder,
+    hot: &Hot,
+    laid: &LaidFile<'_>,
+) -> Result<(FileMeaning, String), Failed> {
+    let (read, file) = match hot.peek_in(laid.place, laid.name, LARGEST_DOCUMENT)? {
+        Content::Whole { bytes, stat } => {
+            let file = format!("{} {}", stat.inode, stat.changed);
+            (Some(Read { documents: vec![sha256_of(&bytes)], inode: stat.inode }), file)
+        }
+        Content::Changing => return Ok((FileMeaning::NotYet, String::new())),
+        Content::NotAFile(Kind::Directory) => {
+            let path = Path::new(laid.place).join(shown_path(laid.name));
+            let Some(documents) = documents_at(hot, &path)? else {
+                return Ok((FileMeaning::NotYet, String::new()));
+            };
+            let inode = hot.inode_of(&path)?.unwrap_or_default();
+            (Some(Read { documents, inode }), format!("{inode} directory"))
+        }
+        Content::TooLarge(_) | Content::NotAFile(_) | Content::Linked | Content::NoRight => {
+            (None, String::new())
+        }
+    };
+    let mut known = shared.store.originals_named(&folder.name, laid.name)?;
+    if let Some(first) = read.as_ref().and_then(|read| read.documents.first()) {
+        known.extend(shared.store.originals_of(&folder.name, first)?);
+    }
+    known.sort_by(|one, other| other.ulid.cmp(&one.ulid));
+    known.dedup_by(|one, other| one.ulid == other.ulid);
+    let mut candidates = Vec::new();
+    let mut letters = Vec::new();
+    for original in &known {
+        let letter = match original.fate {
+            Fate::Letter(number) => shared.store.letter(number)?,
+            Fate::Undecided(_) => None,
+        };
+        candidates.push(candidate(hot, original, letter.as_ref(), laid.name, read.as_ref())?);
+        letters.push(letter);
+    }
+    let copies_count = !(laid.instruction == Instruction::Approve && folder.names.by_copy);
+    let meant = meant(&candidates, laid.instruction, copies_count, laid.is_finished);
+    let number = |index: usize| letters[index].as_ref().map(|letter| letter.number);
+    let meaning = match meant {
+        Meant::Moved(index) => FileMeaning::Moved(known.swap_remove(index)),
+        Meant::Copied(index) => FileMeaning::Copied(known.swap_remove(index)),
+        Meant::Several(indices) => FileMeaning::Unheard(Refusal::Unheard(Unheard::Several {
+            letters: indices.into_iter().filter_map(number).collect(),
+            receivers: Receivers::default(),
+        })),
+        Meant::Known(index) => FileMeaning::Unheard(match (number(index), candidates[index].standing) {
+            (Some(letter), Some(standing)) => {
+                Refusal::Unheard(Unheard::Known { letter, standing, same: candidates[index].has_bytes })
+            }
+            (None, _) | (_, None) => Refusal::NothingWaits,
+        }),
+        Meant::NotYet => FileMeaning::NotYet,
+        Meant::Nothing if known.iter().any(waits) => FileMeaning::Unheard(Refusal::Unheard(Unheard::Changed)),
+        Meant::Nothing => FileMeaning::Unheard(Refusal::NothingWaits),
+    };
+    Ok((meaning, file))
+}
+
+/// A file or subfolder that could be read, so that more than its name is known.
+struct Read {
+    /// The SHA-256 of the file, or of each PDF of the subfolder in the order of their names.
+    documents: Vec<String>,
+    inode: u64,
+}
+
+/// The SHA-256 of a PDF, or of each PDF in a subfolder. `None` if it cannot be read.
+pub(super) fn documents_of(hot: &Hot, path: &Path) -> io::Result<Option<Vec<String>>> {
+    match hot.read_at(path, LARGEST_DOCUMENT)? {
+        Content::Whole { bytes, .. } => Ok(Some(vec![sha256_of(&bytes)])),
+        Content::NotAFile(Kind::Directory) => documents_at(hot, path),
+        Content::Changing
+        | Content::TooLarge(_)
+        | Content::NotAFile(_)
+        | Content::Linked
+        | Content::NoRight => Ok(None),
+    }
+}
+
+/// The SHA-256 of each PDF in a subfolder, in the order of their names. `None` if one is being written.
+fn documents_at(hot: &Hot, path: &Path) -> io::Result<Option<Vec<String>>> {
+    let mut names: Vec<_> = hot.list_at(path)?.into_iter().map(|seen| seen.name).collect();
+    names.retain(|name| is_pdf(name));
+    names.sort_by(|one, other| natural_order(&shown(one), &shown(other)));
+    let mut documents = Vec::new();
+    for name in names.iter().take(DOCUMENTS_PER_LETTER + 1) {
+        match hot.read_at(&path.join(shown_path(name)), LARGEST_DOCUMENT)? {
+            Content::Whole { bytes, .. } => documents.push(sha256_of(&bytes)),
+            Content::Changing => return Ok(None),
+            // No document of a letter looks like this.
+            Content::TooLarge(_) | Content::NotAFile(_) | Content::Linked | Content::NoRight => {
+                documents.push(String::new());
+            }
+        }
+    }
+    Ok(Some(documents))
+}
+
+/// Compares an original with a file of this name.
+fn candidate(
+    hot: &Hot,
+    original: &Original,
+    letter: Option<&Letter>,
+    name: &[u8],
+    read: Option<&Read>,
+) -> io::Result<Candidate> {
+    let is_away = !lies_elsewhere(hot, original)?;
+    let standing = letter.map(StandingLetter::of);
+    Ok(Candidate {
+        name: if is_shelved_as(original, name) {
+            Name::Shelved
+        } else if original.origin.name == name {
+            Name::Dropped
+        } else {
+            Name::Another
+        },
+        file: match (read, original.inode) {
+            (Some(read), Some(inode)) if read.inode == inode => Itself::Yes,
+            (Some(_), Some(_)) => Itself::No,
+            (None, _) | (_, None) => Itself::Unknown,
+        },
+        has_bytes: has_bytes(hot, original, letter, read, is_away)?,
+        original: match (&original.moving, is_away) {
+            (Some(_), is_away) => Whereabouts::Moving { is_away },
+            (None, true) => Whereabouts::Away,
+            (None, false) => Whereabouts::There,
+        },
+        is_waiting: standing.map_or_else(|| waits(original), |standing| standing == StandingLetter::Waits),
+        standing,
+    })
+}
+
+/// Whether the original is on its shelf or in its claim, so that the file is a copy. Records that were made
+/// anew may not know where the original lies. Then the file may be the original, and removing it would lose
+/// it.
+fn lies_elsewhere(hot: &Hot, original: &Original) -> io::Result<bool> {
+    if hot.find_claimed(original.ulid.as_str(), &original.origin.name)?.is_some() {
+        return Ok(true);
+    }
+    // A crash may have come after it was moved and before that was recorded.
+    for path in [&original.shelved, &original.moving].into_iter().flatten() {
+        if hot.is_there(&shown_path(path))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a file or subfolder has the bytes of an original. What cannot be read is identified by its name.
+fn has_bytes(
+    hot: &Hot,
+    original: &Original,
+    letter: Option<&Letter>,
+    read: Option<&Read>,
+    away: bool,
+) -> io::Result<bool> {
+    Ok(match (letter, read) {
+        (_, None) => away,
+        (Some(letter), Some(read)) => {
+            letter.order.documents.iter().map(|document| &document.sha256).eq(&read.documents)
+        }
+        // It may have been changed since it was put there.
+        (None, Some(read)) if !away => lies_there(hot, original, &read.documents)?,
+        (None, Some(read)) => original.content.as_ref().is_none_or(|its| *its == content_of(&read.documents)),
+    })
+}
+
+/// One hash for the documents of a drop. For a single PDF it is the PDF's own.
+pub(super) fn content_of(documents: &[String]) -> String {
+    match documents {
+        [only] => only.clone(),
+        _several => sha256_of(documents.join("\n").as_bytes()),
+    }
+}
+
+fn is_shelved_as(original: &Original, name: &[u8]) -> bool {
+    [&original.shelved, &original.moving]
+        .into_iter()
+        .flatten()
+        .any(|path| shown_path(path).file_name().is_some_and(|shelved| shelved.as_encoded_bytes() == name))
+}
+
+/// Whether it is on its shelf and may be accepted or cancelled. A run that was killed may have recorded that it is
+/// accepted, and no more.
+fn waits(original: &Original) -> bool {
+    matches!(original.fate, Fate::Undecided(Undecided::Waits(_) | Undecided::Accepted { .. }))
+        && original.place == OriginalPlace::Held
+}
+
+/// Whether these are the bytes of a drop that waits on its shelf.
+fn lies_there(hot: &Hot, original: &Original, documents: &[String]) -> io::Result<bool> {
+    let path = original.shelved.as_deref().map(shown_path).filter(|_| waits(original));
+    let Some(path) = path else { return Ok(false) };
+    match documents_of(hot, &path) {
+        Ok(there) => Ok(there.as_deref() == Some(documents)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The bytes of the sidecars that an original has: in its claim, and beside it on its shelf.
+pub(super) fn sidecars_at(hot: &Hot, original: &Original) -> io::Result<Vec<Vec<u8>>> {
+    let mut found = Vec::new();
+    for seen in hot.claimed(original.ulid.as_str())?.iter().filter(|seen| pdf_of(&seen.name).is_some()) {
+        if let Content::Whole { bytes, .. } =
+            hot.read(original.ulid.as_str(), None, &seen.name, LARGEST_DOCUMENT)?
+        {
+            found.push(bytes);
+        }
+    }
+    if let Some((shelf, name)) = lies_at(original) {
+        for sidecar in sidecars_of(&name) {
+            match hot.read_at(&Path::new(&shelf).join(shown_path(&sidecar)), LARGEST_DOCUMENT) {
+                Ok(Content::Whole { bytes, .. }) => found.push(bytes),
+                Ok(_other) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The shelf and the name under which an original lies.
+pub(super) fn lies_at(original: &Original) -> Option<(String, Vec<u8>)> {
+    let path = shown_path(original.shelved.as_deref().or(original.moving.as_deref())?);
+    let name = path.file_name()?.as_encoded_bytes().to_vec();
+    Some((path.parent().unwrap_or(Path::new("")).to_str()?.to_owned(), name))
+}
