@@ -61,6 +61,7 @@ mod people {
     mod holds;
     mod instructions;
     mod kept;
+    mod mail_server;
     mod mails;
     mod month;
     mod names;
@@ -74,7 +75,7 @@ mod people {
 mod posting {
     mod answers;
     mod as_meant;
-    mod certificates;
+    pub mod certificates;
     mod client;
     mod commands;
     mod copied;

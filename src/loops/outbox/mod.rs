@@ -268,11 +268,13 @@ impl Outbox {
         }
     }
 
-    /// The same for the same news to the same person, whatever becomes of the database.
+    /// The same for the same news to the same person, whatever becomes of the database. The name of the records is a
+    /// part of it, so two installations never give one name to different e-mails.
     fn name_of(&self, row: &EmailRow) -> Result<String, crate::outside::store::StoreError> {
         let keys: Vec<String> =
             self.store.news_of(row.id)?.iter().map(crate::outside::store::OwedRow::key).collect();
-        let told = format!("{}\n{}\n{}", row.recipient, row.kind, keys.join("\n"));
+        let (records, _) = self.store.names()?;
+        let told = format!("{records}\n{}\n{}\n{}", row.recipient, row.kind, keys.join("\n"));
         let mut name = sha256_of(told.as_bytes());
         name.truncate(32);
         Ok(name)

@@ -4,6 +4,7 @@
 //! are kept: the rest may repeat an address.
 
 use std::error::Error as _;
+use std::io;
 use std::time::Duration;
 
 use lettre::Address;
@@ -20,6 +21,8 @@ use crate::config::{Smtp, TlsStart};
 /// The time limit for each answer of the server. The content of an e-mail gets several times as much.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 const FOR_CONTENT: u32 = 5;
+/// The time limit for the connection and the greeting. A port that expects TLS first never greets.
+const GREETING: Duration = Duration::from_secs(10);
 
 /// Where e-mails are handed in.
 #[derive(Debug, Clone, Copy)]
@@ -34,20 +37,30 @@ impl Server<'_> {
         let hello = self.smtp.hello.clone().map_or_else(ClientId::default, ClientId::Domain);
         let at_once = *tls == Some(TlsStart::AtOnce);
         let tls = if tls.is_some() { Some(self.trust()?) } else { None };
-        let connect = async {
-            let first = tls.clone().filter(|_| at_once);
-            let mut connection =
-                AsyncSmtpConnection::connect_tokio1((host.as_str(), *port), None, &hello, first, None)
-                    .await?;
-            if let Some(tls) = tls.filter(|_| !at_once) {
-                connection.starttls(tls, &hello).await?;
+        let broken = |error: Error| format!("no connection: {}", told(&error));
+        let first = tls.clone().filter(|_| at_once);
+        let limit = self.patience.min(GREETING);
+        let connect = AsyncSmtpConnection::connect_tokio1((host.as_str(), *port), None, &hello, first, None);
+        let mut connection = match timeout(limit, connect).await {
+            Ok(connected) => connected.map_err(broken)?,
+            Err(_elapsed) => {
+                let seconds = limit.as_secs();
+                let other =
+                    if at_once { "" } else { "; if its port expects TLS first, write `tls: implicit`" };
+                return Err(format!("no connection: it does not greet within {seconds} s{other}"));
             }
-            Ok(connection)
         };
-        let mut connection = match timeout(self.patience, connect).await {
-            Ok(connected) => connected.map_err(|error: Error| format!("no connection: {}", told(&error)))?,
-            Err(_elapsed) => return Err("no connection: it does not answer".to_owned()),
-        };
+        if let Some(tls) = tls.filter(|_| !at_once) {
+            if !connection.can_starttls() {
+                return Err(
+                    "no connection: it does not offer STARTTLS, and without TLS nothing is sent".to_owned()
+                );
+            }
+            match timeout(self.patience, connection.starttls(tls, &hello)).await {
+                Ok(started) => started.map_err(broken)?,
+                Err(_elapsed) => return Err("no connection: it does not answer to STARTTLS".to_owned()),
+            }
+        }
         if let Some(login) = login {
             let password = login.password().map_err(|_| "the password can't be read".to_owned())?;
             let credentials = Credentials::new(login.user.clone(), password.expose().to_owned());
@@ -139,15 +152,72 @@ fn is_policy(code: &str) -> bool {
         .is_some_and(|(_, enhanced)| enhanced.starts_with("5.7.") || enhanced.starts_with("4.7."))
 }
 
+/// What the causes of an error say, in words with a remedy. A failed handshake hides in an error of I/O.
+fn trouble(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(tls) = error.downcast_ref::<rustls::Error>() {
+            return Some(tls_trouble(tls));
+        }
+        let io = error.downcast_ref::<io::Error>();
+        if let Some(words) = io.and_then(io_trouble) {
+            return Some(words);
+        }
+        let inner = io.and_then(io::Error::get_ref);
+        next = inner.map(|inner| -> &(dyn std::error::Error + 'static) { inner }).or_else(|| error.source());
+    }
+    None
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "of many kinds only some have a remedy of their own")]
+fn io_trouble(error: &io::Error) -> Option<String> {
+    let words = match error.kind() {
+        io::ErrorKind::ConnectionRefused => {
+            "it refuses the connection; look at `host` and `port`, and for a firewall"
+        }
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => "there is no route to it",
+        io::ErrorKind::TimedOut => "it does not answer",
+        _other if error.to_string().contains("lookup address") => {
+            "its name is unknown; look at `host`, and at DNS"
+        }
+        _other => return None,
+    };
+    Some(words.to_owned())
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "of many errors only some have a remedy of their own")]
+fn tls_trouble(error: &rustls::Error) -> String {
+    use rustls::CertificateError as Wrong;
+    let words = match error {
+        rustls::Error::InvalidCertificate(Wrong::Expired | Wrong::ExpiredContext { .. }) => {
+            "its certificate has expired"
+        }
+        rustls::Error::InvalidCertificate(Wrong::NotValidYet | Wrong::NotValidYetContext { .. }) => {
+            "its certificate is not valid yet; look at the clock of this machine"
+        }
+        rustls::Error::InvalidCertificate(Wrong::NotValidForName | Wrong::NotValidForNameContext { .. }) => {
+            "its certificate is for another name; write that name under `host`"
+        }
+        rustls::Error::InvalidCertificate(Wrong::UnknownIssuer | Wrong::BadSignature) => {
+            "its certificate is self-signed, or signed by an authority that is not trusted; name the authority's \
+             certificate under `ca`"
+        }
+        rustls::Error::InvalidMessage(_) => {
+            "it does not begin with TLS; if it offers STARTTLS, write `tls: starttls`"
+        }
+        other => return format!("TLS fails: {other}"),
+    };
+    words.to_owned()
+}
+
 /// An error by its codes alone: `550 5.1.1`.
 fn told(error: &Error) -> String {
     let Some(code) = error.status() else {
-        return if error.is_tls() {
-            "TLS fails; its certificate may not be trusted".to_owned()
-        } else if error.is_timeout() {
-            "it does not answer".to_owned()
-        } else {
-            "the connection breaks".to_owned()
+        return match trouble(error) {
+            Some(what) => what,
+            None if error.is_tls() => "TLS fails".to_owned(),
+            None if error.is_timeout() => "it does not answer".to_owned(),
+            None => "it closes the connection".to_owned(),
         };
     };
     let said = error.source().map(ToString::to_string).unwrap_or_default();

@@ -27,7 +27,7 @@ const ADDRESS: &str =
     "postal_code: \"0600001\"\nstate: 北海道\ncity: 札幌市\naddress1: 北一条西1-1\nname: 山田 太郎\n";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shown {
+pub enum Shown {
     Good,
     Expired,
     OtherName,
@@ -35,13 +35,13 @@ enum Shown {
     OtherAuthority,
 }
 
-struct Authority {
+pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
-    pem: String,
+    pub pem: String,
 }
 
 impl Authority {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         let key = KeyPair::generate().unwrap();
@@ -51,7 +51,7 @@ impl Authority {
 }
 
 /// What a server shows.
-fn shows(shown: Shown, ours: &Authority) -> TlsAcceptor {
+pub fn shows(shown: Shown, ours: &Authority) -> TlsAcceptor {
     let name = if shown == Shown::OtherName { "elsewhere.example" } else { "localhost" };
     let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
     if shown == Shown::Expired {

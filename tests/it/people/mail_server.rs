@@ -1,0 +1,117 @@
+//! What is wrong with a mail server is said in words of its own, with a remedy.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use mailchute::config::{Smtp, TlsStart};
+use mailchute::loops::outbox::reach;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpListener;
+
+use super::mails::{room_with, ship};
+use crate::mailroom::RULES;
+use crate::postbox::{Postbox, Security};
+use crate::posting::certificates::{Authority, Shown, shows};
+
+fn server(address: SocketAddr, tls: TlsStart, ca: &Path) -> Smtp {
+    let (host, port) = ("localhost".to_owned(), address.port());
+    Smtp { host, port, tls: Some(tls), login: None, ca: Some(ca.to_owned()), hello: None }
+}
+
+/// A server that shows a certificate, and what is said of it.
+async fn shown(shown: Shown) -> String {
+    let ours = Authority::new();
+    let dir = tempfile::tempdir().unwrap();
+    let ca = dir.path().join("ca.pem");
+    std::fs::write(&ca, &ours.pem).unwrap();
+    let tls = shows(shown, &ours);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((line, _)) = listener.accept().await {
+            drop(tls.accept(line).await);
+        }
+    });
+    reach(&server(address, TlsStart::AtOnce, &ca)).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn each_trouble_of_a_certificate_has_its_own_words() {
+    for (certificate, words) in [
+        (Shown::Expired, "its certificate has expired"),
+        (Shown::OtherName, "its certificate is for another name"),
+        (Shown::SelfSigned, "its certificate is self-signed, or signed by an authority that is not trusted"),
+        (
+            Shown::OtherAuthority,
+            "its certificate is self-signed, or signed by an authority that is not trusted",
+        ),
+    ] {
+        let said = shown(certificate).await;
+        assert!(said.contains(words), "{certificate:?}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn each_trouble_of_a_connection_has_its_own_words() {
+    let postbox = Postbox::open(Security::NoTls).await;
+    let dir = tempfile::tempdir().unwrap();
+    let ca = dir.path().join("ca.pem");
+    std::fs::write(&ca, &postbox.ca).unwrap();
+    let said = async |address, tls| reach(&server(address, tls, &ca)).await.unwrap_err();
+    let starttls = TlsStart::BeforeAnythingIsSaid;
+    let no_starttls = said(postbox.address, starttls).await;
+    assert!(no_starttls.contains("it does not offer STARTTLS"), "{no_starttls}");
+    let no_tls = said(postbox.address, TlsStart::AtOnce).await;
+    assert!(no_tls.contains("it does not begin with TLS"), "{no_tls}");
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let gone = listener.local_addr().unwrap();
+    drop(listener);
+    let refused = said(gone, starttls).await;
+    assert!(refused.contains("it refuses the connection"), "{refused}");
+    let unknown = Smtp { host: "mail.invalid".to_owned(), ..server(gone, starttls, &ca) };
+    let unknown = reach(&unknown).await.unwrap_err();
+    assert!(unknown.contains("its name is unknown"), "{unknown}");
+}
+
+#[tokio::test]
+async fn a_port_that_expects_tls_first_is_told_within_ten_seconds() {
+    let postbox = Postbox::open(Security::Implicit).await;
+    let dir = tempfile::tempdir().unwrap();
+    let ca = dir.path().join("ca.pem");
+    std::fs::write(&ca, &postbox.ca).unwrap();
+    let begun = Instant::now();
+    let said = reach(&server(postbox.address, TlsStart::BeforeAnythingIsSaid, &ca)).await.unwrap_err();
+    assert!(said.contains("write `tls: implicit`"), "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
+    // One that hangs up without a word.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut line, _)) = listener.accept().await {
+            drop(line.shutdown().await);
+        }
+    });
+    let said = reach(&server(address, TlsStart::BeforeAnythingIsSaid, &ca)).await.unwrap_err();
+    assert!(said.contains("it closes the connection"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_installations_never_give_one_message_id_to_different_mails() {
+    let mut all = Vec::new();
+    for _installation in 0..2 {
+        let (mut room, postbox) = room_with(Security::Starttls, RULES, "").await;
+        room.drop("INV-000123.pdf", 1);
+        room.drop("broken.pdf", 1);
+        std::fs::write(room.path("broken.pdf"), "no PDF").unwrap();
+        room.settled().await;
+        ship(&mut room).await;
+        let ids: Vec<String> = postbox.got().into_iter().map(|got| got.id).collect();
+        assert!(ids.len() >= 3, "{ids:?}");
+        all.extend(ids);
+    }
+    let count = all.len();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), count, "{all:?}");
+}
