@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// Starts one sync that runs until it is told to end, while `others` more ask for one.
+    /// Starts one sync that runs until it may end, while `others` more ask for one.
     fn asked_during_one(others: usize, first: io::Result<()>, then: io::ErrorKind) -> (u32, Vec<bool>) {
         let (syncs, count) = (Syncs::default(), AtomicU32::new(0));
         let (begun, has_begun) = mpsc::channel();

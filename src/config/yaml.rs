@@ -108,7 +108,7 @@ impl Default for Network {
 pub(super) struct EmailSection {
     /// The sender of the e-mails.
     pub from: Email,
-    /// Operators: they are told of what concerns no folder, such as a paused account, a share that is away, a
+    /// Operators: they get mail about what concerns no folder, such as a paused account, a share that is away, a
     /// full disk.
     #[serde(default)]
     pub operators: Vec<Email>,

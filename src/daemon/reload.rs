@@ -25,7 +25,7 @@ pub(super) const UNCHANGED: Duration = Duration::from_secs(3);
 const ASKED: Duration = Duration::from_millis(300);
 /// How long if it asks for less than before.
 const LOOSER: Duration = Duration::from_secs(30);
-/// Operators are told of files that keep changing after this time.
+/// Files that keep changing for longer than this raise an alarm.
 const ALARM_AFTER: Duration = Duration::from_secs(15);
 
 #[derive(Debug)]
