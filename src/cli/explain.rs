@@ -1,5 +1,7 @@
 //! `mailchute explain`: what would be posted of a file, and why. Nothing is sent or moved.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -11,7 +13,7 @@ use super::config::ConfigPath;
 use super::{WrongWords, table};
 use crate::base::clock::Clock;
 use crate::config::{Config, Folder};
-use crate::domain::drop::{Doubtful, INSIDE, Refusal, Waiting, natural_order};
+use crate::domain::drop::{Doubtful, INSIDE, Refusal, Waiting, natural_order, sidecars_in_any_form};
 use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
 use crate::domain::rules::{DropFacts, Explanation, Found, Verdict};
 use crate::outside::api::create_body;
@@ -146,9 +148,12 @@ async fn document(inspector: &Inspector, path: &Path) -> anyhow::Result<Result<F
 type ReadSidecar = Result<crate::domain::rules::Sidecar, String>;
 
 fn sidecar_of(folder: &Folder, file: &Path) -> anyhow::Result<Option<ReadSidecar>> {
-    let beside = ["yaml", "yml", "json"].map(|ending| PathBuf::from(format!("{}.{ending}", file.display())));
+    let name = file.file_name().unwrap_or_default().as_bytes();
+    let lies = |form: &[u8]| file.with_file_name(OsStr::from_bytes(form)).exists();
+    let beside = sidecars_in_any_form(name, lies);
+    let beside = beside.iter().map(|name| file.with_file_name(OsStr::from_bytes(name)));
     let inside = INSIDE.map(|name| file.join(name));
-    for path in if file.is_dir() { inside } else { beside } {
+    for path in if file.is_dir() { inside.to_vec() } else { beside.collect() } {
         if path.is_file() {
             return Ok(Some(folder.sidecar(&path.display().to_string(), fs::read(&path)?)));
         }

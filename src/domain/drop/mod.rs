@@ -10,7 +10,10 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 use std::str::Chars;
 
-pub use names::{INSIDE, is_pdf, numbered, pdf_of, showable, shown, sidecar_ending, sidecars_of, text_name};
+pub use names::{
+    INSIDE, forms_of, is_pdf, numbered, pdf_of, showable, shown, sidecar_ending, sidecars_in_any_form,
+    sidecars_of, text_name,
+};
 use serde::{Deserialize, Serialize};
 pub use unheard::{Receivers, StandingLetter, Unheard};
 
@@ -165,6 +168,7 @@ impl Refusal {
             Self::Unheard(Unheard::Several { .. }) => "several letters may be meant",
             Self::Unheard(Unheard::Known { .. }) => "its letter can't be approved or cancelled this way",
             Self::Unheard(Unheard::Changed) => "not the PDF that waits",
+            Self::Unheard(Unheard::Unread) => "it can't be compared with what waits",
             Self::OwnerNotProved { .. } => "approved, and an owner is not proved",
             Self::OwnApproval => "approved by the person who dropped it",
         }

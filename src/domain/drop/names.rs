@@ -29,12 +29,31 @@ pub fn pdf_of(sidecar: &[u8]) -> Option<&[u8]> {
     ENDINGS.iter().find_map(|ending| sidecar.strip_suffix(*ending)).filter(|name| is_pdf(name))
 }
 
+/// A name as it is, then composed (NFC) and decomposed (NFD) where that differs: one name to people, but not to a
+/// file system.
+pub fn forms_of(name: &[u8]) -> Vec<Vec<u8>> {
+    let mut forms = vec![name.to_vec()];
+    if let Ok(text) = std::str::from_utf8(name) {
+        let others = [text.nfc().collect::<String>(), text.nfd().collect()];
+        forms.extend(others.into_iter().map(String::into_bytes).filter(|form| form != name));
+        forms.dedup();
+    }
+    forms
+}
+
 /// The names that a sidecar inside a subfolder may have.
 pub const INSIDE: [&str; 3] = ["letter.yaml", "letter.yml", "letter.json"];
 
 /// The names that a drop's sidecar may have. Empty if the drop's own name is too long for it.
 pub fn sidecars_of(drop: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     ENDINGS.iter().map(move |ending| [drop, ending].concat()).filter(|name| name.len() <= LONGEST)
+}
+
+/// The names that a drop's sidecar may have in any form of Unicode. `lies` says whether a drop of another form lies
+/// there too: then that form's sidecars are its own.
+pub fn sidecars_in_any_form(drop: &[u8], lies: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
+    let forms = forms_of(drop).into_iter().filter(|form| form == drop || !lies(form));
+    forms.flat_map(|form| sidecars_of(&form).collect::<Vec<_>>()).collect()
 }
 
 /// The ending that makes a name the name of a sidecar, with its dot.
@@ -82,6 +101,20 @@ mod tests {
         assert_eq!(sidecars_of(&[b"x", long.as_bytes()].concat()).count(), 0);
         assert!(is_pdf(b"x.PdF") && !is_pdf(b".pdf") && !is_pdf(b"x.pdf.exe"));
         assert_eq!(shown("か\u{3099}.pdf".as_bytes()), "が.pdf");
+    }
+
+    #[test]
+    fn a_sidecar_belongs_to_its_pdf_in_any_form_of_unicode() {
+        let (composed, decomposed) = ("請求が.pdf".as_bytes(), "請求か\u{3099}.pdf".as_bytes());
+        assert_eq!(forms_of(composed), [composed, decomposed]);
+        assert_eq!(forms_of(decomposed), [decomposed, composed]);
+        assert_eq!((forms_of(b"a.pdf").len(), forms_of(b"\xff.pdf").len()), (1, 1));
+        let mixed = "がか\u{3099}.pdf".as_bytes();
+        assert_eq!(forms_of(mixed).len(), 3, "neither composed nor decomposed");
+        let yaml = |pdf: &[u8]| [pdf, b".yaml"].concat();
+        assert!(sidecars_in_any_form(decomposed, |_| false).contains(&yaml(composed)));
+        assert!(!sidecars_in_any_form(decomposed, |_| true).contains(&yaml(composed)));
+        assert!(sidecars_in_any_form(decomposed, |_| true).contains(&yaml(decomposed)));
     }
 
     #[test]

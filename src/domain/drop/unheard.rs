@@ -25,6 +25,8 @@ pub enum Unheard {
     },
     /// A drop of this name waits, but these are not its bytes.
     Changed,
+    /// A letter or a waiting drop has this name, but the file could not be read, so nothing could be compared.
+    Unread,
 }
 
 /// The receivers of several letters, in the order of the letters. Used for the text in their folder, and

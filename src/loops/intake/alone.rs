@@ -10,9 +10,11 @@ use super::decide::{Claim, Done, TakeError};
 use super::settle::{Name, Stamp};
 use super::take::Still;
 use crate::base::clock::Time;
-use crate::domain::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, showable, shown, sidecars_of};
+use crate::domain::drop::{
+    Origin, Refusal, Undecided, Waiting, forms_of, pdf_of, showable, shown, sidecars_of,
+};
 use crate::domain::rules::{Sidecar, Verdict};
-use crate::outside::store::{Original, OriginalPlace, Store, StoreError};
+use crate::outside::store::{Original, Store, StoreError};
 
 /// How long such a PDF is held.
 const REMEMBERED: TimeDelta = TimeDelta::hours(24);
@@ -89,14 +91,12 @@ impl Claim {
         }
         let held = self.hot.claimed(&self.dir)?;
         let still = Still::Settled(std::slice::from_ref(sidecar));
-        let named = self.shared.store.originals_named(&self.folder.name, pdf)?;
-        let is_waited_for = named
-            .iter()
-            .any(|original| original.fate.letter().is_none() && original.place == OriginalPlace::Held);
-        if is_waited_for
-            || self.hot.is_there(&super::instructions::shown_path(pdf))?
-            || !self.is_still(&still, self.looks_of(&held)?)?
-        {
+        let held_drops = self.shared.store.held_drops_named(&self.folder.name, pdf)?;
+        let mut is_needed = held_drops.iter().any(|original| original.shelved.is_some());
+        for form in forms_of(pdf) {
+            is_needed |= self.hot.is_there(&super::instructions::shown_path(&form))?;
+        }
+        if is_needed || !self.is_still(&still, self.looks_of(&held)?)? {
             // Its PDF is held for approval, came at this moment, or is still being written.
             return self.nothing_in(&held).await;
         }

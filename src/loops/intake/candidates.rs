@@ -1,5 +1,6 @@
 //! What is known of a file that a person put into `Approve` or `Cancel`.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,10 +8,10 @@ use std::sync::Arc;
 use super::instructions::{Failed, shown_path};
 use super::meaning::{Candidate, Instruction, Itself, Meant, Name, Whereabouts, meant};
 use super::shared::Shared;
+use super::sidecar::sidecars_beside;
 use crate::config::Folder;
 use crate::domain::drop::{
     Kind, Receivers, Refusal, StandingLetter, Undecided, Unheard, is_pdf, natural_order, pdf_of, shown,
-    sidecars_of,
 };
 use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Letter};
 use crate::outside::hot::{Content, Hot};
@@ -81,6 +82,13 @@ pub(super) fn meaning_of(
     let copies_count = !(laid.instruction == Instruction::Approve && folder.names.by_copy);
     let meant = meant(&candidates, laid.instruction, copies_count, laid.is_finished);
     let number = |index: usize| letters[index].as_ref().map(|letter| letter.number);
+    let is_judged = matches!(meant, Meant::Known(_) | Meant::Nothing);
+    if read.is_none()
+        && is_judged
+        && (candidates.iter().any(|one| one.is_waiting) || !letters.iter().all(Option::is_none))
+    {
+        return Ok((FileMeaning::Unheard(Refusal::Unheard(Unheard::Unread)), file));
+    }
     let meaning = match meant {
         Meant::Moved(index) => FileMeaning::Moved(known.swap_remove(index)),
         Meant::Copied(index) => FileMeaning::Copied(known.swap_remove(index)),
@@ -153,7 +161,7 @@ fn candidate(
     Ok(Candidate {
         name: if is_shelved_as(original, name) {
             Name::Shelved
-        } else if original.origin.name == name {
+        } else if shown(&original.origin.name) == shown(name) {
             Name::Dropped
         } else {
             Name::Another
@@ -218,10 +226,9 @@ pub(super) fn content_of(documents: &[String]) -> String {
 }
 
 fn is_shelved_as(original: &Original, name: &[u8]) -> bool {
-    [&original.shelved, &original.moving]
-        .into_iter()
-        .flatten()
-        .any(|path| shown_path(path).file_name().is_some_and(|shelved| shelved.as_encoded_bytes() == name))
+    let is_named = |shelved: &OsStr| shown(shelved.as_encoded_bytes()) == shown(name);
+    let shelved = [&original.shelved, &original.moving];
+    shelved.into_iter().flatten().any(|path| shown_path(path).file_name().is_some_and(is_named))
 }
 
 /// Whether it is on its shelf and may be accepted or cancelled. A run that was killed may have recorded that it is
@@ -253,7 +260,9 @@ pub(super) fn sidecars_at(hot: &Hot, original: &Original) -> io::Result<Vec<Vec<
         }
     }
     if let Some((shelf, name)) = lies_at(original) {
-        for sidecar in sidecars_of(&name) {
+        let mut beside = sidecars_beside(hot, Path::new(&shelf), &name)?;
+        beside.extend(sidecars_beside(hot, Path::new(&shelf), original.ulid.as_str().as_bytes())?);
+        for sidecar in beside {
             match hot.read_at(&Path::new(&shelf).join(shown_path(&sidecar)), LARGEST_DOCUMENT) {
                 Ok(Content::Whole { bytes, .. }) => found.push(bytes),
                 Ok(_other) => {}

@@ -22,7 +22,7 @@ use super::shared::Shared;
 use super::shelf_names::ShelfNames;
 use super::taken_back::{bring_along, take_back};
 use crate::config::Folder;
-use crate::domain::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, showable, shown};
+use crate::domain::drop::{Origin, Refusal, Undecided, Waiting, forms_of, pdf_of, showable, shown};
 use crate::domain::letter::{Command, LARGEST_DOCUMENT, Number};
 use crate::outside::hot::{Content, Hot, WAS_THERE};
 use crate::outside::journal;
@@ -57,7 +57,7 @@ pub(super) async fn look(
         for (name, _) in look.ready {
             if let Some(pdf) = pdf_of(&name) {
                 // A sidecar is taken along with its PDF.
-                if !instructions.of(place).knows(pdf) {
+                if !forms_of(pdf).iter().any(|form| instructions.of(place).knows(form)) {
                     match sidecar_alone(shared, folder, hot, place, &name, pdf).await {
                         Ok(()) | Err(Failed::Io(_)) => {}
                         Err(Failed::Intake(error)) => return Err(error),

@@ -13,7 +13,7 @@ use super::stamp::stamp_inside;
 use super::watched::Watched;
 use super::work::Work;
 use crate::config::{Accept, FirstStart, Folder, LetterKind};
-use crate::domain::drop::{Kind, is_pdf, pdf_of, shown, sidecars_of};
+use crate::domain::drop::{Kind, is_pdf, pdf_of, shown, sidecars_in_any_form};
 use crate::outside::hot::{Hot, kind};
 use crate::outside::pdf::is_pdf_end;
 
@@ -52,7 +52,8 @@ impl Watched {
                 }
                 continue;
             }
-            let sidecars = sidecars_of(&name).filter(|sidecar| self.settling.knows(sidecar));
+            let sidecars = sidecars_in_any_form(&name, |form| self.settling.knows(form));
+            let sidecars = sidecars.into_iter().filter(|sidecar| self.settling.knows(sidecar));
             let settled = |sidecar: Name| finished.get(&sidecar).map(|stamp| (sidecar, stamp.clone()));
             let Some(mut parts) = sidecars.map(settled).collect::<Option<Vec<_>>>() else { continue };
             let was_there = folder.first_start == FirstStart::Hold

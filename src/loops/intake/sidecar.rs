@@ -1,10 +1,16 @@
 //! What comes with a drop: beside it, or inside its subfolder.
 
+use std::io;
+use std::path::Path;
+
 use super::decide::{Claim, TakeError};
 use super::documents::OpenedDocument;
-use crate::domain::drop::{INSIDE, Kind, Refusal, showable, shown, sidecars_of};
+use super::instructions::shown_path;
+use crate::domain::drop::{
+    INSIDE, Kind, Refusal, forms_of, showable, shown, sidecars_in_any_form, sidecars_of,
+};
 use crate::domain::rules::Sidecar;
-use crate::outside::hot::{SeenEntry, kind};
+use crate::outside::hot::{Hot, SeenEntry, kind};
 
 const LARGEST_SIDECAR: u64 = 1 << 20;
 
@@ -28,9 +34,11 @@ impl Claim {
             }
             Some(_) | None => (held, None),
         };
+        // What is claimed together belongs together.
+        let beside = sidecars_in_any_form(&main.name, |_| false);
         let is_one = |seen: &&SeenEntry| match inside {
             Some(_) => is_inner_sidecar(&seen.name),
-            None => sidecars_of(&main.name).any(|name| name == seen.name),
+            None => beside.contains(&seen.name),
         };
         let found: Vec<&SeenEntry> = held.iter().filter(is_one).collect();
         let seen = match found.as_slice() {
@@ -54,6 +62,23 @@ impl Claim {
             Err(why) => Brought::Refused(Refusal::Sidecar(why)),
         })
     }
+}
+
+/// The sidecars of a name that lie in a directory of the folder.
+pub(super) fn sidecars_beside(hot: &Hot, dir: &Path, name: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+    let mut lying = Vec::new();
+    for form in forms_of(name) {
+        if form != name && hot.is_there(&dir.join(shown_path(&form)))? {
+            // They belong to the drop that has this form of the name.
+            continue;
+        }
+        for sidecar in sidecars_of(&form) {
+            if hot.is_there(&dir.join(shown_path(&sidecar)))? {
+                lying.push(sidecar);
+            }
+        }
+    }
+    Ok(lying)
 }
 
 pub(super) fn is_inner_sidecar(name: &[u8]) -> bool {

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::candidates::lies_at;
 use super::instructions::shown_path;
 use super::shared::Shared;
+use super::sidecar::sidecars_beside;
 use crate::domain::drop::{sidecar_ending, sidecars_of, text_name};
 use crate::outside::hot::{Hot, SeenEntry};
 use crate::outside::store::{Original, Store};
@@ -89,29 +90,26 @@ pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8], held: &[See
         // It belongs to the drop that lies there.
         return Ok(false);
     }
-    for sidecar in sidecars_of(main) {
-        if hot.is_there(&shown_path(&sidecar))? {
-            hot.claim_from(claim, Path::new(""), &sidecar, &sidecar)?;
-            return Ok(true);
-        }
+    let left = sidecars_beside(hot, Path::new(""), main)?;
+    if let Some(sidecar) = left.first() {
+        hot.claim_from(claim, Path::new(""), sidecar, sidecar)?;
     }
-    Ok(false)
+    Ok(!left.is_empty())
 }
 
 /// Brings the sidecar from beside the original's former place.
 fn bring_from_shelf(hot: &Hot, original: &Original) -> io::Result<()> {
     let Some((shelf, name)) = lies_at(original) else { return Ok(()) };
-    bring_sidecar(hot, original, Path::new(&shelf), &name)
+    bring_sidecar(hot, original, Path::new(&shelf), &name)?;
+    // Under a name of its own, if the original's name was too long for it.
+    bring_sidecar(hot, original, Path::new(&shelf), original.ulid.as_str().as_bytes())
 }
 
 /// Moves the sidecars of a name into the claim, under the name with which the drop was dropped. If that is taken, it
 /// gets another ending: a drop with two sidecars is refused, since only a person knows which one counts.
 fn bring_sidecar(hot: &Hot, original: &Original, dir: &Path, name: &[u8]) -> io::Result<()> {
     let claim = original.ulid.as_str();
-    for sidecar in sidecars_of(name) {
-        if !hot.is_there(&dir.join(shown_path(&sidecar)))? {
-            continue;
-        }
+    for sidecar in sidecars_beside(hot, dir, name)? {
         let own = sidecar_ending(&sidecar).unwrap_or_default();
         let dropped = &original.origin.name;
         let others = sidecars_of(dropped).filter(|name| !name.ends_with(own));

@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 
 use super::settle::{Name, Settling, Stamp};
 use crate::config::Folder;
-use crate::domain::drop::{is_pdf, pdf_of, sidecars_of};
+use crate::domain::drop::{forms_of, is_pdf, pdf_of, sidecars_in_any_form};
 
 /// A writer that wrote a PDF in more steps than this, each after a pause, may write another one.
 const STEPS: u32 = 2;
@@ -38,7 +38,8 @@ impl WaitingDrops {
     /// Notes which sidecars lie in the folder without their PDF.
     pub(super) fn lie_alone(&mut self, listing: &[(Name, Stamp)], now: TimeDelta) {
         let names: HashSet<&[u8]> = listing.iter().map(|(name, _)| name.as_slice()).collect();
-        let is_alone = |name: &[u8]| pdf_of(name).is_some_and(|pdf| !names.contains(pdf));
+        let lies = |pdf: &[u8]| forms_of(pdf).iter().any(|form| names.contains(form.as_slice()));
+        let is_alone = |name: &[u8]| pdf_of(name).is_some_and(|pdf| !lies(pdf));
         self.alone.retain(|name, _| names.contains(name.as_slice()) && is_alone(name));
         for (name, _) in listing.iter().filter(|(name, _)| is_alone(name)) {
             self.alone.entry(name.clone()).or_insert(now);
@@ -87,7 +88,10 @@ impl WaitingDrops {
             let before = settling.since(name).map_or(TimeDelta::zero(), |since| *alone - since);
             return Some(before.max(TimeDelta::zero()) + time(folder.sidecar_within));
         }
-        let lacks = self.lacking.contains(name) && !sidecars_of(name).any(|sidecar| settling.knows(&sidecar));
+        let has_sidecar = || {
+            sidecars_in_any_form(name, |form| settling.knows(form)).iter().any(|name| settling.knows(name))
+        };
+        let lacks = self.lacking.contains(name) && !has_sidecar();
         let endless = self.endless.get(name).is_some_and(|stamp| settling.looks(name) == Some(stamp));
         let may_grow = endless || self.appended.contains(name);
         let times = [lacks.then_some(folder.sidecar_within), may_grow.then_some(folder.incomplete)];

@@ -7,7 +7,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::config::Folder;
-use crate::domain::drop::{Receivers, Refusal, Undecided, Unheard, showable, shown, sidecars_of, text_name};
+use crate::domain::drop::{
+    Receivers, Refusal, Undecided, Unheard, showable, shown, sidecars_in_any_form, text_name,
+};
 use crate::domain::letter::Letter;
 use crate::outside::hot::Hot;
 use crate::outside::spool::sha256_of;
@@ -46,8 +48,8 @@ pub(super) fn is_sidecar_left(original: &Original, hot: &Hot, path: &Path) -> io
 
 /// The paths that a sidecar of an original at this path may have.
 fn sidecars_beside(path: &Path) -> Vec<PathBuf> {
-    let names = sidecars_of(path.file_name().unwrap_or_default().as_bytes());
-    names.map(|name| path.with_file_name(OsStr::from_bytes(&name))).collect()
+    let names = sidecars_in_any_form(path.file_name().unwrap_or_default().as_bytes(), |_| false);
+    names.iter().map(|name| path.with_file_name(OsStr::from_bytes(name))).collect()
 }
 
 pub(super) fn text_of(path: &Path) -> PathBuf {

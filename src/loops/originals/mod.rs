@@ -39,6 +39,8 @@ const AGAIN: Backoff = Backoff::new(TimeDelta::seconds(2), LONGEST_WAIT);
 const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
 /// The wait while its folder is away.
 const AWAY: TimeDelta = TimeDelta::seconds(10);
+/// The wait for the first look at a folder after a start. People's files are judged only once moves are recorded.
+const NOT_OPENED_YET: TimeDelta = TimeDelta::seconds(1);
 const MOST_OF_A_NAME: u32 = 10_000;
 
 /// Records of moved originals that are being written. The record of the next move shares their commit.
@@ -119,13 +121,15 @@ impl Put<'_> {
     async fn away(&self, original: Original, placing: &mut Placing) -> Result<bool, RecordError> {
         let (ulid, now) = (original.ulid.clone(), self.clock.now());
         let known = self.registry.get(&original.origin.folder);
+        let away =
+            known.as_ref().map_or(AWAY, |known| if known.looks.count == 0 { NOT_OPENED_YET } else { AWAY });
         let recorded = match known.map(|known| (known.folder, known.hot)) {
             Some((folder, Some(hot))) => match self.shelve(&original, &folder, &hot).await {
                 Err(NotShelved::Records(error)) => Err(error),
                 Err(NotShelved::Folder(error)) => return self.record(original, Err(error), placing).await,
                 Ok(shelved) => return self.record(original, Ok(shelved), placing).await,
             },
-            Some((_, None)) => self.store.move_later(ulid, now + AWAY, "its folder is away".to_owned()).await,
+            Some((_, None)) => self.store.move_later(ulid, now + away, "its folder is away".to_owned()).await,
             None => {
                 let why = "its folder is not in the configuration any more".to_owned();
                 self.store.move_later(ulid, now + LONGEST_WAIT, why).await

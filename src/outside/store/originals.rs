@@ -11,7 +11,7 @@ use super::moves::RecordError;
 use super::news::{self, DropNotice};
 use super::{Store, StoreError, millis, signed, time};
 use crate::base::clock::Time;
-use crate::domain::drop::{Origin, Undecided, Waiting};
+use crate::domain::drop::{Origin, Undecided, Waiting, forms_of};
 use crate::domain::letter::{Letter, Number};
 use crate::outside::spool::Ulid;
 
@@ -168,22 +168,28 @@ impl Store {
         Ok(begun.collect::<Result<_, _>>()?)
     }
 
-    /// The originals that were put on a folder's shelves under a name, or were being put there, the newest first.
+    /// The originals that were put on a folder's shelves under a name in any form of Unicode, or were being put there,
+    /// the newest first.
     pub fn originals_named(&self, folder: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!(
             "SELECT {COLUMNS} FROM original WHERE folder = ?1 AND shelved IS NOT NULL
              AND substr(shelved, -length(?2)) = ?2
              UNION SELECT {COLUMNS} FROM original WHERE due_at IS NOT NULL AND folder = ?1 AND moving IS NOT NULL
-             AND substr(moving, -length(?2)) = ?2 ORDER BY ulid DESC"
+             AND substr(moving, -length(?2)) = ?2"
         );
         let mut statement = db.prepare_cached(&sql)?;
-        let found = statement.query_map(params![folder, [b"/", name].concat()], original)?;
-        Ok(found.collect::<Result<_, _>>()?)
+        let mut found = Vec::new();
+        for name in forms_of(name) {
+            let rows = statement.query_map(params![folder, [b"/", name.as_slice()].concat()], original)?;
+            found.extend(rows.collect::<Result<Vec<_>, _>>()?);
+        }
+        found.sort_by(|one, other| other.ulid.cmp(&one.ulid));
+        Ok(found)
     }
 
-    /// Drops of a folder that are held without being letters, and have this name: on their shelf, or as they were
-    /// dropped.
+    /// Drops of a folder that are held without being letters, and have this name in any form of Unicode: on their
+    /// shelf, or as they were dropped.
     pub fn held_drops_named(&self, folder: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!(
@@ -191,8 +197,13 @@ impl Store {
              AND (name = ?2 OR substr(shelved, -length(?3)) = ?3)"
         );
         let mut statement = db.prepare_cached(&sql)?;
-        let found = statement.query_map(params![folder, name, [b"/", name].concat()], original)?;
-        Ok(found.collect::<Result<_, _>>()?)
+        let mut found = Vec::new();
+        for name in forms_of(name) {
+            let on_shelf = [b"/", name.as_slice()].concat();
+            let rows = statement.query_map(params![folder, name, on_shelf], original)?;
+            found.extend(rows.collect::<Result<Vec<_>, _>>()?);
+        }
+        Ok(found)
     }
 
     /// Whether another original lies at a path of a folder.

@@ -62,10 +62,10 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
             "If this one is right, put it into the folder again, together with its PDF.",
         ),
         Refusal::SidecarAlone { pdf } => Advice::new(
-            format!("Its PDF `{pdf}` did not come."),
+            format!("No `{pdf}` came with it, and none waits for it."),
             format!(
-                "Put `{pdf}` and this file into the folder together. If `{pdf}` comes alone within 24 hours, it \
-                 is held."
+                "If `{pdf}` is still to be posted, put both into the folder together. If it comes alone within 24 \
+                 hours, it is held."
             ),
         ),
         Refusal::NameTooLong => Advice::new(

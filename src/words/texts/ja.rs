@@ -70,9 +70,9 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
             "こちらが正しい場合は、PDFと一緒にもう一度フォルダーに入れてください。",
         ),
         Refusal::SidecarAlone { pdf } => Advice::new(
-            format!("対になるPDF「{pdf}」が届きませんでした。"),
+            format!("対になるPDF「{pdf}」は届かず、宛先を待っているものもありません。"),
             format!(
-                "「{pdf}」とこの宛先ファイルを一緒にフォルダーに入れてください。24時間以内に「{pdf}」だけが入れられた場合は、保留にします。"
+                "「{pdf}」をまだ郵送していない場合は、この宛先ファイルと一緒にフォルダーに入れてください。24時間以内に「{pdf}」だけが入れられた場合は、保留にします。"
             ),
         ),
         Refusal::NameTooLong => Advice::new(

@@ -168,7 +168,8 @@ impl Note<'_> {
         let pages = letter.order.documents.iter().map(|document| document.pages).fold(0, u32::saturating_add);
         self.line(words.pages, pages);
         self.time(words.taken_in, times.taken_in);
-        self.time(words.posted, times.posted);
+        let is_undone = matches!(letter.state, State::Cancelled { .. } | State::Withdrawn);
+        self.time(words.posted, times.posted.filter(|_| !is_undone));
         match &letter.state {
             State::Confirmed { seen, mail, wish, .. } => {
                 self.time(words.ships, Some(seen.map_or(mail.ships_at, |seen| seen.ships_at)));

@@ -41,13 +41,19 @@ pub(super) fn en(unheard: &Unheard) -> Advice {
             "The PDF of this name that waits has other contents.",
             "Nothing was done. If this one is right, put it into the folder itself.",
         ),
+        Unheard::Unread => Advice::new(
+            "It can't be compared with what is held under this name: it can't be read, or the disk has it under a \
+             second name.",
+            "Nothing was done. MOVE the file that is held from where it is held; do not send it again.",
+        ),
     }
 }
 
 fn en_remedy(standing: StandingLetter) -> &'static str {
     match standing {
         StandingLetter::Waits => {
-            "Nothing was done. Move the file of the letter itself from where it is held; do not send it again."
+            "Nothing was done. Move the file of the letter itself from where it is held. If it is not there, ask the \
+             administrator; do not send it again."
         }
         StandingLetter::OnItsWay | StandingLetter::Posted | StandingLetter::Shipped => {
             "Nothing was done. Do not send it again."
@@ -95,13 +101,17 @@ pub(super) fn ja(unheard: &Unheard) -> Advice {
             "同じ名前で待っているPDFとは内容が違います。",
             "何も行っていません。このPDFを郵送する場合は、フォルダーに直接入れてください。",
         ),
+        Unheard::Unread => Advice::new(
+            "このファイルは読み取れないか、ディスク上に別名があるため、保留中のものと比べられません。",
+            "何も行っていません。保留の場所にあるファイルそのものを移動してください。もう一度送らないでください。",
+        ),
     }
 }
 
 fn ja_remedy(standing: StandingLetter) -> &'static str {
     match standing {
         StandingLetter::Waits => {
-            "何も行っていません。保留の場所にある郵便そのもののファイルを移動してください。もう一度送らないでください。"
+            "何も行っていません。保留の場所にある郵便そのもののファイルを移動してください。見当たらない場合は管理者にお尋ねください。もう一度送らないでください。"
         }
         StandingLetter::OnItsWay | StandingLetter::Posted | StandingLetter::Shipped => {
             "何も行っていません。もう一度送らないでください。"

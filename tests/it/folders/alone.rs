@@ -23,7 +23,10 @@ async fn a_sidecar_whose_pdf_does_not_come_is_handed_back_and_a_pdf_of_that_name
     handed_back(&mut room, "xa.pdf.yaml").await;
     assert_eq!(room.tree(), ["Rejected/xa.pdf.txt", "Rejected/xa.pdf.yaml"]);
     let note = room.note("Rejected/xa.pdf.txt");
-    assert!(note.contains("Its PDF `xa.pdf` did not come.") && note.contains("together"), "{note}");
+    assert!(
+        note.contains("No `xa.pdf` came with it, and none waits for it.") && note.contains("together"),
+        "{note}"
+    );
     // Also after a start.
     room.stop();
     room.start();

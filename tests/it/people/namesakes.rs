@@ -258,3 +258,73 @@ async fn a_copied_subfolder_is_an_order_and_one_with_other_contents_is_not() {
     again(&mut room).await;
     assert_eq!(room.row_states(), ["held"], "{:?}", room.tree());
 }
+
+#[tokio::test]
+async fn a_sidecar_and_its_pdf_from_different_systems_belong_together() {
+    let mut room = Mailroom::open().await;
+    // One program writes the marks of kana apart, the other does not.
+    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+    let address = |room: &Mailroom, name: &str, receiver: &str| {
+        std::fs::write(room.path(&format!("{name}.yaml")), sidecar(receiver)).unwrap();
+    };
+    address(&room, decomposed, "鈴木");
+    room.drop(composed, 1);
+    room.settled().await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 1)]);
+    assert!(!room.path(&format!("{decomposed}.yaml")).exists(), "it is not left over for the next drop");
+    // Both names exist: each sidecar belongs to the PDF with exactly its name.
+    for (pages, name, receiver) in [(2, composed, "佐藤"), (3, decomposed, "高橋")] {
+        address(&room, name, receiver);
+        room.drop(name, pages);
+    }
+    again(&mut room).await;
+    let mut posted = posted(&room);
+    posted.sort_by_key(|(_, pages)| *pages);
+    assert_eq!(posted[1..], [("佐藤".to_owned(), 2), ("高橋".to_owned(), 3)]);
+    // One that waits for its address gets it, and a move may change the form of its name.
+    room.drop("side受が.pdf", 4);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    assert_eq!(room.why("side受が.pdf"), "no sidecar came");
+    address(&room, "Held/side受か\u{3099}.pdf", "田中");
+    moves(&room, "Held/side受が.pdf", "Approve/side受か\u{3099}.pdf");
+    again(&mut room).await;
+    assert!(self::posted(&room).contains(&("田中".to_owned(), 4)), "{:?}", room.tree());
+    room.check().await;
+}
+
+#[tokio::test]
+async fn an_address_whose_name_has_no_room_beside_its_pdf_comes_back_with_it() {
+    let mut room = Mailroom::open().await;
+    let pdf = String::from_utf8_lossy(&pdf(1)).replace("/Type /Catalog", "/Type /Catalog /Dummy");
+    let name = format!("side{}.pdf", "x".repeat(243));
+    // Another file has its name on the shelf, so it gets a longer one.
+    std::fs::create_dir_all(room.path("Held")).unwrap();
+    std::fs::write(room.path(&format!("Held/{name}")), "a person's own").unwrap();
+    std::fs::write(room.path(&format!("{name}.yml")), sidecar("鈴木")).unwrap();
+    std::fs::write(room.path(&name), pdf.replace("%%EOF", "%%EOF\0\0\0\0")).unwrap();
+    room.settled().await;
+    let held = format!("Held/{} (2).pdf", &name[..name.len() - 4]);
+    assert_eq!(room.state(&name), "held", "{:?}", room.tree());
+    moves(&room, &held, &held.replace("Held/", "Approve/"));
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 1)], "{:?}", room.tree());
+}
+
+#[tokio::test]
+async fn what_cannot_be_compared_is_not_called_other_contents() {
+    let mut room = Mailroom::with(&approval()).await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    std::fs::hard_link(room.path("Held/x.pdf"), room.path("Cancel/x.pdf")).unwrap();
+    // It may be a program's that writes by linking; then it may still be being copied.
+    for seconds in [1, 90, 150] {
+        room.settled().await;
+        room.pass(seconds).await;
+    }
+    again(&mut room).await;
+    let note = room.note("Rejected/x.txt");
+    assert!(note.contains("second name") && note.contains("MOVE the file that is held"), "{note}");
+    assert_eq!(room.row_states(), ["held"]);
+}
