@@ -14,3 +14,6 @@ pub mod backoff;
 
 /// Which bell wakes which loop.
 pub mod bells;
+
+/// Why a connection cannot be made.
+pub mod connection;

@@ -3,6 +3,14 @@
 use std::fmt;
 
 /// Shows its value only through [`Secret::expose`].
+///
+/// ```
+/// use mailchute::base::secret::Secret;
+///
+/// let secret = Secret::new("correct horse");
+/// assert!(!format!("{secret:?}").contains("horse"));
+/// assert_eq!(secret.expose(), "correct horse");
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 

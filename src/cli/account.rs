@@ -3,15 +3,15 @@
 use anyhow::bail;
 use serde_json::json;
 
-use super::config::ConfigPath;
+use super::config::{Records, RecordsPath};
 use super::{orders, table};
-use crate::outside::store::AccountCommand;
+use crate::outside::store::{AccountCommand, Desk};
 
 /// Show the accounts, pause one, or resume it
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: ConfigPath,
+    place: RecordsPath,
     #[command(subcommand)]
     what: Option<What>,
     /// One JSON object a line
@@ -28,40 +28,45 @@ enum What {
 }
 
 pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let config = arguments.place.config()?;
-    let desk = arguments.place.desk()?;
+    let records = arguments.place.find()?;
+    let desk = Desk::open(&records.state)?;
+    let names = names(&records, &desk)?;
     let (name, command) = match arguments.what {
         Some(What::Pause { name }) => (name, AccountCommand::Pause),
         Some(What::Resume { name }) => (name, AccountCommand::Resume),
-        None => return show(&config, &desk, arguments.json),
+        None => return show(&names, &desk, &records, arguments.json),
     };
-    if !config.accounts.iter().any(|account| account.name == name) {
-        bail!("there is no account {name} in the configuration");
+    if !names.contains(&name) {
+        bail!("there is no account {name}; there are: {}", names.join(", "));
     }
     orders::account(&desk, &name, command).await
 }
 
-fn show(
-    config: &crate::config::Config,
-    desk: &crate::outside::store::Desk,
-    json: bool,
-) -> anyhow::Result<()> {
+/// The accounts of the configuration, or those that the records know.
+fn names(records: &Records, desk: &Desk) -> anyhow::Result<Vec<String>> {
+    Ok(match &records.config {
+        Some(config) => config.accounts.iter().map(|account| account.name.clone()).collect(),
+        None => desk.accounts()?,
+    })
+}
+
+fn show(names: &[String], desk: &Desk, records: &Records, json: bool) -> anyhow::Result<()> {
     let paused = desk.paused()?;
     let mut rows = Vec::new();
-    for account in &config.accounts {
-        let pause = paused.iter().find(|row| row.account == account.name).map(|row| &row.pause);
+    for account in names {
+        let pause = paused.iter().find(|row| row.account == *account).map(|row| &row.pause);
         if json {
             let cause = pause.map(|pause| pause.cause.to_string());
             table::json(
-                &json!({"account": account.name, "paused": cause, "since": pause.map(|pause| pause.since)}),
+                &json!({"account": account, "paused": cause, "since": pause.map(|pause| pause.since)}),
             )?;
             continue;
         }
         let how = pause.map_or_else(
             || "works".to_owned(),
-            |pause| format!("paused since {}: {}", table::time(pause.since), pause.cause),
+            |pause| format!("paused since {}: {}", table::time(pause.since, records.zone), pause.cause),
         );
-        rows.push(vec![account.name.clone(), how]);
+        rows.push(vec![account.clone(), how]);
     }
     if !json {
         table::print(&["account", ""], rows)?;

@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::json;
 
-use super::config::{ConfigPath, reach};
+use super::config::{RecordsPath, reach};
 use super::table;
 use crate::base::clock::{Clock, Time};
 use crate::config::{AccountSettings, Config};
@@ -20,7 +20,7 @@ use crate::outside::store::{Desk, Findings};
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: ConfigPath,
+    place: RecordsPath,
     /// Also ask the service what became of each mail it was given
     #[arg(long)]
     online: bool,
@@ -33,15 +33,23 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let config = arguments.place.config()?;
-    let desk = Desk::open(&config.state)?;
+    let records = arguments.place.find()?;
+    let desk = Desk::open(&records.state)?;
     let mut findings = desk.audit()?;
-    let (originals, away) = look_into_folders(&config, &desk, &mut findings)?;
-    let mut mails = 0;
-    if arguments.online {
+    let (mut originals, mut away, mut mails) = (0, Vec::new(), 0);
+    if let Some(config) = &records.config {
+        (originals, away) = look_into_folders(config, &desk, &mut findings)?;
+    } else {
+        away.push("no folder was checked, because the configuration can't be used".to_owned());
+        anyhow::ensure!(
+            !arguments.online,
+            "the service can be asked only with a configuration that can be used"
+        );
+    }
+    if let Some(config) = records.config.as_ref().filter(|_| arguments.online) {
         let since = Clock::system().now() - TimeDelta::from_std(arguments.since)?;
         for account in &config.accounts {
-            mails += ask(account, &config, &desk, since, &mut findings).await?;
+            mails += ask(account, config, &desk, since, &mut findings).await?;
         }
     }
     let Findings { letters, facts, documents, problems } = &findings;

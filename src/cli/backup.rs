@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use super::config::ConfigPath;
+use super::config::RecordsPath;
 
 /// Copy the records into a file, consistent while the daemon runs
 ///
@@ -14,7 +14,7 @@ use super::config::ConfigPath;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: ConfigPath,
+    place: RecordsPath,
     /// It must not exist yet
     #[arg(value_name = "FILE")]
     file: PathBuf,

@@ -35,7 +35,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     for account in &config.accounts {
         if account.secret_is_elsewhere() && !arguments.online {
             super::say(&format!(
-                "account {}: its secret comes from systemd, when it starts it",
+                "account {}: its secret comes from systemd, when it starts the service",
                 account.name
             ))?;
             continue;
@@ -90,7 +90,9 @@ async fn email_is_sound(email: &Email, online: bool) -> anyhow::Result<bool> {
         }
         Transport::Smtp(smtp) => {
             let Smtp { host, port, login, ca, .. } = smtp;
-            if let Some(Err(wrong)) = login.as_ref().map(Login::password) {
+            if login.as_ref().is_some_and(Login::is_elsewhere) && !online {
+                super::say("email: its password comes from systemd, when it starts the service")?;
+            } else if let Some(Err(wrong)) = login.as_ref().map(Login::password) {
                 eprint(&wrong.to_string());
                 return Ok(false);
             }
@@ -130,7 +132,12 @@ fn folder_is_sound(folder: &Folder) -> anyhow::Result<bool> {
     let mut sound = true;
     let path = folder.path.display();
     if !folder.path.is_dir() {
-        eprint(&format!("folder {}: {path} does not exist; create it, or mount its share", folder.name));
+        let what = if folder.path.exists() {
+            "is a file; name a directory"
+        } else {
+            "does not exist; create it, or mount its share"
+        };
+        eprint(&format!("folder {}: {path} {what}", folder.name));
         sound = false;
     }
     for (shelf, remedy) in not_shared(&folder.path, &folder.names.all()) {

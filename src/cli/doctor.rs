@@ -1,19 +1,22 @@
 //! `mailchute doctor`: what is wrong with an installation, each with its remedy.
 
 use std::path::Path;
+use std::process::Command;
 
 use chrono::TimeDelta;
 
 use super::config::{ConfigPath, reach};
+use super::{table, unit};
 use crate::base::clock::Clock;
 use crate::config::{Config, Folder, Problem, Transport, WatchMode};
-use crate::daemon::status::disk;
-use crate::domain::alarm::is_nearly_full;
+use crate::daemon::status::{Facts, ask, disk};
+use crate::domain::alarm::{Alarm, is_nearly_full};
 use crate::loops::outbox;
 use crate::outside::api::Client;
 use crate::outside::disk::Mounts;
 use crate::outside::hot::{Hot, Reach, not_shared};
 use crate::outside::store::{Desk, Home, StoreError};
+use crate::words::texts::{AlertNews, Language};
 
 /// Deadlines are compared with the service's own time, so a large difference makes planning wrong.
 const SKEW: TimeDelta = TimeDelta::seconds(30);
@@ -25,6 +28,9 @@ const WATCHES_A_FOLDER: u64 = 8;
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ConfigPath,
+    /// Only what needs the permissions of the service's user: its records and folders
+    #[arg(long, hide = true)]
+    permissions: bool,
 }
 
 /// What was checked, and the remedy for what is wrong.
@@ -46,10 +52,27 @@ fn good(what: &str) -> std::io::Result<()> {
 pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let config = arguments.place.config()?;
     let mut report = Report { wrong: 0 };
-    records(&mut report, &config)?;
-    let reach = reach()?;
-    for folder in &config.folders {
-        look_at(&mut report, &reach, folder)?;
+    if arguments.permissions {
+        permissions(&mut report, &config)?;
+        // The caller counts what is printed.
+        return Ok(());
+    }
+    // A state directory that is not there yet has no daemon.
+    let daemon = ask(&config.state);
+    match &daemon {
+        Ok(Some(facts)) => as_the_daemon_says(&mut report, facts, &config)?,
+        Ok(None) => good("the daemon does not run; everything is tried from here")?,
+        Err(error) => report.wrong(
+            &format!("the daemon does not answer: {error}"),
+            "look at `systemctl status mailchute`; run `mailchute doctor` as root, or as the service's user",
+        )?,
+    }
+    for forbidden in unit::forbidden(&config) {
+        report.wrong(&forbidden, "without that the service can't use it, whoever owns it")?;
+    }
+    match unit::user().filter(|_| rustix::process::geteuid().is_root()) {
+        Some(user) if Some(user.as_str()) != Some("root") => as_user(&mut report, &user, &config)?,
+        Some(_) | None => permissions(&mut report, &config)?,
     }
     limits(&mut report, &config)?;
     let here = Clock::system().now().with_timezone(&config.zone);
@@ -83,6 +106,75 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
     }
     anyhow::ensure!(report.wrong == 0, "{} thing(s) are wrong", report.wrong);
+    Ok(())
+}
+
+/// What needs the permissions of whoever runs the daemon.
+fn permissions(report: &mut Report, config: &Config) -> anyhow::Result<()> {
+    records(report, config)?;
+    let reach = reach()?;
+    config.folders.iter().try_for_each(|folder| look_at(report, &reach, folder))
+}
+
+/// Root may do everything, so the service's user tries it, with its groups.
+fn as_user(report: &mut Report, user: &str, config: &Config) -> anyhow::Result<()> {
+    let me = std::env::current_exe()?;
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--reuid", user, "--regid", user, "--init-groups"])
+        .arg(me)
+        .args(["doctor", "--permissions"]);
+    let output = command.arg("--config").arg(config.file.canonicalize()?).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            let text = String::from_utf8_lossy(&output.stdout);
+            good(&format!("the following was tried as the service's user, {user}"))?;
+            super::say(text.trim_end())?;
+            report.wrong += u32::try_from(text.lines().filter(|line| line.starts_with("WRONG")).count())?;
+            Ok(())
+        }
+        Ok(output) => {
+            let why = String::from_utf8_lossy(&output.stderr);
+            let what = format!("the user {user} can't try it: {}", why.trim_end());
+            Ok(report
+                .wrong(&what, "create the user as the package does, and let it read the configuration")?)
+        }
+        // Without setpriv (util-linux) it is tried as root.
+        Err(_) => permissions(report, config),
+    }
+}
+
+/// The running daemon knows best what works for it.
+fn as_the_daemon_says(report: &mut Report, facts: &Facts, config: &Config) -> anyhow::Result<()> {
+    let Some(live) = &facts.runs else { return Ok(()) };
+    good(&format!("the daemon runs: {}", live.version))?;
+    let time = |time| table::time(time, config.zone);
+    for paused in &facts.paused {
+        let what =
+            format!("account {} is paused since {}: {}", paused.account, time(paused.since), paused.why);
+        report.wrong(&what, &format!("`mailchute account resume {}` ends the pause", paused.account))?;
+    }
+    for account in &live.accounts {
+        if let Some(since) = account.silent_since {
+            let why = account.silent_why.as_deref().unwrap_or("no reason is known");
+            let what =
+                format!("account {}: no answer for the daemon since {}: {why}", account.name, time(since));
+            report.wrong(&what, "letters wait and continue by themselves")?;
+        }
+    }
+    for alarmed in &facts.alarms {
+        let Ok(alarm) = alarmed.cause.parse::<Alarm>() else { continue };
+        let (title, advice) = Language::En.told(&AlertNews::Alarm { alarm: &alarm, detail: &alarmed.detail });
+        report.wrong(&format!("{title}, since {}: {}", time(alarmed.since), advice.cause), &advice.remedy)?;
+    }
+    let is_told =
+        |folder: &str| facts.alarms.iter().any(|alarmed| alarmed.cause == format!("folder {folder}"));
+    for folder in facts.folders.iter().filter(|folder| !is_told(&folder.folder)) {
+        if let Some(why) = &folder.trouble {
+            let what = format!("folder {} is away for the daemon: {why}", folder.folder);
+            report.wrong(&what, "it is tried again by itself")?;
+        }
+    }
     Ok(())
 }
 

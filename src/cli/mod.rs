@@ -101,6 +101,7 @@ pub fn run() -> ExitCode {
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_reader_gone(&error) => ExitCode::SUCCESS,
         Err(error) => {
             tell(&error);
             let wrong = error.is::<WrongWords>() || error.is::<ConfigError>();
@@ -177,8 +178,27 @@ fn tell(error: &anyhow::Error) {
 fn say(line: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{line}")?;
-    out.flush()
+    let written = writeln!(out, "{line}").and_then(|()| out.flush());
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::BrokenPipe => std::io::Error::new(error.kind(), ReaderIsGone),
+        _other => error,
+    })
+}
+
+/// Whoever reads standard output has enough, as `head` has after ten lines.
+#[derive(Debug, thiserror::Error)]
+#[error("nobody reads standard output any more")]
+struct ReaderIsGone;
+
+fn is_reader_gone(error: &anyhow::Error) -> bool {
+    let is_it = |error: &std::io::Error| error.get_ref().is_some_and(|inner| inner.is::<ReaderIsGone>());
+    error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(is_it))
+}
+
+/// Writes one line to standard error, if anybody reads it.
+fn warn(line: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "mailchute: {line}");
 }
 
 /// Whether colours are wanted and visible there.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
-use super::config::ConfigPath;
+use super::config::RecordsPath;
 use crate::base::clock::Clock;
 use crate::domain::letter::{Command, Number};
 use crate::outside::store::{AccountCommand, Answered, Bell, Desk};
@@ -16,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: ConfigPath,
+    place: RecordsPath,
     #[arg(value_name = "N", required = true, value_parser = super::read_number)]
     letters: Vec<Number>,
 }

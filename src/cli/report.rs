@@ -3,16 +3,16 @@
 use chrono::{Months, NaiveDate};
 use serde_json::json;
 
-use super::config::ConfigPath;
+use super::config::RecordsPath;
 use super::table;
 use crate::base::clock::{Clock, day_begins};
-use crate::outside::store::Reported;
+use crate::outside::store::{Desk, Reported};
 
 /// Letters and sheets of a month, by folder, method and cost centre
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: ConfigPath,
+    place: RecordsPath,
     /// The month in which they were posted (default: this one)
     #[arg(long, value_name = "YYYY-MM", value_parser = read_month)]
     month: Option<NaiveDate>,
@@ -26,20 +26,22 @@ pub(super) struct Arguments {
 
 /// The first day of a month.
 fn read_month(text: &str) -> Result<NaiveDate, String> {
+    // `26-10` would be a month of the year 26.
+    let is_whole = text.len() == 7;
     let day = NaiveDate::parse_from_str(&format!("{text}-01"), "%Y-%m-%d");
-    day.map_err(|_| "write it as 2026-11".to_owned())
+    day.ok().filter(|_| is_whole).ok_or_else(|| "write it as 2026-11".to_owned())
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let config = arguments.place.config()?;
-    let zone = config.zone;
+    let records = arguments.place.find()?;
+    let zone = records.zone;
     let this = || Clock::system().now().with_timezone(&zone).format("%Y-%m").to_string();
     let month = match arguments.month {
         Some(month) => month,
         None => read_month(&this()).map_err(anyhow::Error::msg)?,
     };
     let end = month.checked_add_months(Months::new(1)).unwrap_or(NaiveDate::MAX);
-    let rows = arguments.place.desk()?.report(day_begins(month, zone), day_begins(end, zone))?;
+    let rows = Desk::open(&records.state)?.report(day_begins(month, zone), day_begins(end, zone))?;
     let month = month.format("%Y-%m").to_string();
     if arguments.json {
         return rows.iter().try_for_each(|row| {

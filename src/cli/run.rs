@@ -24,7 +24,7 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let stop = Stop::on_signals_and_hangup()?;
-    let config = arguments.place.config()?;
+    let config = arguments.place.config_of_the_service()?;
     let run = Run {
         clock: Clock::system(),
         after_restore: arguments.after_restore,

@@ -1,14 +1,18 @@
 //! `mailchute status`: the status on one screen.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
 use std::time::Duration;
 
-use super::config::ConfigPath;
+use chrono_tz::Tz;
+
+use super::config::RecordsPath;
 use super::table;
 use crate::base::clock::{Clock, Time};
-use crate::config::Config;
-use crate::daemon::status::{Facts, Live, ReleaseMode, ask};
+use crate::daemon::status::{Facts, Live, LiveAccount, ReleaseMode, ask};
+use crate::domain::alarm::Alarm;
 use crate::outside::store::{Bell, Desk};
+use crate::words::texts::{AlertNews, Language};
 
 const WATCH_EVERY: Duration = Duration::from_secs(2);
 /// The number of waiting letters and drops that are shown.
@@ -18,7 +22,7 @@ const SHOWN: usize = 5;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    place: ConfigPath,
+    place: RecordsPath,
     /// One JSON object
     #[arg(long, conflicts_with = "watch")]
     json: bool,
@@ -28,13 +32,14 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let config = arguments.place.config()?;
+    let records = arguments.place.find()?;
     loop {
-        let (facts, silent) = facts(&config)?;
+        let (facts, silent) = facts(&records.state)?;
         if arguments.json {
             return table::json(&facts);
         }
-        let text = lines(&facts, silent).join("\n");
+        let lines = Lines { facts: &facts, zone: records.zone }.all(silent);
+        let text = lines.iter().map(|line| table::wrapped(line)).collect::<Vec<_>>().join("\n");
         if !arguments.watch {
             return Ok(super::say(&text)?);
         }
@@ -51,112 +56,135 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// The daemon's facts, or those of the records while no daemon answers, with the reason.
-fn facts(config: &Config) -> anyhow::Result<(Facts, String)> {
-    let silent = match ask(&config.state) {
+fn facts(state: &Path) -> anyhow::Result<(Facts, String)> {
+    let silent = match ask(state) {
         Ok(Some(facts)) => return Ok((facts, String::new())),
-        Ok(None) if Bell::ring(Desk::open(&config.state)?.home()) => {
+        Ok(None) if Bell::ring(Desk::open(state)?.home()) => {
             "the daemon runs but does not report its status".to_owned()
         }
         Ok(None) => "the daemon does not run: `mailchute run` starts it".to_owned(),
         Err(error) => format!("the daemon does not answer: {error}"),
     };
-    Ok((Facts::gather(&Desk::open(&config.state)?, None, Clock::system().now())?, silent))
+    Ok((Facts::gather(&Desk::open(state)?, None, Clock::system().now())?, silent))
 }
 
-fn lines(facts: &Facts, silent: String) -> Vec<String> {
-    let mut lines = match &facts.runs {
-        Some(live) => running(live, facts),
-        None => vec![silent],
-    };
-    for paused in &facts.paused {
-        let tried = paused.tried_at.map_or_else(String::new, |at| format!("; tried at {}", table::time(at)));
-        let since = table::time(paused.since);
-        lines.push(format!("account {} is paused since {since}: {}{tried}", paused.account, paused.why));
-    }
-    lines.extend(facts.folders.iter().map(|folder| {
-        let looked = looked(facts, &folder.folder);
-        let how = folder.trouble.as_ref().map_or(looked, |why| format!("AWAY: {why}"));
-        format!("folder {}: {how}", folder.folder)
-    }));
-    lines.extend(facts.by_state().iter().map(|(state, letters)| format!("{letters:>9} {state}")));
-    let waiting = [
-        (facts.drops_rejected, "drop(s) rejected"),
-        (facts.drops_held, "drop(s) held that are not letters yet"),
-        (facts.submitted, "submitted, not taken in yet"),
-        (facts.due, "letter(s) due now"),
-        (facts.owed, "message(s) owed"),
-        (facts.orders, "order(s) waiting"),
-    ];
-    let waiting = waiting.into_iter().filter(|(count, _)| *count > 0);
-    lines.extend(waiting.map(|(count, what)| format!("{count:>9} {what}")));
-    if let Some(oldest) = &facts.oldest {
-        let why = oldest.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-        let age = age(oldest.since, facts.now);
-        lines.push(format!("the oldest on its way is {}, {} since {age}{why}", oldest.letter, oldest.state));
-    }
-    for held in facts.held.iter().take(SHOWN) {
-        let why = held.why.as_deref().unwrap_or("no reason is known");
-        lines.push(format!(
-            "waits for a person since {}: {}, {why}",
-            age(held.since, facts.now),
-            held.letter
-        ));
-    }
-    let alarms = facts.alarms.iter();
-    lines.extend(alarms.map(|alarm| {
-        let since = table::time(alarm.since);
-        format!("ALARM since {since}: {}: {}", alarm.cause, alarm.detail)
-    }));
-    if let Some(disk) = facts.disk {
-        lines.push(format!("disk of the records: {} MB free of {} MB", disk.free >> 20, disk.size >> 20));
-    }
-    lines
+/// The facts as lines for people in one time zone.
+struct Lines<'a> {
+    facts: &'a Facts,
+    zone: Tz,
 }
 
-fn running(live: &Live, facts: &Facts) -> Vec<String> {
-    let since = age(live.since, facts.now);
-    let ready = if live.ready { "" } else { ", not ready yet" };
-    let mut lines = vec![format!("the daemon runs: {}, since {since}{ready}", live.version)];
-    for (name, seconds) in &live.busy {
-        lines.push(format!("STALLED: the loop `{name}` has been busy with one thing for {seconds} s"));
+impl Lines<'_> {
+    fn time(&self, time: Time) -> String {
+        table::time(time, self.zone)
     }
-    for account in &live.accounts {
-        let how = match (account.silent_since, account.rests_until, account.known) {
-            (Some(since), Some(until), _) => {
-                let (since, until) = (table::time(since), table::time(until));
-                format!("NO ANSWER since {since}; tried again at {until}")
-            }
-            (Some(since), None, _) => format!("NO ANSWER since {}", table::time(since)),
-            (None, _, false) => "not read yet".to_owned(),
-            (None, _, true) => match account.token_until {
-                Some(until) => format!("answers; its token is good until {}", table::time(until)),
-                None => "answers".to_owned(),
-            },
+
+    fn age(&self, since: Time) -> String {
+        let seconds = (self.facts.now - since).num_seconds().max(0).unsigned_abs();
+        humantime::format_duration(Duration::from_secs(seconds)).to_string()
+    }
+
+    fn all(&self, silent: String) -> Vec<String> {
+        let facts = self.facts;
+        let mut lines = match &facts.runs {
+            Some(live) => self.running(live),
+            None => vec![silent],
         };
-        lines.push(format!("account {}: {how}", account.name));
+        // Of an account that is live, its own line says it.
+        let is_live = |name: &str| {
+            facts.runs.as_ref().is_some_and(|live| live.accounts.iter().any(|account| account.name == name))
+        };
+        let others = facts.paused.iter().filter(|paused| !is_live(&paused.account));
+        lines.extend(others.filter_map(|paused| self.paused(&paused.account)));
+        lines.extend(facts.folders.iter().map(|folder| {
+            let looked = self.looked(&folder.folder);
+            let how = folder.trouble.as_ref().map_or(looked, |why| format!("AWAY: {why}"));
+            format!("folder {}: {how}", folder.folder)
+        }));
+        lines.extend(facts.by_state().iter().map(|(state, letters)| format!("{letters:>9} {state}")));
+        let lacking = facts.runs.as_ref().map_or(0, |live| live.folders.iter().map(|one| one.lacking).sum());
+        let waiting = [
+            (facts.drops_rejected, "drop(s) rejected"),
+            (facts.drops_held, "drop(s) held that are not letters yet"),
+            (lacking, "drop(s) waiting for their sidecar"),
+            (facts.submitted, "submitted, not taken in yet"),
+            (facts.due, "letter(s) due now"),
+            (facts.owed, "message(s) owed"),
+            (facts.orders, "order(s) waiting"),
+        ];
+        let waiting = waiting.into_iter().filter(|(count, _)| *count > 0);
+        lines.extend(waiting.map(|(count, what)| format!("{count:>9} {what}")));
+        if let Some(oldest) = &facts.oldest {
+            let why = oldest.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            let (letter, state, age) = (oldest.letter, &oldest.state, self.age(oldest.since));
+            lines.push(format!("the oldest on its way is {letter}, {state} since {age}{why}"));
+        }
+        for held in facts.held.iter().take(SHOWN) {
+            let why = held.why.as_deref().unwrap_or("no reason is known");
+            lines.push(format!("waits for a person since {}: {}, {why}", self.age(held.since), held.letter));
+        }
+        lines.extend(facts.alarms.iter().map(|alarmed| {
+            let title = alarmed.cause.parse::<Alarm>().map_or_else(
+                |()| alarmed.cause.clone(),
+                |alarm| Language::En.told(&AlertNews::Alarm { alarm: &alarm, detail: "" }).0,
+            );
+            format!("ALARM since {}: {title}: {}", self.time(alarmed.since), alarmed.detail)
+        }));
+        if let Some(disk) = facts.disk {
+            lines.push(format!("disk of the records: {} MB free of {} MB", disk.free >> 20, disk.size >> 20));
+        }
+        lines
     }
-    lines
-}
 
-fn looked(facts: &Facts, folder: &str) -> String {
-    let Some(live) = &facts.runs else { return "not watched".to_owned() };
-    let Some((live, at, hears)) =
-        live.folder(folder).and_then(|live| Some((live, live.looked_at?, live.hears)))
-    else {
-        return "not looked at yet, or not in the configuration any more".to_owned();
-    };
-    let how = if hears { "watched" } else { "polled at intervals" };
-    let release = match live.release {
-        ReleaseMode::Automatic => "posts immediately",
-        ReleaseMode::Approval => "waits for approval",
-        ReleaseMode::PostingTimes => "posts at its times",
-    };
-    let limits = facts.limits.iter().filter(|limit| limit.folder == folder);
-    let left = limits.map(|limit| format!("; {} of {} {} left today", limit.left, limit.of, limit.what));
-    format!("{how}, {release}; last look {} ago{}", age(at, facts.now), left.collect::<String>())
-}
+    fn running(&self, live: &Live) -> Vec<String> {
+        let since = self.age(live.since);
+        let ready = if live.ready { "" } else { ", not ready yet" };
+        let mut lines = vec![format!("the daemon runs: {}, since {since}{ready}", live.version)];
+        for (name, seconds) in &live.busy {
+            lines.push(format!("STALLED: the loop `{name}` has been busy with one thing for {seconds} s"));
+        }
+        lines.extend(live.accounts.iter().map(|account| {
+            self.paused(&account.name)
+                .unwrap_or_else(|| format!("account {}: {}", account.name, self.answers(account)))
+        }));
+        lines
+    }
 
-fn age(since: Time, now: Time) -> String {
-    let seconds = (now - since).num_seconds().max(0).unsigned_abs();
-    humantime::format_duration(Duration::from_secs(seconds)).to_string()
+    fn paused(&self, account: &str) -> Option<String> {
+        let paused = self.facts.paused.iter().find(|paused| paused.account == account)?;
+        let tried = paused.tried_at.map_or_else(String::new, |at| format!("; tried at {}", self.time(at)));
+        Some(format!("account {account}: PAUSED since {}: {}{tried}", self.time(paused.since), paused.why))
+    }
+
+    fn answers(&self, account: &LiveAccount) -> String {
+        let Some(since) = account.silent_since else {
+            return match account.token_until {
+                _ if !account.known => "not read yet".to_owned(),
+                Some(until) => format!("answers; its token is good until {}", self.time(until)),
+                None => "answers".to_owned(),
+            };
+        };
+        let why = account.silent_why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+        let again =
+            account.rests_until.map_or_else(String::new, |at| format!("; tried again at {}", self.time(at)));
+        format!("NO ANSWER since {}{why}{again}", self.time(since))
+    }
+
+    fn looked(&self, folder: &str) -> String {
+        let Some(live) = &self.facts.runs else { return "not watched".to_owned() };
+        let Some((live, at, hears)) =
+            live.folder(folder).and_then(|live| Some((live, live.looked_at?, live.hears)))
+        else {
+            return "not looked at yet, or not in the configuration any more".to_owned();
+        };
+        let how = if hears { "watched" } else { "polled at intervals" };
+        let release = match live.release {
+            ReleaseMode::Automatic => "posts immediately",
+            ReleaseMode::Approval => "waits for approval",
+            ReleaseMode::PostingTimes => "posts at its times",
+        };
+        let limits = self.facts.limits.iter().filter(|limit| limit.folder == folder);
+        let left = limits.map(|limit| format!("; {} of {} {} left today", limit.left, limit.of, limit.what));
+        format!("{how}, {release}; last look {} ago{}", self.age(at), left.collect::<String>())
+    }
 }

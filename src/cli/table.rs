@@ -1,7 +1,10 @@
 //! Tables for people, lines of JSON for programs.
 
+use chrono_tz::Tz;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
+
+use crate::base::clock::Time;
 
 /// A table without lines, as wide as the terminal. Without a terminal it is not cut.
 pub(super) fn print(header: &[&str], rows: Vec<Vec<String>>) -> std::io::Result<()> {
@@ -31,6 +34,49 @@ pub(super) fn json(row: &impl Serialize) -> anyhow::Result<()> {
     Ok(super::say(&serde_json::to_string(row)?)?)
 }
 
-pub(super) fn time(time: crate::base::clock::Time) -> String {
-    time.format("%Y-%m-%d %H:%M UTC").to_string()
+/// A time as people in this zone know it, with the zone's name.
+pub(super) fn time(time: Time, zone: Tz) -> String {
+    time.with_timezone(&zone).format("%Y-%m-%d %H:%M %Z").to_string()
+}
+
+/// The same without the zone, for a column whose header names it.
+pub(super) fn time_only(time: Time, zone: Tz) -> String {
+    time.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string()
+}
+
+/// Breaks a line at spaces so that it fits 80 columns. What follows is indented.
+pub(super) fn wrapped(line: &str) -> String {
+    const WIDTH: usize = 80;
+    const INDENT: &str = "      ";
+    let width = |text: &str| text.chars().map(|c| if c < '\u{1100}' { 1 } else { 2 }).sum::<usize>();
+    let (mut out, mut at) = (String::new(), 0);
+    for (index, word) in line.split(' ').enumerate() {
+        if index > 0 && at + 1 + width(word) > WIDTH && !word.is_empty() {
+            out.push('\n');
+            out.push_str(INDENT);
+            at = INDENT.len();
+        } else if index > 0 {
+            out.push(' ');
+            at += 1;
+        }
+        out.push_str(word);
+        at += width(word);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_broken_at_spaces() {
+        assert_eq!(wrapped("        3 held"), "        3 held");
+        let line = format!("folder {}: {}", "請求".repeat(8), "a word ".repeat(12));
+        let broken = wrapped(line.trim_end());
+        assert_eq!(broken.replace("\n      ", " "), line.trim_end());
+        assert!(broken.lines().count() == 2 && broken.lines().next().unwrap().chars().count() <= 80 - 16);
+        let path = "/".repeat(100);
+        assert_eq!(wrapped(&format!("disk {path}")), format!("disk\n      {path}"));
+    }
 }

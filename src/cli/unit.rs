@@ -1,4 +1,4 @@
-//! The paths to which the installed unit lets the service write.
+//! What the installed unit gives to the service: the paths to which it may write, its user, its credentials.
 
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,9 @@ struct Unit {
     writable: Vec<PathBuf>,
     /// The paths that the service cannot see at all, whatever else is allowed, and by which key.
     hidden: Vec<(&'static str, &'static str)>,
+    /// Credentials by name, or directories of them.
+    credentials: Vec<(String, PathBuf)>,
+    user: Option<String>,
 }
 
 const HOMES: [&str; 3] = ["/home", "/root", "/run/user"];
@@ -55,12 +58,20 @@ impl Unit {
             }
         };
         let (mut strict, mut paths) = (false, Vec::new());
+        let (mut credentials, mut user) = (Vec::new(), None);
         let lines = texts.iter().flat_map(|text| text.lines());
         for (key, value) in lines.filter_map(|line| line.trim().split_once('=')) {
             match (key.trim(), value.trim()) {
                 ("ProtectSystem", value) => strict = value == "strict",
                 ("ProtectHome", value) => hide("ProtectHome", &HOMES, !is_no(value)),
                 ("PrivateTmp", value) => hide("PrivateTmp", &TEMPORARY, !is_no(value)),
+                ("LoadCredential", "") => credentials.clear(),
+                ("LoadCredential", value) => {
+                    credentials.extend(
+                        value.split_once(':').map(|(name, path)| (name.to_owned(), PathBuf::from(path))),
+                    );
+                }
+                ("User", name) => user = Some(name.to_owned()).filter(|name| !name.is_empty()),
                 ("ReadWritePaths", "") => paths.clear(),
                 ("ReadWritePaths", value) => {
                     let words = value.split_whitespace().map(|word| word.trim_matches('"'));
@@ -72,7 +83,19 @@ impl Unit {
                 _other => {}
             }
         }
-        Self { strict, writable: paths, ..unit }
+        Self { strict, writable: paths, credentials, user, ..unit }
+    }
+
+    /// The file of a credential. A directory gives each of its files under its own name, a `_` and the file's name.
+    fn credential(&self, name: &str) -> Option<PathBuf> {
+        self.credentials.iter().rev().find_map(|(known, path)| {
+            let file = match name.strip_prefix(known.as_str())?.strip_prefix('_') {
+                Some(file) if path.is_dir() && !file.contains('/') => path.join(file),
+                Some(_) => return None,
+                None => (known == name).then(|| path.clone())?,
+            };
+            file.is_file().then_some(file)
+        })
     }
 
     /// Why the service cannot use a path, and what allows it.
@@ -90,6 +113,16 @@ impl Unit {
             )
         })
     }
+}
+
+/// The file from which the installed unit gives a credential, if whoever asks can read it.
+pub(super) fn credential(name: &str) -> Option<PathBuf> {
+    installed(Path::new("/"))?.credential(name).filter(|file| std::fs::File::open(file).is_ok())
+}
+
+/// The user as whom the installed unit runs the service.
+pub(super) fn user() -> Option<String> {
+    installed(Path::new("/"))?.user
 }
 
 fn is_no(value: &str) -> bool {
@@ -130,6 +163,9 @@ mod tests {
         for path in ["/srv/mail/invoices", "/var/lib/mailchute", "/var/lib/mailchute/more"] {
             assert_eq!(forbids(path), "");
         }
+        let unit = installed(root.path()).unwrap();
+        assert_eq!(unit.user.as_deref(), Some("mailchute"));
+        assert_eq!(unit.credential("secrets_main"), None, "it is not there");
         assert!(forbids("/mnt/office/letters").contains("add `ReadWritePaths=/mnt/office/letters`"));
         assert!(forbids("/home/office").contains("set `ProtectHome=no`"));
         assert!(forbids("/tmp/x").contains("hidden from the service by PrivateTmp="));
@@ -146,5 +182,25 @@ mod tests {
             "[Service]\nProtectSystem=full\nProtectHome=no\n",
         );
         assert_eq!(forbids("/home/b") + &forbids("/anywhere"), "");
+    }
+
+    #[test]
+    fn a_credential_is_a_file_or_one_of_a_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        std::fs::create_dir(path("secrets")).unwrap();
+        for file in ["secrets/main", "one"] {
+            std::fs::write(path(file), "s").unwrap();
+        }
+        let (secrets, one) = (path("secrets").display().to_string(), path("one").display().to_string());
+        let text = format!(
+            "LoadCredential=gone:/x\nLoadCredential=\nLoadCredential=s:{secrets}\nLoadCredential=one:{one}\n"
+        );
+        let unit = Unit::of(&[text]);
+        assert_eq!(unit.credential("s_main"), Some(path("secrets/main")));
+        assert_eq!(unit.credential("one"), Some(path("one")));
+        for other in ["s", "s_other", "s_../one", "gone", "one_x", "two"] {
+            assert_eq!(unit.credential(other), None, "{other}");
+        }
     }
 }

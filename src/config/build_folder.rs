@@ -13,6 +13,7 @@ use super::words_people::{Email, Release};
 use super::yaml_folder::{self as yaml, DuplicateAction};
 use crate::domain::address::Address;
 use crate::domain::address_book::Columns;
+use crate::domain::drop::shown;
 use crate::domain::letter::Print;
 use crate::domain::rules::{self, ReceiverFrom, Rule, Rules, When};
 use crate::words::texts::Names;
@@ -41,10 +42,13 @@ impl Build<'_, yaml::Folder> {
         self.repeated_names();
         self.settle_is_sane();
         self.approval_is_sane();
+        self.limits_are_sane();
+        self.nothing_behind_a_rule_for_all();
         let (limits, duplicates) = (&written.limits, &written.duplicates);
         Some(Folder {
             file: file.to_owned(),
             path: real(&beside.join(&written.path)),
+            shown_as: written.shown_as.clone().filter(|shown| !shown.trim().is_empty()),
             accept: written.accept,
             mode: written.watch.mode,
             settle: written.watch.settle.map(|length| length.0),
@@ -118,9 +122,15 @@ impl Build<'_, yaml::Folder> {
             by_copy: self.written.value.approval.not_by_owner,
         };
         let all = names.all();
-        let twice = all.iter().enumerate().any(|(n, name)| all[..n].contains(name));
-        if twice {
-            self.wrong(&["shelf"], "two of its subfolders have the same name", "");
+        // On Windows and on a Mac two names that differ only in case are one.
+        let folded: Vec<String> = all.iter().map(|name| shown(name.as_bytes()).to_lowercase()).collect();
+        let twice = |names: &[String]| (1..names.len()).any(|n| names[..n].contains(&names[n]));
+        if twice(&folded) {
+            let is_same = (1..all.len()).any(|n| all[..n].contains(&all[n]));
+            let how =
+                if is_same { "" } else { ", because upper and lower case are one on Windows and on a Mac" };
+            let what = format!("two of its subfolders have the same name{how}");
+            self.wrong(&["shelf"], what, "give each a name of its own");
         }
         let plain = |name: &str| {
             !name.is_empty() && !name.contains('/') && !name.starts_with('.') && name.len() < 200
@@ -165,6 +175,35 @@ impl Build<'_, yaml::Folder> {
                 help,
             );
         }
+    }
+
+    fn limits_are_sane(&mut self) {
+        let limits = &self.written.value.limits;
+        for (key, limit) in
+            [("letters_per_day", limits.letters_per_day), ("sheets_per_day", limits.sheets_per_day)]
+        {
+            if limit == Some(0) {
+                let help = "if each letter must wait for a person, write `release: approval`";
+                self.wrong(&["limits", key], "every letter would be over this limit", help);
+            }
+        }
+    }
+
+    /// The first rule that fits decides, so what follows a rule for everything never does.
+    fn nothing_behind_a_rule_for_all(&mut self) {
+        let rules = &self.written.value.rules;
+        let is_for_all = |rule: &yaml::Rule| {
+            let yaml::When { file_name, pages, size, weekday, time } = &rule.when;
+            let any_name =
+                file_name.as_deref().is_none_or(|name| ["", ".", ".*", ".+", "^", "^.*$"].contains(&name));
+            any_name && pages.is_none() && size.is_none() && weekday.is_none() && time.is_none()
+        };
+        let Some(at) = rules.iter().position(is_for_all).filter(|at| at + 1 < rules.len()) else { return };
+        let what =
+            format!("it never applies, because the rule \"{}\" before it fits everything", rules[at].name);
+        let index = (at + 1).to_string();
+        let doubt = self.written.doubtful(&["rules", &index, "name"], what, "put the rule for the rest last");
+        self.problems.push(doubt);
     }
 
     fn repeated_names(&mut self) {

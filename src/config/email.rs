@@ -63,6 +63,15 @@ pub struct Login {
 }
 
 impl Login {
+    /// Whether the password comes from the service manager, and this process was not started by it.
+    pub fn is_elsewhere(&self) -> bool {
+        self.password.is_elsewhere()
+    }
+
+    pub(super) fn lend(&mut self, find: &dyn Fn(&str) -> Option<PathBuf>) {
+        self.password.lend(find);
+    }
+
     /// Reads the password from its source.
     pub fn password(&self) -> Result<Secret, ConfigError> {
         self.password.fetch("email.smtp.password")

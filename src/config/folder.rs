@@ -68,6 +68,8 @@ pub struct Folder {
     /// Its rules file.
     pub file: PathBuf,
     pub path: PathBuf,
+    /// The path by which people know it, if that is another one.
+    pub(super) shown_as: Option<String>,
     pub accept: Accept,
     pub mode: WatchMode,
     /// If missing, it depends on the kind of file system.
@@ -177,6 +179,11 @@ impl Around {
 }
 
 impl Folder {
+    /// Its path as people know it.
+    pub fn shown_as(&self) -> String {
+        self.shown_as.clone().unwrap_or_else(|| self.path.display().to_string())
+    }
+
     /// The paths on disks that taking in uses: the directory and the address book.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let book = self.book.as_ref().map(|book| book.file.as_path());

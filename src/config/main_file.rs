@@ -62,9 +62,12 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
     let status = status::build(&written, problems);
     let email = email::build(&written, beside, problems);
     let rules_dir = beside.join(Path::new(&main.folders).parent().unwrap_or(Path::new("")));
-    let mut folders = Vec::new();
+    let (mut folders, mut has_folders) = (Vec::new(), true);
     match rule_files(beside, &main.folders) {
-        Ok(files) => folders.extend(files.iter().filter_map(|file| Folder::read(file, &around, problems))),
+        Ok(files) => {
+            has_folders = !files.is_empty();
+            folders.extend(files.iter().filter_map(|file| Folder::read(file, &around, problems)));
+        }
         Err(why) => problems.push(written.wrong(&["folders"], why, "write it as `folders/*.yaml`")),
     }
     let books = folders.iter().filter_map(|folder| folder.book.as_ref());
@@ -72,8 +75,19 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
     for path in books.chain([beside, &rules_dir]).collect::<BTreeSet<_>>() {
         page::guarded(&Path::new(".").join(path), problems);
     }
-    unheard(&folders, email.is_some(), problems);
-    apart(&folders, &[("the state directory", &state), ("mailchute.yaml", file)], problems);
+    unheard(&folders, written.has(&["email"]), problems);
+    let templates = main.email.as_ref().map(|email| beside.join(&email.templates));
+    let mut ours = vec![("the state directory", state.as_path()), ("mailchute.yaml", file)];
+    ours.extend(templates.as_deref().map(|dir| ("the directory of the templates", dir)));
+    apart(&folders, &ours, problems);
+    for folder in folders.iter().filter(|folder| folder.path.starts_with(real(&state))) {
+        let what = format!("the folder of `{}` lies inside the state directory", folder.name);
+        let help = "give it a directory of its own; nobody but mailchute's user should reach the records";
+        problems.push(folder.path_at.saying(what, help));
+    }
+    if !has_folders && !problems.iter().any(Problem::is_error) {
+        problems.push(no_folders(&written, &rules_dir));
+    }
     Some(Config {
         file: file.to_owned(),
         state,
@@ -148,6 +162,20 @@ fn network(written: &ReadFile<yaml::Main>, problems: &mut Vec<Problem>) -> (Pati
         let what = "expected at least 10ms, and not more than `slowest_retry`";
         problems.push(written.wrong(&["network", "quickest_retry"], what, ""));
     }
+    let least = Duration::from_secs(1);
+    for (key, length) in [
+        ("connect_timeout", network.connect_timeout),
+        ("call_timeout", network.call_timeout),
+        ("transfer_timeout", network.transfer_timeout),
+    ] {
+        if length.0 < least {
+            problems.push(written.wrong(
+                &["network", key],
+                "no call would be answered in time",
+                "at least 1s",
+            ));
+        }
+    }
     let patience = Patience {
         connect: network.connect_timeout.0,
         call: network.call_timeout.0,
@@ -174,6 +202,23 @@ fn rule_files(beside: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(fits).collect();
     files.sort();
     Ok(files)
+}
+
+/// A pattern that no file matches is allowed, because letters can be submitted by commands. It is rarely meant.
+fn no_folders(written: &ReadFile<yaml::Main>, dir: &Path) -> Problem {
+    let what = format!("no file matches `{}`, so no folder is watched", written.value.folders);
+    let is_yaml = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    let mut files: Vec<PathBuf> = fs::read_dir(dir)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).filter(is_yaml).collect())
+        .unwrap_or_default();
+    files.sort();
+    let help = match files.first() {
+        Some(other) => format!("{} is there; rename it, or change the pattern", other.display()),
+        None => {
+            format!("write a folder's rules into a file there, as `{}`", dir.join("letters.yaml").display())
+        }
+    };
+    written.doubtful(&["folders"], what, &help)
 }
 
 /// A mistake for people who are to be notified while `email` is missing.
@@ -217,6 +262,10 @@ impl AccountSettings {
     /// Whether the secret comes from the service manager, and this process was not started by it.
     pub fn secret_is_elsewhere(&self) -> bool {
         self.secret.is_elsewhere()
+    }
+
+    pub(super) fn lend(&mut self, find: &dyn Fn(&str) -> Option<PathBuf>) {
+        self.secret.lend(find);
     }
 
     /// Reads the secret from its source.

@@ -13,6 +13,7 @@ mod looser;
 mod main_file;
 mod on_disk;
 mod page;
+mod partial;
 mod patterns;
 mod problem;
 mod reader;
@@ -37,6 +38,7 @@ pub use folder::{Accept, Book, FirstStart, Folder, Keep, LetterKind, Notify, Wat
 pub use looser::looser;
 pub use main_file::{AccountSettings, read_address, read_receiver};
 pub use on_disk::FilesOnDisk;
+pub use partial::Partial;
 pub use problem::{Problem, Weight};
 pub use schema::schemas;
 pub use status::{Listen, StatusSettings};
@@ -102,16 +104,24 @@ impl ConfigError {
     }
 }
 
+fn given_or_usual(given: Option<&Path>) -> Option<&Path> {
+    given.or_else(|| USUAL_PLACES.iter().map(Path::new).find(|path| path.exists()))
+}
+
 impl Config {
     /// Reads the given file, or the first of the usual ones that exists, and the folders' rules.
     pub fn find(given: Option<&Path>) -> Result<Self, ConfigError> {
-        let usual = || USUAL_PLACES.iter().map(Path::new).find(|path| path.exists());
-        let file = given.or_else(usual).ok_or_else(|| {
+        let file = given_or_usual(given).ok_or_else(|| {
             let why =
                 "it does not exist; `mailchute init DIR` writes one to start from, --config FILE names another";
             ConfigError::one(Path::new(USUAL_PLACES[0]), why)
         })?;
         Self::read(file)
+    }
+
+    /// What can be read of the same file although it has mistakes.
+    pub fn find_partial(given: Option<&Path>) -> Partial {
+        given_or_usual(given).map(Partial::read).unwrap_or_default()
     }
 
     pub fn read(file: &Path) -> Result<Self, ConfigError> {
@@ -124,6 +134,18 @@ impl Config {
             }
             Some(_) | None => Err(ConfigError { problems }),
         }
+    }
+
+    /// A command that the service manager did not start reads its credentials from where the service manager would.
+    #[must_use]
+    pub fn with_credentials_of(mut self, find: &dyn Fn(&str) -> Option<PathBuf>) -> Self {
+        self.accounts.iter_mut().for_each(|account| account.lend(find));
+        if let Some(Email { transport: Transport::Smtp(Smtp { login: Some(login), .. }), .. }) =
+            &mut self.email
+        {
+            login.lend(find);
+        }
+        self
     }
 
     /// The parts that only a new start can change: accounts, network, records, status address.

@@ -33,6 +33,16 @@ impl SecretSource {
         matches!(self, Self::Credential(_)) && std::env::var_os("CREDENTIALS_DIRECTORY").is_none()
     }
 
+    /// Takes the file from which the service manager would give it, if `find` knows one.
+    pub(super) fn lend(&mut self, find: &dyn Fn(&str) -> Option<PathBuf>) {
+        if self.is_elsewhere()
+            && let Self::Credential(name) = self
+            && let Some(file) = find(name)
+        {
+            *self = Self::File(file);
+        }
+    }
+
     /// Reads the secret from its source. `key` names the setting in messages.
     pub(super) fn fetch(&self, key: &str) -> Result<Secret, ConfigError> {
         let wrong = |why: String| ConfigError::one(Path::new(key), why);
@@ -41,8 +51,13 @@ impl SecretSource {
                 .map_err(|_| wrong(format!("the environment variable {name} is not set")))?,
             Self::File(path) => secret_file(path).map_err(wrong)?,
             Self::Credential(name) => {
-                let dir = std::env::var_os("CREDENTIALS_DIRECTORY")
-                    .ok_or_else(|| wrong("systemd gave no credentials; LoadCredential= does".to_owned()))?;
+                let dir = std::env::var_os("CREDENTIALS_DIRECTORY").ok_or_else(|| {
+                    wrong(format!(
+                        "systemd gives the credential `{name}` to the service alone: run this as root, or as `systemd-run \
+                         --pipe --wait --collect -p User=mailchute -p LoadCredential=secrets:/etc/mailchute/secrets \
+                         mailchute …`"
+                    ))
+                })?;
                 let plain = !name.is_empty() && !name.contains('/') && name != "..";
                 let name =
                     plain.then_some(name).ok_or_else(|| wrong("it is a name, not a path".to_owned()))?;

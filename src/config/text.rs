@@ -13,19 +13,16 @@ static WIDE_COLON: LazyLock<Option<Regex>> =
 /// The text of the bytes, and the mistakes in it that would mislead a reader of YAML.
 pub(super) fn check(bytes: Vec<u8>, is_json: bool) -> (String, Vec<Mistake>) {
     let text = match String::from_utf8(bytes) {
-        Ok(text) => text,
+        // Some editors on Windows begin every file with a byte order mark.
+        Ok(text) => text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text),
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
             let what = "here it is not UTF-8";
-            return (text, vec![Mistake::at(at..at + 1, what).help("save the file as UTF-8 without BOM")]);
+            return (text, vec![Mistake::at(at..at + 1, what).help("save the file as UTF-8")]);
         }
     };
     let mut mistakes = Vec::new();
-    if text.starts_with('\u{feff}') {
-        let what = "the file begins with a byte order mark";
-        mistakes.push(Mistake::at(0..3, what).help("save it as UTF-8 without BOM"));
-    }
     if let Some(colon) = WIDE_COLON.as_ref().and_then(|regex| regex.captures(&text)?.get(1)) {
         let what = "a full-width colon does not end a key";
         mistakes.push(Mistake::at(colon.range(), what).help("write `: ` in half width"));

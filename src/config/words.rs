@@ -115,7 +115,8 @@ fn bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
+        "b" => 1,
+        "" if digits == "0" => 1,
         "kb" => 1_000,
         "mb" => 1_000_000,
         _other => return None,
@@ -126,8 +127,8 @@ fn bytes(text: &str) -> Option<u64> {
 word!(
     Size,
     "size",
-    r"^[\d.]*\s*([kKmM]?[bB])?(\.\.\d*\s*([kKmM]?[bB])?)?$",
-    "`..500kB`, `1MB..2MB` or `2MB..`"
+    r"^(0|\d+\s*[kKmM]?[bB])?(\.\.(0|\d+\s*[kKmM]?[bB])?)?$",
+    "`..500kB`, `1MB..2MB` or `2MB..`, always with the unit"
 );
 
 /// A time of the day: `08:00..17:30`.

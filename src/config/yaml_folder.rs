@@ -20,6 +20,8 @@ use crate::domain::letter::{Color, Duplex, Print, Shipping, Staple};
 pub(super) struct Folder {
     /// The hot folder. Relative to this file.
     pub path: PathBuf,
+    /// The path by which people know it, for e-mails and texts: `\\server\invoices`, `/Volumes/invoices`.
+    pub shown_as: Option<String>,
     /// `no` retires the folder: nothing more is taken in; its letters continue and can be approved and
     /// cancelled.
     #[serde(default)]

@@ -49,6 +49,7 @@ impl LiveSources {
             known: account.is_known(),
             token_until: account.client.token_until(),
             silent_since: account.silent_since(),
+            silent_why: account.silent_why(),
             rests_until: account.rests(now),
         };
         let folders = self.registry.all().into_iter().map(|Registered { folder, looks, .. }| {
@@ -63,6 +64,7 @@ impl LiveSources {
                 looked_at: looks.last,
                 looks: looks.count,
                 look_seconds: looks.took.as_seconds_f64(),
+                lacking: looks.lacking,
                 hears: looks.hears,
                 release,
                 letters_per_day,

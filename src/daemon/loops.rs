@@ -45,10 +45,12 @@ pub(super) struct Loops {
     beside: JoinSet<anyhow::Result<()>>,
     threads: Runtime,
     stopping: watch::Sender<bool>,
-    /// Changed by each look at the letters. True once every account has answered or is known not to.
+    /// True once every account has answered or is known not to.
     pub(super) heard: watch::Receiver<bool>,
     /// True once every folder has been looked at.
     pub(super) watching: watch::Receiver<bool>,
+    /// Changed by each look at the e-mails, which follows whatever happens to letters and alarms.
+    pub(super) mailed: watch::Receiver<bool>,
     /// The first is that of the dispatch loop.
     pub(super) pulses: Vec<Pulse>,
 }
@@ -84,11 +86,11 @@ impl Loops {
         beside.spawn_on(run(intake, times), folders);
         let (times, _) = rhythm("shelves", &bells.originals, TOGETHER, LOOKS);
         beside.spawn_on(run(shelves, times), folders);
-        let (times, _) = rhythm("mails", &bells.mails, TOGETHER, LOOKS);
+        let (times, mailed) = rhythm("mails", &bells.mails, TOGETHER, LOOKS);
         beside.spawn_on(run(outbox, times), &main);
         let (times, _) = rhythm("kept", &bells.kept, TOGETHER, KEEPS);
         beside.spawn_on(run(keeper, times), folders);
-        Ok(Self { letters, beside, threads, stopping, heard, watching, pulses })
+        Ok(Self { letters, beside, threads, stopping, heard, watching, mailed, pulses })
     }
 
     /// Resolves when one of them ends, with the reason.

@@ -28,6 +28,7 @@ use crate::outside::pdf::Inspector;
 use crate::outside::spool::Spool;
 use crate::outside::store::{Bell, Desk, Home, Store};
 use live::LiveSources;
+use lives::Lives;
 use loops::{Loops, Tickers};
 use pulse::keep_alive;
 
@@ -39,6 +40,7 @@ pub mod status;
 pub mod systemd;
 
 mod live;
+mod lives;
 mod loops;
 mod pulse;
 mod reload;
@@ -69,6 +71,8 @@ pub struct Run {
 pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
     let Run { clock, after_restore, may_be_half_saved, inspector, reload, manager } = run;
     let manager = Arc::new(manager);
+    let mut stop = std::pin::pin!(stop);
+    let Some(mut lives) = begun(&config, &manager, &clock, &mut stop).await else { return Ok(()) };
     let meter = Meter::default();
     let accounts = accounts(&config, &clock, &meter)?;
     let reach = Arc::new(Reach::of(inspector.program()));
@@ -101,21 +105,23 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let shelves = Shelves::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), bells.clone());
     let tickers = Tickers { dispatch, intake, shelves, outbox: Arc::clone(&outbox), keeper };
     let mut loops = Loops::start(tickers, &bells, &clock, bell.is_some())?;
-    let knowing = LiveSources::new(clock, &manager, &accounts, &registry, &loops);
-    let (heard, watching, letters) = (loops.heard.clone(), loops.watching.clone(), loops.pulses[0].clone());
+    let knowing = LiveSources::new(clock.clone(), &manager, &accounts, &registry, &loops);
+    let (heard, watching, mailed) = (loops.heard.clone(), loops.watching.clone(), loops.mailed.clone());
+    let letters = loops.pulses[0].clone();
     let (tells, reloads, rings) = (tell(knowing, &config, meter), Arc::clone(&manager), bells.clone());
     let beside = [
         tokio::spawn(tells),
         tokio::spawn(reloading.run(registry, outbox, bells, waking, reloads)),
         tokio::spawn(keep_alive(Arc::clone(&manager), Arc::clone(&store), vec![letters])),
-        tokio::spawn(tell::tell_ready(Arc::clone(&manager), heard.clone(), watching)),
-        tokio::spawn(tell::tell_standing(Arc::clone(&manager), Arc::clone(&store), heard)),
+        tokio::spawn(tell::tell_ready(Arc::clone(&manager), heard, watching)),
+        tokio::spawn(tell::tell_standing(Arc::clone(&manager), Arc::clone(&store), mailed)),
         tokio::spawn(pass_on(bell, rings)),
     ];
     let ended = supervise(&mut loops, &store, stop).await;
     // Whatever ended it: nothing more is begun, what is durable stays, and the database is closed properly.
     if ended.is_ok() {
         journal::stopping();
+        lives.ends(clock.now());
     }
     manager.stopping();
     beside.iter().for_each(JoinHandle::abort);
@@ -125,6 +131,27 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     tokio::task::spawn_blocking(move || store.close()).await?;
     journal::stopped();
     ended
+}
+
+/// A new life begins, at once or after a wait. `None` if it was asked to end meanwhile. Without a service manager a
+/// person starts it, who need not wait.
+async fn begun(
+    config: &Config,
+    manager: &Manager,
+    clock: &Clock,
+    stop: &mut (impl Future<Output = ()> + Unpin),
+) -> Option<Lives> {
+    let mut lives = Lives::before(&config.state, clock.now());
+    if manager.is_there() && lives.must_wait() {
+        journal::short_lives(lives::WAIT);
+        manager.stands("waits for 2 minutes, because its last three lives were short".to_owned());
+        tokio::select! {
+            () = tokio::time::sleep(lives::WAIT) => {}
+            () = stop => return None,
+        }
+    }
+    lives.begins(clock.now());
+    Some(lives)
 }
 
 /// Passes the bell that commands ring on to the dispatch loop.

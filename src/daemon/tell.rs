@@ -9,6 +9,7 @@ use tokio::time::{sleep, timeout};
 use crate::daemon::systemd::Manager;
 use crate::outside::journal;
 use crate::outside::store::{Store, StoreError};
+use crate::words::texts::{AlertNews, Language};
 
 /// Readiness is reported at the latest after this time: a share that hangs is not waited for longer.
 const READY_AT_LATEST: Duration = Duration::from_mins(1);
@@ -32,7 +33,7 @@ pub(super) async fn tell_ready(
     }
 }
 
-/// Sends the status whenever letters were looked at.
+/// Sends the status when something has changed.
 pub(super) async fn tell_standing(
     manager: Arc<Manager>,
     store: Arc<Store>,
@@ -47,7 +48,7 @@ pub(super) async fn tell_standing(
     }
 }
 
-/// The status in one line.
+/// The status in one line. Troubles come first, because the line may be cut.
 fn standing(store: &Store) -> Result<String, StoreError> {
     let (mut posted, mut followed, mut waits) = (0, 0, store.drops_held()?);
     for (state, count) in store.under_way()? {
@@ -57,5 +58,17 @@ fn standing(store: &Store) -> Result<String, StoreError> {
             _to_be_posted => posted += count,
         }
     }
-    Ok(format!("{posted} being posted, {followed} followed until they ship, {waits} wait for a person"))
+    let counts =
+        format!("{posted} being posted, {followed} followed until they ship, {waits} wait for a person");
+    let paused = store
+        .paused_accounts()?
+        .into_iter()
+        .map(|row| format!("account {} is paused: {}", row.account, row.pause.cause));
+    let alarms = store.alarms()?.into_iter().filter(|raised| raised.fine_since.is_none());
+    let alarms = alarms.map(|raised| {
+        let (title, _) =
+            Language::En.told(&AlertNews::Alarm { alarm: &raised.alarm, detail: &raised.detail });
+        format!("{title}: {}", raised.detail)
+    });
+    Ok(paused.chain(alarms).chain([counts]).collect::<Vec<_>>().join("; "))
 }

@@ -28,6 +28,8 @@ pub enum Alarm {
     Configuration,
     /// The disk of the state directory is nearly full.
     Disk,
+    /// No e-mail can be sent. It is shown, and never mailed.
+    Mail,
 }
 
 /// An alarm that was raised, and how far it was reported.
@@ -59,9 +61,12 @@ impl Alarm {
             Self::Away(_) | Self::Stuck(_) => TimeDelta::minutes(1),
             Self::Book(_) => TimeDelta::minutes(5),
             // Whoever raises these has already waited.
-            Self::Silent(_) | Self::Copied(_) | Self::LeftOut(_) | Self::Configuration | Self::Disk => {
-                TimeDelta::zero()
-            }
+            Self::Silent(_)
+            | Self::Copied(_)
+            | Self::LeftOut(_)
+            | Self::Configuration
+            | Self::Disk
+            | Self::Mail => TimeDelta::zero(),
         }
     }
 
@@ -69,9 +74,12 @@ impl Alarm {
     fn calm(&self) -> TimeDelta {
         match self {
             Self::Away(_) | Self::Silent(_) | Self::Disk => TimeDelta::minutes(5),
-            Self::Configuration | Self::Book(_) | Self::Stuck(_) | Self::Copied(_) | Self::LeftOut(_) => {
-                TimeDelta::zero()
-            }
+            Self::Configuration
+            | Self::Book(_)
+            | Self::Stuck(_)
+            | Self::Copied(_)
+            | Self::LeftOut(_)
+            | Self::Mail => TimeDelta::zero(),
         }
     }
 }
@@ -82,6 +90,8 @@ impl Raised {
             if now >= time { next_step } else { AlarmStep::Wait(Some(time)) }
         };
         match (self.told, self.fine_since) {
+            // While it lasts nobody can be mailed, and afterwards it is old.
+            (false, None) if self.alarm == Alarm::Mail => AlarmStep::Wait(None),
             (false, None) => then(self.since + self.alarm.patience(), AlarmStep::Tell),
             (false, Some(_)) => AlarmStep::Forget,
             (true, None) => AlarmStep::Wait(None),
@@ -102,6 +112,7 @@ impl fmt::Display for Alarm {
             Self::LeftOut(folder) => write!(f, "left-out {folder}"),
             Self::Configuration => f.write_str("configuration"),
             Self::Disk => f.write_str("disk"),
+            Self::Mail => f.write_str("mail"),
         }
     }
 }
@@ -120,6 +131,7 @@ impl FromStr for Alarm {
             "left-out" => Ok(Self::LeftOut(name.to_owned())),
             "configuration" => Ok(Self::Configuration),
             "disk" => Ok(Self::Disk),
+            "mail" => Ok(Self::Mail),
             _other => Err(()),
         }
     }
@@ -158,6 +170,9 @@ mod tests {
         let fine = Raised { fine_since: Some(minutes(30)), ..told };
         assert_eq!(fine.next_step(minutes(31)), AlarmStep::Wait(Some(minutes(35))));
         assert_eq!(fine.next_step(minutes(35)), AlarmStep::TellOver);
+        let mail = Raised { alarm: Alarm::Mail, told: false, fine_since: None, ..fine.clone() };
+        assert_eq!(mail.next_step(minutes(900)), AlarmStep::Wait(None));
+        assert_eq!(Raised { fine_since: Some(noon()), ..mail }.next_step(noon()), AlarmStep::Forget);
         let bad = Raised { alarm: Alarm::Configuration, told: false, fine_since: None, ..fine };
         assert_eq!(bad.next_step(noon()), AlarmStep::Tell);
     }
@@ -171,6 +186,7 @@ mod tests {
             Alarm::Stuck("送付状 2".to_owned()),
             Alarm::Configuration,
             Alarm::Disk,
+            Alarm::Mail,
         ];
         for alarm in alarms {
             assert_eq!(alarm.to_string().parse(), Ok(alarm));

@@ -28,6 +28,8 @@ pub struct Looks {
     pub took: TimeDelta,
     /// Whether the kernel reports what arrives.
     pub hears: bool,
+    /// Drops that wait for the sidecar that they need.
+    pub lacking: u64,
 }
 
 /// The configuration's files when it was decided what is in force.
@@ -153,9 +155,9 @@ impl Registry {
         *self.renamed.lock().unwrap_or_else(PoisonError::into_inner) = renamed;
     }
 
-    pub fn looked(&self, name: &str, at: Time, took: TimeDelta, hears: bool) {
+    pub fn looked(&self, name: &str, at: Time, took: TimeDelta, hears: bool, lacking: u64) {
         if let Some(known) = self.lock().get_mut(name) {
-            known.looks = Looks { count: known.looks.count + 1, last: Some(at), took, hears };
+            known.looks = Looks { count: known.looks.count + 1, last: Some(at), took, hears, lacking };
         }
     }
 

@@ -68,6 +68,15 @@ pub fn ready() {
     tracing::info!("ready");
 }
 
+/// The last lives ended by themselves, soon after they began.
+pub fn short_lives(wait: Duration) {
+    let seconds = wait.as_secs();
+    tracing::warn!(
+        wait = seconds,
+        "the last three lives were short: waiting for {seconds} s before this one begins"
+    );
+}
+
 pub fn stopping() {
     tracing::info!("stopping: calls under way are finished first");
 }

@@ -76,9 +76,12 @@ fn created(places: &Places, mail: Created) -> wire::CreatedMail {
     }
 }
 
+/// More errors than this help nobody, and a body of nothing but mistakes would be answered by a longer one.
+const MOST_ERRORS: usize = 100;
+
 pub(super) fn problem(places: &Places, problem: Problem) -> Response {
     let code = problem.code;
-    let errors = problem.faults.into_iter();
+    let errors = problem.faults.into_iter().take(MOST_ERRORS);
     let body = wire::Problem {
         kind: format!("{}/problems/{}", places.docs_url, code.as_str()),
         title: code.title().to_owned(),

@@ -139,6 +139,9 @@ fn read_file(keys: &mut Keys<'_>) -> Option<File> {
     let file_name = keys.text_that("file_name", plain, "must be a name without a path");
     let page_count = match keys.take("page_count") {
         Some(Json::Integer(count)) if PAGES.contains(&count) => u32::try_from(count).ok(),
+        Some(Json::OtherNumber(Some(whole))) => {
+            keys.fault("page_count", &format!("must be an integer; write {whole}"))
+        }
         Some(_) => keys.fault("page_count", "must be an integer from 1 to 2000"),
         None => keys.fault("page_count", "is missing"),
     };

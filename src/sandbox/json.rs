@@ -5,13 +5,14 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// Only whole numbers from 0 on are used. Others are only known to be numbers.
+/// Only whole numbers from 0 on, written without a point, are used.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Json {
     Null,
     Bool(bool),
     Integer(u64),
-    OtherNumber,
+    /// With the whole number that it may mean: 3 for `3.0`.
+    OtherNumber(Option<u32>),
     Text(String),
     Array(Vec<Json>),
     Object(BTreeMap<String, Json>),
@@ -51,11 +52,12 @@ impl<'de> Visitor<'de> for Tree {
     }
 
     fn visit_i64<E: Error>(self, _: i64) -> Result<Json, E> {
-        Ok(Json::OtherNumber)
+        Ok(Json::OtherNumber(None))
     }
 
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Json, E> {
-        Ok(Json::OtherNumber)
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Json, E> {
+        // Its shortest text has no point if it is whole.
+        Ok(Json::OtherNumber(number.to_string().parse().ok()))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Json, E> {
@@ -101,8 +103,15 @@ mod tests {
     #[test]
     fn only_whole_numbers_are_integers() {
         assert_eq!(Json::read(b"[3]").unwrap(), Json::Array(vec![Json::Integer(3)]));
-        for text in ["[3.0]", "[-3]", "[1e3]", "[99999999999999999999]"] {
-            assert_eq!(Json::read(text.as_bytes()).unwrap(), Json::Array(vec![Json::OtherNumber]), "{text}");
+        for (text, whole) in [
+            ("[3.0]", Some(3)),
+            ("[1e3]", Some(1000)),
+            ("[3.5]", None),
+            ("[-3]", None),
+            ("[99999999999999999999]", None),
+        ] {
+            let other = Json::Array(vec![Json::OtherNumber(whole)]);
+            assert_eq!(Json::read(text.as_bytes()).unwrap(), other, "{text}");
         }
     }
 

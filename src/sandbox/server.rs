@@ -14,14 +14,17 @@ use hyper::server::conn::http1;
 use hyper::service::Service as HttpService;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt as _;
 
 use super::service::Service;
 use super::trouble::HangUp;
 
 const CONNECTIONS: usize = 1024;
+/// Callers beyond that who are told so at the same time. Others are only disconnected.
+const REFUSALS: usize = 64;
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 #[derive(Debug, thiserror::Error)]
@@ -36,13 +39,10 @@ pub(super) async fn serve(
     stop: impl Future<Output = ()>,
 ) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let refusals = Arc::new(Semaphore::new(REFUSALS));
     let graceful = GracefulShutdown::new();
     let mut stop = pin!(stop);
     loop {
-        let place = tokio::select! {
-            place = Arc::clone(&places).acquire_owned() => place,
-            () = &mut stop => break,
-        };
         let stream = tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
@@ -56,6 +56,13 @@ pub(super) async fn serve(
             () = &mut stop => break,
         };
         let _ = stream.set_nodelay(true);
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            // It is told at once, instead of waiting for another one to end.
+            if let Ok(turn) = Arc::clone(&refusals).try_acquire_owned() {
+                tokio::spawn(refuse(stream, turn));
+            }
+            continue;
+        };
         let answering = answering(router.clone(), Arc::clone(&service));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -72,6 +79,21 @@ pub(super) async fn serve(
     }
     drop(listener);
     let _ = tokio::time::timeout(LAST_ANSWERS, graceful.shutdown()).await;
+}
+
+/// Answers a connection too many. What it has sent by then is read, so that closing does not take the answer away.
+async fn refuse(mut stream: TcpStream, _turn: OwnedSemaphorePermit) {
+    const ANSWER: &[u8] =
+        b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 21\r\n\
+        Retry-After: 1\r\nConnection: close\r\n\r\ntoo many connections\n";
+    let answered = async {
+        stream.write_all(ANSWER).await?;
+        stream.shutdown().await?;
+        let mut sent = [0; 4096];
+        while stream.read(&mut sent).await? > 0 {}
+        std::io::Result::Ok(())
+    };
+    let _ = tokio::time::timeout(Duration::from_secs(5), answered).await;
 }
 
 /// Routes a request and dates its answer.

@@ -5,7 +5,17 @@ use std::path::{Path, PathBuf};
 
 /// A wing, and its rooms with the rooms each may name, in the reading order. A wing uses only those before it.
 const WINGS: &[(&str, &[Room])] = &[
-    ("base", &[("clock", &[]), ("secret", &[]), ("sync", &[]), ("backoff", &[]), ("bells", &[])]),
+    (
+        "base",
+        &[
+            ("clock", &[]),
+            ("secret", &[]),
+            ("sync", &[]),
+            ("backoff", &[]),
+            ("bells", &[]),
+            ("connection", &[]),
+        ],
+    ),
     (
         "domain",
         &[
@@ -33,7 +43,7 @@ const WINGS: &[(&str, &[Room])] = &[
             ("disk", &[]),
             ("spool", &["clock", "sync", "letter", "drop", "limits"]),
             ("store", &["clock", "letter", "drop", "pause", "limits", "alarm", "disk", "spool"]),
-            ("api", &["clock", "secret", "address", "letter"]),
+            ("api", &["clock", "secret", "connection", "address", "letter"]),
             ("pdf", &["letter", "drop"]),
             ("hot", &["sync", "drop", "disk", "spool"]),
             ("journal", &["clock", "letter", "drop", "texts", "spool", "store"]),
@@ -95,8 +105,20 @@ const WINGS: &[(&str, &[Room])] = &[
             (
                 "outbox",
                 &[
-                    "clock", "backoff", "letter", "drop", "pause", "alarm", "texts", "message", "spool",
-                    "store", "journal", "config", "folders",
+                    "clock",
+                    "backoff",
+                    "connection",
+                    "letter",
+                    "drop",
+                    "pause",
+                    "alarm",
+                    "texts",
+                    "message",
+                    "spool",
+                    "store",
+                    "journal",
+                    "config",
+                    "folders",
                 ],
             ),
             (
@@ -123,6 +145,7 @@ const WINGS: &[(&str, &[Room])] = &[
                     "clock",
                     "bells",
                     "limits",
+                    "texts",
                     "spool",
                     "store",
                     "api",

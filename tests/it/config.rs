@@ -125,6 +125,40 @@ fn what_anybody_may_write_is_told() {
     assert!(Config::read(&main).unwrap().warnings.is_empty());
 }
 
+#[test]
+fn what_is_probably_a_mistake_is_told_with_its_place_and_remedy() {
+    let warned = |files: &[(&str, &str)]| {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("folders")).unwrap();
+        std::fs::write(dir.path().join("mailchute.yaml"), MAIN).unwrap();
+        for (name, text) in files {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        let warnings = Config::read(&dir.path().join("mailchute.yaml")).unwrap().warnings;
+        warnings.iter().map(|warning| warning.render(false)).collect::<Vec<_>>().join("\n")
+    };
+    let rule = |name: &str, when: &str| {
+        format!("  - {{name: {name}, when: {when}, receiver: sidecar, shipping: {{method: normal}}}}\n")
+    };
+    let rules = |rules: &[String]| format!("path: hot\nsender: office\nrules:\n{}", rules.concat());
+    let first = rules(&[rule("all", "{file_name: '.*'}"), rule("bills", "{pages: 2}")]);
+    let said = warned(&[("folders/a.yaml", &first)]);
+    assert!(
+        said.contains("because the rule \"all\" before it fits everything")
+            && said.contains("folders/a.yaml:5"),
+        "{said}"
+    );
+    let last = rules(&[rule("bills", "{pages: 2}"), rule("all", "{}")]);
+    assert_eq!(warned(&[("folders/a.yaml", &last)]), "");
+    // A byte order mark is no mistake.
+    assert_eq!(warned(&[("folders/a.yaml", &format!("\u{feff}{last}"))]), "");
+    // Nothing is watched, and why.
+    let said = warned(&[("folders/a.yml", &last)]);
+    assert!(said.contains("no file matches `folders/*.yaml`, so no folder is watched"), "{said}");
+    assert!(said.contains("folders/a.yml is there; rename it, or change the pattern"), "{said}");
+    assert!(warned(&[]).contains("folders/letters.yaml"));
+}
+
 /// All that is said of a configuration, with paths as they are in it.
 fn said(fixture: &Path) -> String {
     let dir = tempfile::tempdir().unwrap();

@@ -57,6 +57,7 @@ mod folders {
 
 mod packaging;
 mod people {
+    mod at_hand;
     mod doctor;
     mod holds;
     mod instructions;

@@ -57,6 +57,8 @@ pub struct Got {
 struct Kept {
     moods: VecDeque<Mood>,
     always: Option<Mood>,
+    /// Whom it accepts nothing for, and what it answers.
+    refuses: Option<(&'static str, &'static str)>,
     got: Vec<Got>,
     connections: usize,
 }
@@ -121,6 +123,11 @@ impl Postbox {
     /// From now on, until [`Postbox::take_again`].
     pub fn always(&self, mood: Mood) {
         self.kept.lock().unwrap().always = Some(mood);
+    }
+
+    /// It accepts nothing for this recipient.
+    pub fn refuse(&self, to: &'static str, answer: &'static str) {
+        self.kept.lock().unwrap().refuses = Some((to, answer));
     }
 
     pub fn take_again(&self) {
@@ -241,7 +248,10 @@ impl Talk {
                 "RCPT" if !logged_in => "530 5.7.0 Authentication required".to_owned(),
                 "RCPT" => {
                     to = line.split(['<', '>']).nth(1).unwrap_or_default().to_owned();
-                    if let Mood::Recipient(refusal) = mood {
+                    let refused = self.kept.lock().unwrap().refuses.filter(|(whom, _)| *whom == to);
+                    if let Some((_, refusal)) = refused {
+                        refusal.to_owned()
+                    } else if let Mood::Recipient(refusal) = mood {
                         refusal.to_owned()
                     } else {
                         "250 2.1.5 ok".to_owned()

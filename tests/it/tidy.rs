@@ -113,3 +113,24 @@ fn some_words_do_not_appear() {
         }
     }
 }
+
+/// What a clone has to carry for ever.
+const LARGEST_FILE: u64 = 256 << 10;
+
+#[test]
+fn no_file_is_large() {
+    let mut dirs = vec![std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR"))];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap().map(Result::unwrap) {
+            let (path, name) = (entry.path(), entry.file_name());
+            if path.is_dir() {
+                if name != "target" && name != ".git" {
+                    dirs.push(path);
+                }
+                continue;
+            }
+            let size = entry.metadata().unwrap().len();
+            assert!(size <= LARGEST_FILE, "{} has {size} bytes", path.display());
+        }
+    }
+}

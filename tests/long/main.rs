@@ -38,4 +38,5 @@ mod flood;
 mod large;
 mod mutants;
 mod past;
+mod sampled;
 mod sweep;

@@ -81,7 +81,7 @@ fn say(tally: &Tally, span: Duration) -> anyhow::Result<()> {
     for (count, what) in [
         (
             sidecars,
-            "can be compared only in part: their sidecars, which are not kept, may have decided the rest",
+            "need a sidecar by these rules; whether they had one is not recorded, so only the rest was compared",
         ),
         (nameless, "can't be compared: their names are no longer kept"),
         (damaged, "can't be read; `mailchute audit` says more"),
@@ -167,7 +167,10 @@ impl<'a> CurrentFolder<'a> {
     }
 
     fn posting_time(&self, letter: &Letter, at: Time) -> Option<String> {
-        let told = |time: Option<Time>| time.map_or_else(|| "immediately".to_owned(), table::time);
+        let zone = self.folder.zone;
+        let told = |time: Option<Time>| {
+            time.map_or_else(|| "immediately".to_owned(), |time| table::time(time, zone))
+        };
         let (was, is) = (letter.order.not_before, self.folder.waits_until(at));
         (was != is).then(|| format!("would be posted {} instead of {}", told(is), told(was)))
     }

@@ -11,6 +11,7 @@ use axum::{Json, Router};
 use tokio::task::spawn_blocking;
 
 use super::{Facts, Source, metrics, page};
+use crate::domain::alarm::Raised;
 use crate::outside::journal;
 use crate::outside::store::{Desk, StoreError};
 use crate::words::page::protect;
@@ -72,13 +73,20 @@ async fn facts(State(source): State<Source>) -> Response {
     reading(&source, gather).await.map(Json).into_response()
 }
 
-/// 200 once everything is ready, 503 before.
+/// 200 once everything is ready, 503 before. A trouble that is no reason for a restart has a line of its own.
 async fn health(State(source): State<Source>) -> Response {
-    if (source.live)().ready {
-        "ready\n".into_response()
-    } else {
-        (StatusCode::SERVICE_UNAVAILABLE, "not ready yet\n").into_response()
+    if !(source.live)().ready {
+        return (StatusCode::SERVICE_UNAVAILABLE, "not ready yet\n").into_response();
     }
+    let troubles = reading(&source, |_, desk| {
+        let alarms = desk.alarms()?.into_iter().filter(|raised| raised.fine_since.is_none());
+        let line = |raised: Raised| {
+            let since = raised.since.format("%Y-%m-%dT%H:%M:%SZ");
+            format!("{} since {since}: {}\n", raised.alarm, raised.detail.replace('\n', "; "))
+        };
+        Ok(alarms.map(line).collect::<String>())
+    });
+    troubles.await.map(|troubles| format!("ready\n{troubles}")).into_response()
 }
 
 async fn exposition(State(source): State<Source>) -> Response {

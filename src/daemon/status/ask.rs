@@ -15,7 +15,12 @@ const LONGEST: u64 = 4 << 20;
 pub fn ask(state: &Path) -> io::Result<Option<Facts>> {
     let mut line = match UnixStream::connect(socket(state)) {
         Ok(line) => line,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::ConnectionRefused
+            ) =>
+        {
             return Ok(None);
         }
         Err(error) => return Err(error),

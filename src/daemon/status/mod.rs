@@ -46,6 +46,9 @@ pub struct LiveAccount {
     pub known: bool,
     pub token_until: Option<Time>,
     pub silent_since: Option<Time>,
+    /// Why there is no answer.
+    #[serde(default)]
+    pub silent_why: Option<String>,
     /// The time until which it is left alone.
     pub rests_until: Option<Time>,
 }
@@ -59,6 +62,9 @@ pub struct LiveFolder {
     /// How long its last successful look took.
     #[serde(default)]
     pub look_seconds: f64,
+    /// Drops that wait for the sidecar that they need.
+    #[serde(default)]
+    pub lacking: u64,
     /// Whether the kernel reports what arrives. If not, the folder is polled.
     pub hears: bool,
     pub release: ReleaseMode,

@@ -62,6 +62,13 @@ pub fn sidecar_ending(name: &[u8]) -> Option<&'static [u8]> {
 }
 
 /// The name and its text's name, with the number `n` if that is above 1.
+///
+/// ```
+/// use mailchute::domain::drop::numbered;
+///
+/// assert_eq!(numbered(b"bill.pdf", 1), (b"bill.pdf".to_vec(), b"bill.txt".to_vec()));
+/// assert_eq!(numbered(b"bill.pdf", 2), (b"bill (2).pdf".to_vec(), b"bill (2).txt".to_vec()));
+/// ```
 pub fn numbered(name: &[u8], n: u32) -> (Vec<u8>, Vec<u8>) {
     let dot = name.iter().rposition(|byte| *byte == b'.').filter(|at| *at > 0 && name.len() - at <= 10);
     let (stem, ending) = name.split_at(dot.unwrap_or(name.len()));

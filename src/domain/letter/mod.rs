@@ -48,6 +48,12 @@ pub use words::largest_unit;
 use crate::base::clock::Time;
 
 /// A letter's number, which it keeps for life: `#17`.
+///
+/// ```
+/// use mailchute::domain::letter::Number;
+///
+/// assert_eq!(Number(17).to_string(), "#17");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Number(pub u64);

@@ -181,18 +181,14 @@ impl Staple {
     }
 }
 
-impl Document {
-    pub fn sheets(&self) -> u32 {
-        match self.print.duplex {
-            Duplex::Double => self.pages.div_ceil(2),
-            Duplex::Single => self.pages,
-        }
-    }
-}
-
 impl Order {
+    /// The sheets of all documents together, as the service counts them: splitting a document does not change it.
     pub fn sheets(&self) -> u32 {
-        self.documents.iter().map(Document::sheets).fold(0, u32::saturating_add)
+        let pages = |duplex: Duplex| {
+            let printed = self.documents.iter().filter(|document| document.print.duplex == duplex);
+            printed.map(|document| document.pages).fold(0, u32::saturating_add)
+        };
+        pages(Duplex::Double).div_ceil(2).saturating_add(pages(Duplex::Single))
     }
 
     /// What the service would reject.

@@ -10,8 +10,8 @@ use crate::domain::letter::Order;
 /// What the current rules make of a letter that was taken in.
 #[derive(Debug)]
 pub enum Again {
-    /// An order, and its differences from the order it had. `untold` says that a sidecar may have caused
-    /// more.
+    /// An order, and its differences from the order it had. `untold` says that it needs a sidecar by these rules;
+    /// whether it had one is not recorded.
     Sent {
         order: Box<Order>,
         differs: Vec<String>,
@@ -47,9 +47,8 @@ impl Rules {
         match verdict {
             Verdict::Send(again, _) => {
                 let (mut differs, more) = (decided(order, &again), sayable(order, &again));
-                let untold = by_sidecar && !more.is_empty();
                 differs.extend(more.into_iter().filter(|_| !by_sidecar));
-                Again::Sent { order: again, differs, untold }
+                Again::Sent { order: again, differs, untold: by_sidecar }
             }
             Verdict::Refuse(refusal) => Again::Refused(refusal),
             Verdict::Hold(waiting) => Again::Waits(waiting),

@@ -37,6 +37,7 @@ struct AccountState {
 #[derive(Debug, Default)]
 struct Silence {
     since: Option<Time>,
+    why: Option<String>,
     /// What this process reported last, if anything.
     alarmed: Option<bool>,
     /// Whether the journal has it.
@@ -65,30 +66,33 @@ impl Account {
     }
 
     pub(super) fn answers(&self, now: Time) {
-        self.heard(true, now);
+        self.heard(None, now);
         self.change(|breaker| breaker.after(true, now), now, "");
     }
 
     /// A call was not answered, or not in a way that decides anything.
     pub(super) fn does_not_answer(&self, now: Time, why: &str) {
-        self.heard(false, now);
+        self.heard(Some(why), now);
         self.change(|breaker| breaker.after(false, now), now, why);
     }
 
     pub(super) fn is_silent(&self, now: Time, why: &str) {
-        self.heard(false, now);
+        self.heard(Some(why), now);
         self.change(|breaker| breaker.after_silence(now), now, why);
     }
 
     /// It answers, but the answer is of no use. The pause that follows from it has its own line in the journal.
     fn is_useless(&self, now: Time) {
-        self.heard(true, now);
+        self.heard(None, now);
         self.change(|breaker| breaker.after_silence(now), now, "");
     }
 
-    fn heard(&self, answered: bool, now: Time) {
+    /// `silent` says why there was no answer.
+    fn heard(&self, silent: Option<&str>, now: Time) {
+        let answered = silent.is_none();
         let silence = &mut self.known().silent;
         silence.since = if answered { None } else { silence.since.or(Some(now)) };
+        silence.why = silent.filter(|why| !why.is_empty()).map(str::to_owned);
         if answered && silence.alarmed.is_none() {
             // An earlier run may have raised the alarm.
             silence.alarmed = Some(true);
@@ -123,6 +127,11 @@ impl Account {
     }
 
     /// Since when it has not answered.
+    /// Why the last call had no answer.
+    pub fn silent_why(&self) -> Option<String> {
+        self.known().silent.why.clone()
+    }
+
     pub fn silent_since(&self) -> Option<Time> {
         self.known().silent.since
     }

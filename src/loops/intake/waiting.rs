@@ -31,6 +31,11 @@ impl WaitingDrops {
         self.lacking.insert(name);
     }
 
+    /// The number of drops that wait for their sidecar.
+    pub(super) fn lacking(&self, settling: &Settling) -> u64 {
+        self.lacking.iter().filter(|name| settling.knows(name)).count() as u64
+    }
+
     pub(super) fn has_no_end(&mut self, name: Name, stamp: Stamp) {
         self.endless.insert(name, stamp);
     }

@@ -183,7 +183,8 @@ impl Watched {
                     self.held_up.look(shared, folder, &hot, self.instructions.failed()).await?;
                     self.epoch.compare(&shared.store, now)?;
                     let took = shared.clock.steady() - now;
-                    shared.registry.looked(&folder.name, shared.clock.now(), took, heard);
+                    let lacking = self.waiting.lacking(&self.settling);
+                    shared.registry.looked(&folder.name, shared.clock.now(), took, heard, lacking);
                     Ok(self.after_look(folder, &hot, heard, next, now))
                 }
                 Err(error) => Err(Away::closed(error)),

@@ -91,7 +91,8 @@ impl Outbox {
         tongue: Tongue,
     ) -> Result<Option<EmailContent>, StoreError> {
         let told = self.store.news_of(row.id)?;
-        let mut content = EmailContent { folder: row.folder.clone(), ..EmailContent::default() };
+        let place = self.registry.get(&row.folder).map(|known| known.folder.shown_as());
+        let mut content = EmailContent { folder: row.folder.clone(), place, ..EmailContent::default() };
         match kind {
             EmailKind::Shipped
             | EmailKind::Held
@@ -101,7 +102,8 @@ impl Outbox {
                 for row in &told {
                     content.items.extend(self.item(row, tongue, kind == EmailKind::Letters)?);
                 }
-                // One letter may be pending twice.
+                // In the order in which people dropped them. One letter may be pending twice.
+                content.items.sort_by_key(|item| item.number);
                 content.items.dedup();
                 content.more = content.items.len().saturating_sub(MOST_ITEMS);
                 content.items.truncate(MOST_ITEMS);
@@ -167,6 +169,7 @@ impl Outbox {
         let mut said = tongue.language.status(&self.names(&folder, tongue), tongue.zone, &letter).into_iter();
         let headline = said.next().unwrap_or_default();
         let mut item = Item {
+            number: Some(number.0),
             letter: Some(number.to_string()),
             folder,
             headline,

@@ -25,6 +25,12 @@ pub(super) enum HandedIn {
     Later(String),
     /// None can be handed in at present.
     Server(String),
+    /// A rule of the server, by an enhanced code of group 7, refuses it: relaying is denied for all, or its
+    /// recipient accepts none from us.
+    ByRule {
+        code: String,
+        is_final: bool,
+    },
     /// The server stopped in the middle of this one: perhaps it accepts none, perhaps it has accepted it.
     Stopped(String),
 }

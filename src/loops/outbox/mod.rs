@@ -12,6 +12,7 @@ mod over;
 mod route;
 mod smtp;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -50,6 +51,15 @@ struct InForce {
     tongue: Tongue,
 }
 
+/// What one e-mail means for the others.
+enum Round {
+    GoesOn,
+    /// A rule of the server refuses it. It is not known yet whether that is about its recipient.
+    Refused(String),
+    /// None can be handed in at present.
+    Ends,
+}
+
 /// What is remembered between two rounds.
 #[derive(Debug, Default)]
 struct ServerRest {
@@ -57,6 +67,12 @@ struct ServerRest {
     failures: u32,
     rests: Option<Time>,
     disk_looked: Option<Time>,
+    /// When the server last accepted an e-mail.
+    accepted: Option<Time>,
+    /// E-mails that a rule of the server refuses: perhaps their recipients, perhaps every e-mail. Since when.
+    refused: BTreeMap<i64, Time>,
+    /// Whether this run knows that the alarm about the server is not raised.
+    is_calm: bool,
 }
 
 fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -125,7 +141,10 @@ impl Outbox {
         self.pass_on(email.as_deref()).await?;
         let mail = match &email {
             Some(email) => self.send(email, tongue).await?,
-            None => None,
+            None => {
+                self.server_works().await?;
+                None
+            }
         };
         Ok([alarms, digest, mail].into_iter().flatten().min())
     }
@@ -162,34 +181,40 @@ impl Outbox {
             return Ok(Some(until));
         }
         let mut line = MailLine::default();
-        let next = loop {
+        let mut refused = None;
+        let next = 'round: loop {
             let (due, next) = self.store.due_emails(self.clock.now())?;
             if due.is_empty() {
                 break next;
             }
-            let mut goes = true;
             for row in due {
-                goes = self.send_one(email, tongue, &mut line, row).await?;
-                if !goes {
-                    break;
+                match self.send_one(email, tongue, &mut line, row).await? {
+                    Round::GoesOn => {}
+                    Round::Refused(code) => refused = Some(code),
+                    Round::Ends => break 'round locked(&self.known).rests,
                 }
-            }
-            if !goes {
-                break locked(&self.known).rests;
             }
         };
         line.close().await;
-        Ok(next)
+        let accepted = locked(&self.known).accepted.is_some_and(|accepted| accepted >= now);
+        match refused {
+            // Nothing was accepted, so it is not about the recipients as far as anybody knows.
+            Some(code) if !accepted => {
+                self.server_rests(&code, self.clock.now()).await?;
+                Ok(locked(&self.known).rests)
+            }
+            Some(_) | None => Ok(next),
+        }
     }
 
-    /// Returns whether the next one can be tried.
+    /// Hands in one e-mail.
     async fn send_one(
         &self,
         email: &Email,
         tongue: Tongue,
         line: &mut MailLine,
         row: EmailRow,
-    ) -> Result<bool, RecordError> {
+    ) -> Result<Round, RecordError> {
         let now = self.clock.now();
         let end = |end: EmailEnd| self.store.end_email(&row, end, now);
         let composed = match EmailKind::of(&row.kind) {
@@ -198,7 +223,7 @@ impl Outbox {
         };
         let Some((kind, content)) = composed else {
             end(EmailEnd::Obsolete).await?;
-            return Ok(true);
+            return Ok(Round::GoesOn);
         };
         let made =
             email.templates.render(kind, &content).map_err(|mistake| mistake.what).and_then(|message| {
@@ -213,59 +238,85 @@ impl Outbox {
             Err(why) => {
                 journal::mail_unmade(row.id, &why);
                 self.store.email_later(row.id, now + route::again(row.attempts), why).await?;
-                return Ok(true);
+                return Ok(Round::GoesOn);
             }
         };
         self.store.begin_email(row.id, now).await?;
         let verdict = self.mailer.hand_in(email, line, &letter).await;
-        if !matches!(verdict, HandedIn::Server(_) | HandedIn::Stopped(_)) {
-            self.server_works();
+        if matches!(verdict, HandedIn::Sent | HandedIn::Refused(_) | HandedIn::Later(_)) {
+            self.server_works().await?;
         }
         let tried_enough =
             now - row.first_at >= route::GIVEN_UP_AFTER && row.attempts >= route::GIVEN_UP_TRIES;
         match verdict {
             HandedIn::Sent => {
                 journal::mail_sent(row.id, &row.kind);
+                locked(&self.known).accepted = Some(now);
                 end(EmailEnd::Sent).await?;
             }
             HandedIn::Stopped(code) if !tried_enough => {
                 // Another one is tried first the next time.
                 self.store.email_later(row.id, now + route::again(row.attempts), code.clone()).await?;
-                self.server_rests(&code, now);
-                return Ok(false);
+                self.server_rests(&code, now).await?;
+                return Ok(Round::Ends);
             }
             HandedIn::Later(code) if !tried_enough => {
                 journal::mail_later(row.id, &code);
                 self.store.email_later(row.id, now + route::again(row.attempts), code).await?;
             }
-            HandedIn::Refused(code) | HandedIn::Later(code) | HandedIn::Stopped(code) => {
+            HandedIn::ByRule { code, is_final } if !tried_enough && !(is_final && self.is_about_it(&row)) => {
+                locked(&self.known).refused.entry(row.id).or_insert(now);
+                self.store.email_later(row.id, now + route::again(row.attempts), code.clone()).await?;
+                return Ok(Round::Refused(code));
+            }
+            HandedIn::Refused(code)
+            | HandedIn::Later(code)
+            | HandedIn::Stopped(code)
+            | HandedIn::ByRule { code, .. } => {
                 journal::mail_refused(row.id, &code);
+                locked(&self.known).refused.remove(&row.id);
                 end(EmailEnd::Refused(code)).await?;
             }
             HandedIn::Server(why) => {
-                self.server_rests(&why, now);
-                return Ok(false);
+                self.server_rests(&why, now).await?;
+                return Ok(Round::Ends);
             }
         }
-        Ok(true)
+        Ok(Round::GoesOn)
     }
 
-    fn server_works(&self) {
-        let mut known = locked(&self.known);
-        if known.failures > 0 {
+    /// Whether an e-mail that a rule of the server refuses is refused for its recipient: another one was accepted
+    /// since.
+    fn is_about_it(&self, row: &EmailRow) -> bool {
+        let known = locked(&self.known);
+        known.refused.get(&row.id).is_some_and(|since| known.accepted.is_some_and(|at| at >= *since))
+    }
+
+    async fn server_works(&self) -> Result<(), RecordError> {
+        let (had_failed, is_calm) = {
+            let mut known = locked(&self.known);
+            let failures = std::mem::take(&mut known.failures);
+            known.rests = None;
+            (failures > 0, std::mem::replace(&mut known.is_calm, true))
+        };
+        if had_failed {
             journal::mail_server_works();
         }
-        (known.failures, known.rests) = (0, None);
+        if is_calm { Ok(()) } else { self.store.calm(Alarm::Mail, self.clock.now()).await }
     }
 
-    fn server_rests(&self, why: &str, now: Time) {
-        let mut known = locked(&self.known);
-        let until = now + route::rest(known.failures);
-        known.rests = Some(until);
-        known.failures = known.failures.saturating_add(1);
-        if known.failures == 1 {
+    async fn server_rests(&self, why: &str, now: Time) -> Result<(), RecordError> {
+        let is_first = {
+            let mut known = locked(&self.known);
+            known.rests = Some(now + route::rest(known.failures));
+            known.failures = known.failures.saturating_add(1);
+            known.is_calm = false;
+            known.failures == 1
+        };
+        if is_first {
             journal::mail_server_away(why);
         }
+        self.store.raise(Alarm::Mail, why.to_owned(), now).await
     }
 
     /// The same for the same news to the same person, whatever becomes of the database. The name of the records is a

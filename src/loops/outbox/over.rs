@@ -19,7 +19,7 @@ impl Outbox {
                     let (letters, drops) = self.store.unfinished_of(folder)?;
                     self.registry.get(folder).is_some() || (letters.is_empty() && drops == 0)
                 }
-                Alarm::Silent(_) | Alarm::Configuration | Alarm::Disk => false,
+                Alarm::Silent(_) | Alarm::Configuration | Alarm::Disk | Alarm::Mail => false,
             };
             if is_over {
                 self.store.calm(raised.alarm, self.clock.now()).await?;

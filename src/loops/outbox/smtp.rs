@@ -4,7 +4,6 @@
 //! are kept: the rest may repeat an address.
 
 use std::error::Error as _;
-use std::io;
 use std::time::Duration;
 
 use lettre::Address;
@@ -16,6 +15,7 @@ use lettre::transport::smtp::{Error, response::Response};
 use tokio::time::timeout;
 
 use super::mailer::HandedIn;
+use crate::base::connection::NoConnection;
 use crate::config::{Smtp, TlsStart};
 
 /// The time limit for each answer of the server. The content of an e-mail gets several times as much.
@@ -133,7 +133,7 @@ fn verdict(step: Step, error: &Error) -> HandedIn {
     let code = told(error);
     let says = |prefix: &str| code.starts_with(prefix);
     // The server is closing, or requires other credentials: not the fault of this e-mail.
-    let server = says("421") || says("530") || says("534") || says("535") || says("538") || is_policy(&code);
+    let server = says("421") || says("530") || says("534") || says("535") || says("538");
     if !error.is_transient() && !error.is_permanent() {
         // There was no answer. If the content was sent it may have arrived, so the same e-mail is sent again.
         return if step == Step::Sender { HandedIn::Server(code) } else { HandedIn::Stopped(code) };
@@ -141,80 +141,41 @@ fn verdict(step: Step, error: &Error) -> HandedIn {
     match step {
         Step::Sender => HandedIn::Server(code),
         Step::Recipient | Step::Content if server => HandedIn::Stopped(code),
+        Step::Recipient | Step::Content if is_policy(&code) => {
+            HandedIn::ByRule { is_final: error.is_permanent(), code }
+        }
         Step::Recipient | Step::Content if error.is_permanent() => HandedIn::Refused(code),
         Step::Recipient | Step::Content => HandedIn::Later(code),
     }
 }
 
-/// An enhanced code of group 7 is about who may send, not about the recipient: relaying is denied.
+/// An enhanced code of group 7 is about rules: who may send to whom.
 fn is_policy(code: &str) -> bool {
     code.split_once(' ')
         .is_some_and(|(_, enhanced)| enhanced.starts_with("5.7.") || enhanced.starts_with("4.7."))
 }
 
-/// What the causes of an error say, in words with a remedy. A failed handshake hides in an error of I/O.
-fn trouble(error: &(dyn std::error::Error + 'static)) -> Option<String> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(tls) = error.downcast_ref::<rustls::Error>() {
-            return Some(tls_trouble(tls));
-        }
-        let io = error.downcast_ref::<io::Error>();
-        if let Some(words) = io.and_then(io_trouble) {
-            return Some(words);
-        }
-        let inner = io.and_then(io::Error::get_ref);
-        next = inner.map(|inner| -> &(dyn std::error::Error + 'static) { inner }).or_else(|| error.source());
+/// What to do about it.
+fn remedy(trouble: &NoConnection) -> &'static str {
+    match trouble {
+        NoConnection::UnknownName => "; look at `host`, and at DNS",
+        NoConnection::Refused => "; look at `host` and `port`, and for a firewall",
+        NoConnection::NotYetValid => "; look at the clock of this machine",
+        NoConnection::OtherName => "; write that name under `host`",
+        NoConnection::Untrusted => "; name the authority's certificate under `ca`",
+        NoConnection::NoTls => "; if it offers STARTTLS, write `tls: starttls`",
+        NoConnection::NoRoute
+        | NoConnection::TimedOut
+        | NoConnection::Expired
+        | NoConnection::OtherTls(_) => "",
     }
-    None
-}
-
-#[expect(clippy::wildcard_enum_match_arm, reason = "of many kinds only some have a remedy of their own")]
-fn io_trouble(error: &io::Error) -> Option<String> {
-    let words = match error.kind() {
-        io::ErrorKind::ConnectionRefused => {
-            "it refuses the connection; look at `host` and `port`, and for a firewall"
-        }
-        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => "there is no route to it",
-        io::ErrorKind::TimedOut => "it does not answer",
-        _other if error.to_string().contains("lookup address") => {
-            "its name is unknown; look at `host`, and at DNS"
-        }
-        _other => return None,
-    };
-    Some(words.to_owned())
-}
-
-#[expect(clippy::wildcard_enum_match_arm, reason = "of many errors only some have a remedy of their own")]
-fn tls_trouble(error: &rustls::Error) -> String {
-    use rustls::CertificateError as Wrong;
-    let words = match error {
-        rustls::Error::InvalidCertificate(Wrong::Expired | Wrong::ExpiredContext { .. }) => {
-            "its certificate has expired"
-        }
-        rustls::Error::InvalidCertificate(Wrong::NotValidYet | Wrong::NotValidYetContext { .. }) => {
-            "its certificate is not valid yet; look at the clock of this machine"
-        }
-        rustls::Error::InvalidCertificate(Wrong::NotValidForName | Wrong::NotValidForNameContext { .. }) => {
-            "its certificate is for another name; write that name under `host`"
-        }
-        rustls::Error::InvalidCertificate(Wrong::UnknownIssuer | Wrong::BadSignature) => {
-            "its certificate is self-signed, or signed by an authority that is not trusted; name the authority's \
-             certificate under `ca`"
-        }
-        rustls::Error::InvalidMessage(_) => {
-            "it does not begin with TLS; if it offers STARTTLS, write `tls: starttls`"
-        }
-        other => return format!("TLS fails: {other}"),
-    };
-    words.to_owned()
 }
 
 /// An error by its codes alone: `550 5.1.1`.
 fn told(error: &Error) -> String {
     let Some(code) = error.status() else {
-        return match trouble(error) {
-            Some(what) => what,
+        return match NoConnection::of(error) {
+            Some(trouble) => format!("{trouble}{}", remedy(&trouble)),
             None if error.is_tls() => "TLS fails".to_owned(),
             None if error.is_timeout() => "it does not answer".to_owned(),
             None => "it closes the connection".to_owned(),

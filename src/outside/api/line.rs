@@ -15,6 +15,7 @@ use rustls_platform_verifier::ConfigVerifierExt as _;
 use super::places::Places;
 use super::wire;
 use crate::base::clock::Time;
+use crate::base::connection::NoConnection;
 
 /// No answer of the API needs more.
 pub(super) const LARGEST_ANSWER: usize = 1 << 20;
@@ -127,13 +128,37 @@ fn lost(error: &reqwest::Error) -> Broken {
     Broken::Lost(text.to_owned())
 }
 
-/// The innermost cause: the system's message, without an address.
+/// In words with a remedy, without an address; or the innermost cause, which is the system's message.
 fn cause(error: &reqwest::Error) -> String {
+    if let Some(trouble) = NoConnection::of(error) {
+        return format!("{trouble}{}", remedy(&trouble));
+    }
+    if error.is_timeout() {
+        return NoConnection::TimedOut.to_string();
+    }
     let mut innermost: &dyn std::error::Error = error;
     while let Some(inner) = innermost.source() {
         innermost = inner;
     }
     innermost.to_string()
+}
+
+fn remedy(trouble: &NoConnection) -> &'static str {
+    match trouble {
+        NoConnection::UnknownName => "; look at `base_url` and `auth_url`, and at DNS",
+        NoConnection::Refused => "; look at `base_url` and `auth_url`, and for a firewall",
+        NoConnection::NotYetValid => "; look at the clock of this machine",
+        NoConnection::OtherName => "; look at `base_url` and `auth_url`, and whether a proxy is between",
+        NoConnection::Untrusted => {
+            "; if it should be, install the authority's certificate on this machine (Debian: \
+             /usr/local/share/ca-certificates) and start mailchute again"
+        }
+        NoConnection::NoTls => "; is it the right port?",
+        NoConnection::NoRoute
+        | NoConnection::TimedOut
+        | NoConnection::Expired
+        | NoConnection::OtherTls(_) => "",
+    }
 }
 
 fn date(headers: &HeaderMap) -> Option<Time> {

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::TimeDelta;
-use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde::Deserialize;
 use tokio::sync::Mutex;
@@ -111,10 +111,11 @@ impl Tokens {
         meter: &Meter,
         raw: &mut bool,
     ) -> Result<wire::Token, Failure> {
-        let scope = SCOPES.join(" ");
-        let form = [("grant_type", "client_credentials"), ("scope", scope.as_str())];
-        let request =
-            |raw: bool| http.post(endpoints.token.clone()).header(AUTHORIZATION, self.basic(raw)).form(&form);
+        let form = format!("grant_type=client_credentials&scope={}", encoded(&SCOPES.join(" ")));
+        let request = |raw: bool| {
+            let post = http.post(endpoints.token.clone()).header(AUTHORIZATION, self.basic(raw));
+            post.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form.clone())
+        };
         let mut reply = ask_for_token(meter, request(*raw)).await?;
         if reply.status == StatusCode::UNAUTHORIZED && !*raw && self.basic(true) != self.basic(false) {
             let other = ask_for_token(meter, request(true)).await?;
@@ -150,9 +151,7 @@ impl Tokens {
 
     /// RFC 6749 requires id and secret to be form-encoded first. Some servers need them unencoded.
     fn basic(&self, raw: bool) -> HeaderValue {
-        let encode = |text: &str| -> String {
-            if raw { text.to_owned() } else { form_urlencoded::byte_serialize(text.as_bytes()).collect() }
-        };
+        let encode = |text: &str| -> String { if raw { text.to_owned() } else { encoded(text) } };
         let (id, secret) = (&self.credentials.client_id, self.credentials.client_secret.expose());
         let pair = STANDARD.encode(format!("{}:{}", encode(id), encode(secret)));
         let mut value =
@@ -204,4 +203,9 @@ async fn discover(http: &Client, places: &Places) -> Endpoints {
     let token = places.discovered(&found.token_endpoint).unwrap_or(usual.token);
     let revocation = found.revocation_endpoint.and_then(|url| places.discovered(&url));
     Endpoints { token, revocation: revocation.unwrap_or(usual.revocation) }
+}
+
+/// Form-encoded, a space as `%20`: some servers decode only that, and none decodes only `+`.
+fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }

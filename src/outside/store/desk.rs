@@ -10,7 +10,6 @@ use super::read::{self, AccountCommand};
 use super::{Home, StoreError, millis, schema, signed, time};
 use crate::base::clock::Time;
 use crate::domain::letter::{Command, Fact, Letter, Number};
-use crate::domain::pause::Pause;
 
 #[derive(Debug)]
 pub struct Desk {
@@ -32,12 +31,6 @@ pub struct LetterRow {
     /// Why it is held, or what is in its way.
     pub note: Option<String>,
     pub tracking: Option<String>,
-}
-
-#[derive(Debug, Clone)]
-pub struct PausedRow {
-    pub account: String,
-    pub pause: Pause,
 }
 
 /// How much work is pending.
@@ -155,15 +148,15 @@ impl Desk {
         read::history(&self.db, number)
     }
 
-    pub fn paused(&self) -> Result<Vec<PausedRow>, StoreError> {
-        let mut statement = self.db.prepare("SELECT name FROM account ORDER BY name")?;
-        let names: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        let mut paused = Vec::new();
-        for account in names {
-            let pause = read::pause(&self.db, &account)?;
-            paused.extend(pause.map(|pause| PausedRow { account, pause }));
-        }
-        Ok(paused)
+    /// The accounts that letters were posted with, or that were paused.
+    pub fn accounts(&self) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT account FROM letter UNION SELECT name FROM account ORDER BY 1";
+        let mut statement = self.db.prepare(sql)?;
+        Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    pub fn paused(&self) -> Result<Vec<read::PausedRow>, StoreError> {
+        read::paused(&self.db)
     }
 
     pub fn totals(&self, now: Time) -> Result<Totals, StoreError> {

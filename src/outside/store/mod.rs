@@ -43,7 +43,7 @@ use std::path::PathBuf;
 
 pub use audit::Findings;
 pub use bell::Bell;
-pub use desk::{Answered, Desk, LetterRow, PausedRow, Totals};
+pub use desk::{Answered, Desk, LetterRow, Totals};
 pub use drops::{DropRow, FolderRow};
 pub use emails::{Addressed, EmailEnd, EmailRow};
 pub use epoch::{Epoch, Epochs};
@@ -54,7 +54,7 @@ pub use moves::{Admission, Record, RecordError};
 pub use news::{DropNotice, News, OwedRow};
 pub use originals::{Fate, Original, OriginalPlace};
 pub use place::{Binding, Elsewhere, Standing as PlaceStanding, standing as place_standing};
-pub use read::{AccountCommand, AccountOrder, Dated};
+pub use read::{AccountCommand, AccountOrder, Dated, PausedRow};
 pub use recovery::Report;
 pub use relocate::relocate;
 pub use report::Reported;

@@ -204,11 +204,13 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Ends a pause. Everything that waited for it is looked at again.
+    /// Ends a pause. Everything that waited for it is looked at at once, first what was begun already: among it is the
+    /// letter by which the trouble was met.
     pub(super) fn resume(&self, name: &str, at: Time) -> Result<bool, RecordError> {
         let ended = self.db.prepare_cached("DELETE FROM account WHERE name = ?1")?.execute([name])?;
-        let wake = "UPDATE letter SET due_at = ?2
-                    WHERE account = ?1 AND state IN ('admitted', 'uploaded') AND due_at > ?2";
+        let wake = "UPDATE letter SET due_at = ?2 - (state <> 'admitted')
+                    WHERE account = ?1 AND state IN ('admitted', 'created', 'uploaded', 'confirming', 'withdrawing')
+                    AND due_at > ?2";
         self.db.prepare_cached(wake)?.execute(params![name, millis(at)])?;
         Ok(ended > 0)
     }

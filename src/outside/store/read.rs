@@ -144,6 +144,27 @@ impl Store {
     pub fn paused(&self, account: &str) -> Result<Option<Pause>, StoreError> {
         pause(&self.reader(), account)
     }
+
+    pub fn paused_accounts(&self) -> Result<Vec<PausedRow>, StoreError> {
+        paused(&self.reader())
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct PausedRow {
+    pub account: String,
+    pub pause: Pause,
+}
+
+pub(super) fn paused(db: &Connection) -> Result<Vec<PausedRow>, StoreError> {
+    let mut statement = db.prepare_cached("SELECT name FROM account ORDER BY name")?;
+    let names: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut paused = Vec::new();
+    for account in names {
+        let pause = pause(db, &account)?;
+        paused.extend(pause.map(|pause| PausedRow { account, pause }));
+    }
+    Ok(paused)
 }
 
 pub(super) fn number(row: &rusqlite::Row<'_>, index: usize) -> rusqlite::Result<Number> {

@@ -12,10 +12,10 @@ const SHIPS_AT_HOUR: u32 = 9;
 const JAPAN_SECONDS: i32 = 9 * 3600;
 
 pub fn sheets(files: &[File]) -> u32 {
-    files
-        .iter()
-        .map(|file| if file.duplex == "double" { file.page_count.div_ceil(2) } else { file.page_count })
-        .sum()
+    let pages = |duplex: bool| -> u32 {
+        files.iter().filter(|file| (file.duplex == "double") == duplex).map(|file| file.page_count).sum()
+    };
+    pages(true).div_ceil(2) + pages(false)
 }
 
 /// The estimate that is authorized at confirmation and charged after shipment, in yen.
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn sheets_are_counted_for_each_file() {
+    fn splitting_files_does_not_change_the_sheets() {
         let file = |pages, duplex: &str| File {
             file_name: "a.pdf".into(),
             page_count: pages,
@@ -101,7 +101,9 @@ mod tests {
             staple: None,
             bind: None,
         };
-        assert_eq!(sheets(&[file(3, "double"), file(3, "double"), file(3, "single")]), 2 + 2 + 3);
+        assert_eq!(sheets(&[file(3, "double"), file(3, "double"), file(3, "single")]), 3 + 3);
+        assert_eq!(sheets(&[file(6, "double"), file(3, "single")]), 3 + 3);
+        assert_eq!(sheets(&[file(1, "double")]), 1);
     }
 
     #[test]

@@ -52,6 +52,8 @@ impl EmailKind {
 pub struct EmailContent {
     /// The folder's name. Empty if the e-mail is about no folder.
     pub folder: String,
+    /// Where people find it: its path as they know it (`shown_as`), else as this machine does.
+    pub place: Option<String>,
     pub items: Vec<Item>,
     /// The number of entries beyond those shown.
     pub more: usize,
@@ -62,6 +64,8 @@ pub struct EmailContent {
 /// A letter, or a drop that is not a letter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Item {
+    #[serde(skip)]
+    pub number: Option<u64>,
     /// `#17`
     pub letter: Option<String>,
     pub folder: String,

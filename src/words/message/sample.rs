@@ -7,8 +7,10 @@ use crate::words::texts::Language;
 pub fn samples(language: Language) -> Vec<(EmailKind, EmailContent)> {
     let one = item(language, 17, "請求書（再送）.pdf");
     let two = vec![one.clone(), item(language, 18, "納品書 11月.pdf")];
-    let of =
-        |items: Vec<Item>| EmailContent { folder: "invoices".to_owned(), items, ..EmailContent::default() };
+    let of = |items: Vec<Item>| {
+        let place = Some(r"\\server\invoices".to_owned());
+        EmailContent { folder: "invoices".to_owned(), place, items, ..EmailContent::default() }
+    };
     let alert = |over: bool| EmailContent { alert: Some(alert(language, over)), ..EmailContent::default() };
     let digest = Digest {
         from: "2026-11-19 18:00".to_owned(),
@@ -20,6 +22,7 @@ pub fn samples(language: Language) -> Vec<(EmailKind, EmailContent)> {
         alarms: vec![self::alert(language, false)],
     };
     let drop = Item {
+        number: None,
         letter: None,
         receiver: None,
         pages: None,
@@ -62,6 +65,7 @@ fn item(language: Language, number: u64, file: &str) -> Item {
     let tracking = "123456789012";
     let text = |text: &str| Some(text.to_owned());
     Item {
+        number: Some(number),
         letter: Some(format!("#{number}")),
         folder: "invoices".to_owned(),
         file: text(file),

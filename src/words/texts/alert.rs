@@ -111,6 +111,10 @@ fn alarm_en(alarm: &Alarm) -> (String, &'static str) {
         Alarm::Disk => {
             ("The disk is nearly full".to_owned(), "Make room: once it is full nothing more is taken in.")
         }
+        Alarm::Mail => (
+            "No e-mail can be sent".to_owned(),
+            "Letters are posted all the same, and e-mails wait. `mailchute check --online` tries the mail server.",
+        ),
     }
 }
 
@@ -194,6 +198,10 @@ fn alarm_ja(alarm: &Alarm) -> (String, &'static str) {
         Alarm::Disk => (
             "ディスクの空き容量が残りわずかです".to_owned(),
             "空きを作ってください。いっぱいになると、受け付けができなくなります。",
+        ),
+        Alarm::Mail => (
+            "メールを送信できません".to_owned(),
+            "郵送は続いており、メールは送信を待っています。`mailchute check --online` でメールサーバーを試せます。",
         ),
     }
 }

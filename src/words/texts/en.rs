@@ -121,9 +121,10 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
     let beside = "Put the address here, beside the PDF, named as the PDF is here and with `.yaml` at its end \
                   (`x.pdf.yaml`); for a subfolder put it inside, as `letter.yaml`.";
     match waiting {
-        Waiting::Sidecar => {
-            Advice::new("It needs an address, and none came with it.", format!("{beside} Then {again}"))
-        }
+        Waiting::Sidecar => Advice::new(
+            "It needs an address, and none came with it. Without one it can't be approved.",
+            format!("{beside} Then {again}"),
+        ),
         Waiting::SidecarOfTwo => Advice::new(
             "An address came with it, but another PDF of this name waits for one, so nobody knows for which of them it \
              is.",

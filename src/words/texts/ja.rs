@@ -125,7 +125,10 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
     let beside = "宛先ファイルを、ここにあるPDFの横に、同じ名前の後に「.yaml」を付けて置いてください（例: x.pdf.yaml）。\
                   サブフォルダーの場合は、その中に letter.yaml として置いてください。";
     match waiting {
-        Waiting::Sidecar => Advice::new("宛先ファイルが届いていません。", format!("{beside}その後、{again}")),
+        Waiting::Sidecar => Advice::new(
+            "宛先ファイルが届いていません。宛先がないままでは承認できません。",
+            format!("{beside}その後、{again}"),
+        ),
         Waiting::SidecarOfTwo => Advice::new(
             "宛先ファイルと一緒に届きましたが、同じ名前のPDFがもう1つ宛先を待っているため、どちらの宛先か分かりません。",
             format!("横にある宛先で正しければ、{again}"),

@@ -10,8 +10,8 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 
 use super::mails::{room_with, ship};
-use crate::mailroom::RULES;
-use crate::postbox::{Postbox, Security};
+use crate::mailroom::{Mailroom, RULES};
+use crate::postbox::{Mood, Postbox, Security};
 use crate::posting::certificates::{Authority, Shown, shows};
 
 fn server(address: SocketAddr, tls: TlsStart, ca: &Path) -> Smtp {
@@ -114,4 +114,44 @@ async fn two_installations_never_give_one_message_id_to_different_mails() {
     all.sort();
     all.dedup();
     assert_eq!(all.len(), count, "{all:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rule_against_one_recipient_is_told_to_operators_and_stops_nobody_elses_mail() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "  together: 0s\n").await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    postbox.refuse("keiri@example.jp", "550 5.7.1 <keiri@example.jp>: not from you");
+    ship(&mut room).await;
+    assert!(postbox.subjects("keiri@example.jp").is_empty());
+    assert_eq!(postbox.subjects("soumu@example.jp").len(), 1, "the other one has it");
+    assert_eq!(postbox.subjects("admin@example.jp"), ["[mailchute] The mail server refuses a recipient"]);
+    assert_eq!(room.desk().alarms().unwrap(), [], "the server works");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rule_against_all_is_an_alarm_until_a_mail_goes_through() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "  together: 0s\n").await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    postbox.always(Mood::Recipient("550 5.7.1 relaying denied"));
+    ship(&mut room).await;
+    let shown = |room: &Mailroom| {
+        let alarms = room.desk().alarms().unwrap().into_iter().filter(|raised| raised.fine_since.is_none());
+        alarms.map(|raised| format!("{}: {}", raised.alarm, raised.detail)).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&room), ["mail: 550 5.7.1"], "status, page, metrics and health show it");
+    assert_eq!(postbox.got(), [], "nothing is given up");
+    // It stays one alarm over a restart, and ends with the first mail. Nobody is mailed about it.
+    room.pass(1200).await;
+    room.stop();
+    room.start();
+    postbox.take_again();
+    for _ in 0..3 {
+        room.pass(3600).await;
+    }
+    assert_eq!(shown(&room), [""; 0]);
+    assert_eq!(postbox.subjects("keiri@example.jp").len(), 1);
+    assert_eq!(postbox.subjects("soumu@example.jp").len(), 1);
+    assert!(postbox.subjects("admin@example.jp").is_empty());
 }

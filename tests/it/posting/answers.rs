@@ -206,7 +206,8 @@ async fn a_declined_card_pauses_the_account_once_and_the_letter_waits_for_proof(
     assert_eq!(paused(&office.desk()), None);
     assert_eq!(
         office.facts(1)[3..],
-        ["intended", "gone", "gone", "dead", "created", "uploaded", "intended", "confirmed", "seen"]
+        ["intended", "gone", "gone", "gone", "dead", "created", "uploaded", "intended", "confirmed", "seen"],
+        "it is looked at once more as soon as the card is good"
     );
     office.check().await;
 }
