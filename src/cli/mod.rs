@@ -179,9 +179,9 @@ fn say(line: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut out = std::io::stdout().lock();
     let written = writeln!(out, "{line}").and_then(|()| out.flush());
-    written.map_err(|error| match error.kind() {
-        std::io::ErrorKind::BrokenPipe => std::io::Error::new(error.kind(), ReaderIsGone),
-        _other => error,
+    written.map_err(|error| {
+        let is_gone = error.kind() == std::io::ErrorKind::BrokenPipe;
+        if is_gone { std::io::Error::new(error.kind(), ReaderIsGone) } else { error }
     })
 }
 
@@ -191,8 +191,11 @@ fn say(line: &str) -> std::io::Result<()> {
 struct ReaderIsGone;
 
 fn is_reader_gone(error: &anyhow::Error) -> bool {
-    let is_it = |error: &std::io::Error| error.get_ref().is_some_and(|inner| inner.is::<ReaderIsGone>());
-    error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(is_it))
+    let io = |cause: &(dyn std::error::Error + 'static)| {
+        let inner = cause.downcast_ref::<std::io::Error>()?.get_ref()?;
+        inner.downcast_ref::<ReaderIsGone>().map(drop)
+    };
+    error.chain().any(|cause| io(cause).is_some())
 }
 
 /// Writes one line to standard error, if anybody reads it.

@@ -39,11 +39,7 @@ impl Build<'_, yaml::Folder> {
         let rules = written.rules.iter().enumerate();
         let rules: Vec<Option<Rule>> =
             rules.map(|(index, rule)| self.rule(index, rule, sender.as_ref())).collect();
-        self.repeated_names();
-        self.settle_is_sane();
-        self.approval_is_sane();
-        self.limits_are_sane();
-        self.nothing_behind_a_rule_for_all();
+        self.is_sane();
         let (limits, duplicates) = (&written.limits, &written.duplicates);
         Some(Folder {
             file: file.to_owned(),
@@ -143,6 +139,15 @@ impl Build<'_, yaml::Folder> {
             );
         }
         names
+    }
+
+    /// What is valid by itself and makes no sense here.
+    fn is_sane(&mut self) {
+        self.repeated_names();
+        self.settle_is_sane();
+        self.approval_is_sane();
+        self.limits_are_sane();
+        self.nothing_behind_a_rule_for_all();
     }
 
     fn settle_is_sane(&mut self) {

@@ -73,14 +73,13 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let manager = Arc::new(manager);
     let mut stop = std::pin::pin!(stop);
     let Some(mut lives) = begun(&config, &manager, &clock, &mut stop).await else { return Ok(()) };
-    let meter = Meter::default();
+    let (meter, bells) = (Meter::default(), Bells::default());
     let accounts = accounts(&config, &clock, &meter)?;
     let reach = Arc::new(Reach::of(inspector.program()));
     let store = open(&config, &reach, &clock, after_restore).await?;
     let spool = Spool::open(&store.home().spool())?;
     let bell = Bell::hang(store.home()).inspect_err(journal::no_bell).ok();
     let (retry, at_once) = (config.retry, config.letters_at_once);
-    let bells = Bells::default();
     let dispatch =
         Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), retry, at_once, &bells);
     let accounts = dispatch.accounts();
@@ -107,12 +106,11 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let mut loops = Loops::start(tickers, &bells, &clock, bell.is_some())?;
     let knowing = LiveSources::new(clock.clone(), &manager, &accounts, &registry, &loops);
     let (heard, watching, mailed) = (loops.heard.clone(), loops.watching.clone(), loops.mailed.clone());
-    let letters = loops.pulses[0].clone();
     let (tells, reloads, rings) = (tell(knowing, &config, meter), Arc::clone(&manager), bells.clone());
     let beside = [
         tokio::spawn(tells),
         tokio::spawn(reloading.run(registry, outbox, bells, waking, reloads)),
-        tokio::spawn(keep_alive(Arc::clone(&manager), Arc::clone(&store), vec![letters])),
+        tokio::spawn(keep_alive(Arc::clone(&manager), Arc::clone(&store), vec![loops.pulses[0].clone()])),
         tokio::spawn(tell::tell_ready(Arc::clone(&manager), heard, watching)),
         tokio::spawn(tell::tell_standing(Arc::clone(&manager), Arc::clone(&store), mailed)),
         tokio::spawn(pass_on(bell, rings)),

@@ -38,5 +38,6 @@ mod flood;
 mod large;
 mod mutants;
 mod past;
+#[expect(clippy::print_stdout, reason = "it is run by a person who reads what it prints")]
 mod sampled;
 mod sweep;

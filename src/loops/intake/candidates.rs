@@ -45,24 +45,7 @@ pub(super) fn meaning_of(
     hot: &Hot,
     laid: &LaidFile<'_>,
 ) -> Result<(FileMeaning, String), Failed> {
-    let (read, file) = match hot.peek_in(laid.place, laid.name, LARGEST_DOCUMENT)? {
-        Content::Whole { bytes, stat } => {
-            let file = format!("{} {}", stat.inode, stat.changed);
-            (Some(Read { documents: vec![sha256_of(&bytes)], inode: stat.inode }), file)
-        }
-        Content::Changing => return Ok((FileMeaning::NotYet, String::new())),
-        Content::NotAFile(Kind::Directory) => {
-            let path = Path::new(laid.place).join(shown_path(laid.name));
-            let Some(documents) = documents_at(hot, &path)? else {
-                return Ok((FileMeaning::NotYet, String::new()));
-            };
-            let inode = hot.inode_of(&path)?.unwrap_or_default();
-            (Some(Read { documents, inode }), format!("{inode} directory"))
-        }
-        Content::TooLarge(_) | Content::NotAFile(_) | Content::Linked | Content::NoRight => {
-            (None, String::new())
-        }
-    };
+    let Some((read, file)) = read_laid(hot, laid)? else { return Ok((FileMeaning::NotYet, String::new())) };
     let mut known = shared.store.originals_named(&folder.name, laid.name)?;
     if let Some(first) = read.as_ref().and_then(|read| read.documents.first()) {
         known.extend(shared.store.originals_of(&folder.name, first)?);
@@ -114,6 +97,27 @@ struct Read {
     /// The SHA-256 of the file, or of each PDF of the subfolder in the order of their names.
     documents: Vec<String>,
     inode: u64,
+}
+
+/// Reads what was laid there, with what distinguishes it from a later file. `None` while it is being written. Within,
+/// `None` if it can't be read.
+fn read_laid(hot: &Hot, laid: &LaidFile<'_>) -> io::Result<Option<(Option<Read>, String)>> {
+    Ok(match hot.peek_in(laid.place, laid.name, LARGEST_DOCUMENT)? {
+        Content::Whole { bytes, stat } => {
+            let file = format!("{} {}", stat.inode, stat.changed);
+            Some((Some(Read { documents: vec![sha256_of(&bytes)], inode: stat.inode }), file))
+        }
+        Content::Changing => None,
+        Content::NotAFile(Kind::Directory) => {
+            let path = Path::new(laid.place).join(shown_path(laid.name));
+            let Some(documents) = documents_at(hot, &path)? else { return Ok(None) };
+            let inode = hot.inode_of(&path)?.unwrap_or_default();
+            Some((Some(Read { documents, inode }), format!("{inode} directory")))
+        }
+        Content::TooLarge(_) | Content::NotAFile(_) | Content::Linked | Content::NoRight => {
+            Some((None, String::new()))
+        }
+    })
 }
 
 /// The SHA-256 of a PDF, or of each PDF in a subfolder. `None` if it cannot be read.

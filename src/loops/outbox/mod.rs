@@ -28,7 +28,7 @@ use crate::domain::alarm::Alarm;
 use crate::loops::folders::Registry;
 use crate::outside::journal;
 use crate::outside::spool::sha256_of;
-use crate::outside::store::{EmailEnd, EmailRow, RecordError, Store};
+use crate::outside::store::{EmailEnd, EmailRow, OwedRow, RecordError, Store, StoreError};
 use crate::words::message::{EmailKind, Mailbox};
 
 /// How often the disk is checked.
@@ -139,12 +139,11 @@ impl Outbox {
             None => None,
         };
         self.pass_on(email.as_deref()).await?;
-        let mail = match &email {
-            Some(email) => self.send(email, tongue).await?,
-            None => {
-                self.server_works().await?;
-                None
-            }
+        let mail = if let Some(email) = &email {
+            self.send(email, tongue).await?
+        } else {
+            self.server_works().await?;
+            None
         };
         Ok([alarms, digest, mail].into_iter().flatten().min())
     }
@@ -217,27 +216,15 @@ impl Outbox {
     ) -> Result<Round, RecordError> {
         let now = self.clock.now();
         let end = |end: EmailEnd| self.store.end_email(&row, end, now);
-        let composed = match EmailKind::of(&row.kind) {
-            Some(kind) => self.compose(kind, &row, tongue)?.map(|content| (kind, content)),
-            None => None,
-        };
-        let Some((kind, content)) = composed else {
-            end(EmailEnd::Obsolete).await?;
-            return Ok(Round::GoesOn);
-        };
-        let made =
-            email.templates.render(kind, &content).map_err(|mistake| mistake.what).and_then(|message| {
-                let to: Mailbox =
-                    row.recipient.parse().map_err(|()| "its address can't be read".to_owned())?;
-                let id = self.name_of(&row).map_err(|error| error.to_string())?;
-                Envelope::new(email, &to, &message, &id, (row.first_at, tongue.zone))
-                    .ok_or_else(|| "its address can't be used".to_owned())
-            });
-        let letter = match made {
-            Ok(letter) => letter,
-            Err(why) => {
+        let letter = match self.written(email, tongue, &row)? {
+            Some(Ok(letter)) => letter,
+            Some(Err(why)) => {
                 journal::mail_unmade(row.id, &why);
                 self.store.email_later(row.id, now + route::again(row.attempts), why).await?;
+                return Ok(Round::GoesOn);
+            }
+            None => {
+                end(EmailEnd::Obsolete).await?;
                 return Ok(Round::GoesOn);
             }
         };
@@ -264,7 +251,7 @@ impl Outbox {
                 journal::mail_later(row.id, &code);
                 self.store.email_later(row.id, now + route::again(row.attempts), code).await?;
             }
-            HandedIn::ByRule { code, is_final } if !tried_enough && !(is_final && self.is_about_it(&row)) => {
+            HandedIn::ByRule { code, is_final } if !(tried_enough || is_final && self.is_about_it(&row)) => {
                 locked(&self.known).refused.entry(row.id).or_insert(now);
                 self.store.email_later(row.id, now + route::again(row.attempts), code.clone()).await?;
                 return Ok(Round::Refused(code));
@@ -283,6 +270,24 @@ impl Outbox {
             }
         }
         Ok(Round::GoesOn)
+    }
+
+    /// The e-mail as it is handed in, or why it can't be made. `None` if nothing of it is true any more.
+    fn written(
+        &self,
+        email: &Email,
+        tongue: Tongue,
+        row: &EmailRow,
+    ) -> Result<Option<Result<Envelope, String>>, StoreError> {
+        let Some(kind) = EmailKind::of(&row.kind) else { return Ok(None) };
+        let Some(content) = self.compose(kind, row, tongue)? else { return Ok(None) };
+        let made = email.templates.render(kind, &content).map_err(|mistake| mistake.what);
+        Ok(Some(made.and_then(|message| {
+            let to: Mailbox = row.recipient.parse().map_err(|()| "its address can't be read".to_owned())?;
+            let id = self.name_of(row).map_err(|error| error.to_string())?;
+            Envelope::new(email, &to, &message, &id, (row.first_at, tongue.zone))
+                .ok_or_else(|| "its address can't be used".to_owned())
+        })))
     }
 
     /// Whether an e-mail that a rule of the server refuses is refused for its recipient: another one was accepted
@@ -321,9 +326,8 @@ impl Outbox {
 
     /// The same for the same news to the same person, whatever becomes of the database. The name of the records is a
     /// part of it, so two installations never give one name to different e-mails.
-    fn name_of(&self, row: &EmailRow) -> Result<String, crate::outside::store::StoreError> {
-        let keys: Vec<String> =
-            self.store.news_of(row.id)?.iter().map(crate::outside::store::OwedRow::key).collect();
+    fn name_of(&self, row: &EmailRow) -> Result<String, StoreError> {
+        let keys: Vec<String> = self.store.news_of(row.id)?.iter().map(OwedRow::key).collect();
         let (records, _) = self.store.names()?;
         let told = format!("{records}\n{}\n{}\n{}", row.recipient, row.kind, keys.join("\n"));
         let mut name = sha256_of(told.as_bytes());

@@ -115,3 +115,30 @@ async fn a_backup_made_at_work_is_put_back_and_nothing_is_posted_twice() {
     assert_eq!(room.row_states().len(), 2);
     room.check().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn several_files_for_a_folder_of_subfolders_become_one_letter() {
+    let rules = RULES.replace("path:", "letter: subfolder\npath:");
+    let mut room = Mailroom::with(&rules).await;
+    let outside = room.dir.path().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    for (name, pages) in [("x cover.pdf", 1), ("x terms.pdf", 2)] {
+        std::fs::write(outside.join(name), pdf(pages)).unwrap();
+    }
+    let config = room.dir.path().join("mailchute.yaml");
+    let submit = |files: &[&str]| {
+        let words = ["submit", "--config", config.to_str().unwrap(), "--folder", "letters"];
+        mailchute(&[&words, files].concat()).current_dir(&outside).output().unwrap()
+    };
+    let output = submit(&["x cover.pdf", "x terms.pdf"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(room.tree().iter().filter(|path| path.contains("x cover/")).count(), 2, "{:?}", room.tree());
+    let again = submit(&["x cover.pdf"]);
+    let why = String::from_utf8(again.stderr).unwrap();
+    assert!(!again.status.success() && why.contains("can't be dropped"), "nothing is replaced: {why}");
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed"], "{:?}", room.tree());
+    let letter = room.desk().letter(mailchute::domain::letter::Number(1)).unwrap().unwrap();
+    assert_eq!(letter.order.documents.iter().map(|one| one.pages).collect::<Vec<_>>(), [1, 2]);
+    assert!(!room.tree().iter().any(|path| path.contains(".part")), "{:?}", room.tree());
+}

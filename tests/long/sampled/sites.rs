@@ -161,8 +161,7 @@ fn others(operator: &BinOp) -> &'static [&'static str] {
         BinOp::And(_) => &["||"],
         BinOp::Or(_) => &["&&"],
         BinOp::Add(_) => &["-"],
-        BinOp::Sub(_) => &["+"],
-        BinOp::Mul(_) => &["+"],
+        BinOp::Sub(_) | BinOp::Mul(_) => &["+"],
         BinOp::Div(_) | BinOp::Rem(_) => &["*"],
         _ => &[],
     }
@@ -196,17 +195,19 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     fn visit_pat(&mut self, _: &'ast syn::Pat) {}
 
     fn visit_stmt(&mut self, statement: &'ast Stmt) {
-        if let Stmt::Expr(expression, Some(_)) = statement {
-            let is_left_out = match expression {
-                Expr::MethodCall(_) | Expr::Call(_) | Expr::Assign(_) | Expr::Try(_) | Expr::Await(_) => true,
-                Expr::Binary(_) => true,
-                _ => false,
-            };
-            if is_left_out {
-                let text = self.text_of(statement.span());
-                let what = format!("without {}", short(&text));
-                self.add(statement.span().byte_range(), &what, Change::LeftOut(text));
-            }
+        if let Stmt::Expr(
+            Expr::MethodCall(_)
+            | Expr::Call(_)
+            | Expr::Assign(_)
+            | Expr::Try(_)
+            | Expr::Await(_)
+            | Expr::Binary(_),
+            Some(_),
+        ) = statement
+        {
+            let text = self.text_of(statement.span());
+            let what = format!("without {}", short(&text));
+            self.add(statement.span().byte_range(), &what, Change::LeftOut(text));
         }
         visit::visit_stmt(self, statement);
     }
