@@ -1,12 +1,14 @@
 //! `mailchute show`: a letter's whole history, in words.
 
 use anyhow::Context as _;
+use chrono_tz::Tz;
 use serde_json::json;
 
 use super::config::RecordsPath;
 use super::{list, table};
+use crate::daemon::status::ask;
 use crate::domain::letter::{Letter, Number};
-use crate::outside::store::Desk;
+use crate::outside::store::{Bell, Desk, LetterRow};
 
 /// Show a letter: what it is, what happened to it, and what comes next
 ///
@@ -33,6 +35,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let row = desk.row(number)?.with_context(|| format!("there is no letter {number}"))?;
     let letter = desk.letter(number)?.with_context(|| format!("there are no facts of letter {number}"))?;
     let history = desk.history(number)?;
+    let waits = waits(&desk, &row, &letter, records.zone)?;
     if arguments.json {
         let facts: Vec<_> = history
             .iter()
@@ -53,7 +56,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return table::json(&json!({
             "letter": row.letter, "state": row.state, "account": row.account, "source": row.source,
             "documents": documents, "receiver": receiver, "sheets": letter.order.sheets(), "mail": mail,
-            "due_at": row.due_at, "note": row.note, "certainty": certainty, "tracking": row.tracking,
+            "due_at": row.due_at, "note": row.note, "waits": waits, "certainty": certainty, "tracking": row.tracking,
             "history": facts,
         }));
     }
@@ -63,12 +66,50 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(note) = &row.note {
         super::say(&format!("  note: {note}"))?;
     }
+    if let Some(why) = &waits {
+        super::say(&format!("  waits: {why}"))?;
+    }
     if let Some(due) = row.due_at {
         super::say(&format!("  looked at again {}", table::time(due, zone)))?;
     }
     super::say("")?;
     let rows = history.into_iter().map(|(at, fact)| vec![table::time_only(at, zone), fact.to_string()]);
     Ok(table::print(&[&format!("when ({zone})"), "what"], rows.collect())?)
+}
+
+/// Why nothing happens to a letter that is neither held nor ended, if that is not the letter's own doing.
+fn waits(desk: &Desk, row: &LetterRow, letter: &Letter, zone: Tz) -> anyhow::Result<Option<String>> {
+    let account = &row.account;
+    if row.due_at.is_none() || letter.state.hold().is_some() {
+        return Ok(None);
+    }
+    if let Some(paused) = desk.paused()?.into_iter().find(|paused| paused.account == *account) {
+        let (since, cause) = (table::time(paused.pause.since, zone), paused.pause.cause);
+        return Ok(Some(format!("account {account} is paused since {since}: {cause}")));
+    }
+    let Ok(Some(facts)) = ask(desk.home().dir()) else {
+        let stopped =
+            (!Bell::ring(desk.home())).then(|| "the daemon does not run: `mailchute run` starts it");
+        return Ok(stopped.map(str::to_owned));
+    };
+    let Some(live) = facts.runs else { return Ok(None) };
+    let Some(known) = live.accounts.iter().find(|known| known.name == *account) else {
+        return Ok(Some(format!(
+            "account {account} is not in the configuration with which the daemon was started"
+        )));
+    };
+    Ok(match (known.silent_since, letter.not_before.filter(|until| *until > facts.now)) {
+        (Some(since), _) => {
+            let why = known.silent_why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            Some(format!(
+                "the service does not answer account {account} since {}{why}",
+                table::time(since, zone)
+            ))
+        }
+        (None, _) if !known.known => Some(format!("account {account} was not read yet")),
+        (None, Some(until)) => Some(format!("it is posted at {}", table::time(until, zone))),
+        (None, None) => None,
+    })
 }
 
 fn describe(letter: &Letter, names: bool) -> std::io::Result<()> {

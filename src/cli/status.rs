@@ -123,6 +123,12 @@ impl Lines<'_> {
             let why = held.why.as_deref().unwrap_or("no reason is known");
             lines.push(format!("waits for a person since {}: {}, {why}", self.age(held.since), held.letter));
         }
+        let held =
+            facts.by_state().into_iter().find(|(state, _)| *state == "held").map_or(0, |(_, held)| held);
+        let more = held.saturating_sub(facts.held.len().min(SHOWN) as u64);
+        if more > 0 {
+            lines.push(format!("and {more} more: `mailchute list --state held`"));
+        }
         lines.extend(facts.alarms.iter().map(|alarmed| {
             let title = alarmed.cause.parse::<Alarm>().map_or_else(
                 |()| alarmed.cause.clone(),

@@ -1,4 +1,5 @@
-//! The small languages of single values: spans (`1..20`), sizes, days, hours, durations, bursts.
+//! The small languages of single values: spans (`1..20`), sizes, days, hours, durations, bursts. The words of shipping
+//! and print are those of `domain/letter/order.rs`.
 
 use std::borrow::Cow;
 use std::fmt;

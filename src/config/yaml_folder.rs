@@ -1,5 +1,6 @@
 //! A folder's rules file and a sidecar as they are written: private mirrors, which `folder.rs` turns into
-//! what the rest uses. Their comments are the descriptions in the JSON Schemas.
+//! what the rest uses. Only shipping and print are the types of `domain/letter/order.rs` themselves. The comments are the
+//! descriptions in the JSON Schemas.
 
 use std::path::PathBuf;
 use std::time::Duration;

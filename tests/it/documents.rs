@@ -155,3 +155,18 @@ fn every_document_that_is_cited_exists() {
         }
     }
 }
+
+#[test]
+fn every_source_that_a_document_cites_exists() {
+    let cited = regex::Regex::new(r"`((?:src|tests)/[a-z0-9_/]+(?:\.rs)?)`").unwrap();
+    for (document, text) in all() {
+        for found in cited.captures_iter(&text) {
+            let path = top().join(&found[1]);
+            assert!(
+                path.exists() || path.with_extension("rs").exists(),
+                "{document}: there is no {}",
+                &found[1]
+            );
+        }
+    }
+}

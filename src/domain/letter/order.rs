@@ -65,7 +65,14 @@ pub enum ShippingOption {
     NormalRegistered,
 }
 
+impl ShippingOption {
+    pub const ALL: [Self; 4] =
+        [Self::Express, Self::Trackable, Self::SimpleRegistered, Self::NormalRegistered];
+}
+
 impl Method {
+    pub const ALL: [Self; 3] = [Self::Normal, Self::LetterpackLite, Self::LetterpackPlus];
+
     /// The service's word for it. The same holds for the functions below.
     pub fn word(self) -> &'static str {
         match self {

@@ -126,12 +126,12 @@ impl Account {
         }
     }
 
-    /// Since when it has not answered.
     /// Why the last call had no answer.
     pub fn silent_why(&self) -> Option<String> {
         self.known().silent.why.clone()
     }
 
+    /// Since when it has not answered.
     pub fn silent_since(&self) -> Option<Time> {
         self.known().silent.since
     }

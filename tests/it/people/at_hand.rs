@@ -110,5 +110,13 @@ async fn status_fits_a_terminal_and_never_says_two_things_of_an_account() {
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
     let of_account: Vec<&str> = out.lines().filter(|line| line.starts_with("account main")).collect();
     assert!(of_account.len() == 1 && of_account[0].contains("PAUSED since"), "{out}");
-    assert!(of_account[0].contains("JST") || out.contains("JST"), "{out}");
+    assert!(out.contains("JST"), "{out}");
+    // What stands in a letter's way is said of the letter itself.
+    let (out, _) = said(&run(&room, &["show", "3"]));
+    assert!(out.contains("  waits: account main is paused since "), "{out}");
+    let (out, _) = said(&run(&room, &["show", "1"]));
+    assert!(
+        out.contains("  waits: account main is paused") || out.contains("  waits: the daemon does not run"),
+        "{out}"
+    );
 }

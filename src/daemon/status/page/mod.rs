@@ -133,6 +133,7 @@ pub(super) async fn missing(State(source): State<Source>, headers: HeaderMap) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::letter::{Method, ShippingOption};
 
     #[test]
     fn every_template_can_be_read() {
@@ -147,6 +148,12 @@ mod tests {
             for state in Stage::ALL.map(Stage::word) {
                 assert!(json["state"][state].as_str().is_some_and(|text| !text.is_empty()), "{state}");
             }
+            let has = |group: &str, word: &str| {
+                let text = json[group][word].as_str();
+                assert!(text.is_some_and(|text| !text.is_empty()), "{group} {word}");
+            };
+            ShippingOption::ALL.iter().for_each(|option| has("option", option.word()));
+            Method::ALL.iter().for_each(|method| has("method", method.word()));
         }
     }
 }
