@@ -1,6 +1,6 @@
 //! The clock: the system's time, a faster one, or one that is set by hand.
 //!
-//! Whatever decides by time takes `now` as a value. Only the loops hold a [`Clock`]. [`Clock::move_to`] never
+//! Whatever decides by time takes `now` as a value. Only the loops hold a `Clock`. `Clock::move_to` never
 //! moves a clock back, but the system's time may be set back, so code that needs an order keeps the latest
 //! time it has seen.
 

@@ -88,9 +88,8 @@ fn waits(desk: &Desk, row: &LetterRow, letter: &Letter, zone: Tz) -> anyhow::Res
         return Ok(Some(format!("account {account} is paused since {since}: {cause}")));
     }
     let Ok(Some(facts)) = ask(desk.home().dir()) else {
-        let stopped =
-            (!Bell::ring(desk.home())).then(|| "the daemon does not run: `mailchute run` starts it");
-        return Ok(stopped.map(str::to_owned));
+        let runs = Bell::ring(desk.home());
+        return Ok((!runs).then(|| "the daemon does not run: `mailchute run` starts it".to_owned()));
     };
     let Some(live) = facts.runs else { return Ok(None) };
     let Some(known) = live.accounts.iter().find(|known| known.name == *account) else {

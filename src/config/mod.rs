@@ -1,6 +1,6 @@
 //! What an administrator and a clerk write: `mailchute.yaml`, the folders' rules, addresses, sidecars.
 //!
-//! A [`Config`] is valid by construction. All mistakes of all files are reported together, each with its
+//! A `Config` is valid by construction. All mistakes of all files are reported together, each with its
 //! place and remedy, and end a command with status 2. The files name the source of a secret and never contain
 //! the secret.
 

@@ -1,6 +1,6 @@
 //! The receiver and the sender of a letter.
 //!
-//! [`Address::problems`] rejects what the service would reject. Addresses are personal data, so `Debug` shows
+//! `Address::problems` rejects what the service would reject. Addresses are personal data, so `Debug` shows
 //! nothing of them.
 
 mod mistake;

@@ -1,6 +1,6 @@
 //! The whole print-and-post service of `docs/spec`, for trials and tests. Nothing is posted.
 //!
-//! The rules are one pure [`world`]. The rest serves it over HTTP, keeps its data, and plays the faults that
+//! The rules are one pure `world`. The rest serves it over HTTP, keeps its data, and plays the faults that
 //! a test orders. Where the contract leaves room, this service is stricter, so that a client which passes
 //! here passes there. Its decisions are listed in docs/design/sandbox.md.
 

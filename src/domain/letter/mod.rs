@@ -1,7 +1,7 @@
 //! What a letter is, what happened to it, and what follows: pure, without clock or I/O.
 //!
-//! A letter is the fold of its [`Fact`]s. Two functions decide everything: [`Letter::next_step`] says what to
-//! do, [`Letter::after`] what an outcome means. A timer, a lost reply, a restart and a person's command all
+//! A letter is the fold of its `Fact`s. Two functions decide everything: `Letter::next_step` says what to
+//! do, `Letter::after` what an outcome means. A timer, a lost reply, a restart and a person's command all
 //! go this way. The invariants are in docs/design/invariants.md, with the tests that hold them.
 
 mod after;

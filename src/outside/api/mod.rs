@@ -1,7 +1,7 @@
 //! The client of the print-and-post service.
 //!
-//! [`Client`] makes one call at a time and returns what its answer means: one of the answers that a letter
-//! knows, or a [`Failure`] with its verdict. It repeats a call only after a refused token, and decides
+//! `Client` makes one call at a time and returns what its answer means: one of the answers that a letter
+//! knows, or a `Failure` with its verdict. It repeats a call only after a refused token, and decides
 //! nothing about a letter. `wire` is the JSON format, shared with the sandbox.
 
 mod client;

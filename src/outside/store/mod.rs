@@ -1,9 +1,9 @@
 //! What is known about letters, durable: SQLite, with the ledger as its second place.
 //!
-//! [`Store`] is the daemon's, one for each state directory: operations of the domain, each one short
-//! transaction, written by one thread that commits whatever has gathered. [`Desk`] is for commands: they
+//! `Store` is the daemon's, one for each state directory: operations of the domain, each one short
+//! transaction, written by one thread that commits whatever has gathered. `Desk` is for commands: they
 //! read, and write orders that the daemon carries out. An error after which memory could be ahead of the disk
-//! ends the daemon ([`Halted`]); it starts again from what is durable.
+//! ends the daemon (`Halted`); it starts again from what is durable.
 
 mod adopt;
 mod alarms;

@@ -70,6 +70,7 @@ async fn names_are_shown_where_a_person_reads_and_letters_are_found_by_them() {
     let all = list(&["--names"]);
     assert!(all.contains("INV-000123.pdf") && all.contains("x other.pdf"), "{all}");
     let shown = said(&run(&room, &["show", "1", "--names"])).0;
+    assert!(shown.starts_with("letter #1: confirmed\n"), "{shown}");
     assert!(shown.contains("  to ") && shown.contains("document 1: INV-000123.pdf, 2 page(s)"), "{shown}");
     let receiver =
         room.desk().letter(mailchute::domain::letter::Number(2)).unwrap().unwrap().order.receiver.clone();

@@ -68,6 +68,14 @@ async fn what_is_wrong_with_records_and_folders_is_named() {
         std::fs::write(room.hot(), "").unwrap();
     })
     .await;
+    // Nobody, not even root, can make a file there.
+    is_found("no file can be made", "add it to the folder's group", async |room, _| {
+        let rules = std::fs::read_to_string(room.dir.path().join("folders/letters.yaml")).unwrap();
+        let elsewhere =
+            regex::Regex::new("path: .*").unwrap().replace(&rules, "path: /proc/self").into_owned();
+        write(room, "folders/letters.yaml", &elsewhere);
+    })
+    .await;
     is_found("its address book", "wait", async |room, _| {
         std::fs::remove_file(room.dir.path().join("folders/customers.csv")).unwrap();
     })

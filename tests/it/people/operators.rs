@@ -144,6 +144,10 @@ async fn templates_of_ones_own_are_used_and_their_mistakes_are_the_configuration
     let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
     let templates = room.dir.path().join("templates");
     std::fs::create_dir(&templates).unwrap();
+    // What an editor leaves there is no template.
+    for left in [".rejected.txt.swp", "held.txt~"] {
+        std::fs::write(templates.join(left), "{{ itms }}").unwrap();
+    }
     std::fs::write(
         templates.join("rejected.txt"),
         "Subject: 再確認 {{ items[0].file }}\r\n\r\n{{ items[0].cause }}\r\n",

@@ -149,6 +149,9 @@ async fn the_form_itself_must_be_one() {
     refused(cut.send().await.unwrap(), 400, "MalformedPOSTRequest").await;
     let long = Form::new().text("key", "k".repeat(20_481));
     refused(service.send_form(&target.url, long).await, 400, "MaxPostPreDataLengthExceeded").await;
+    // All fields together count, not each of them.
+    let many = Form::new().text("key", "k".repeat(12_000)).text("policy", "p".repeat(12_000));
+    refused(service.send_form(&target.url, many).await, 400, "MaxPostPreDataLengthExceeded").await;
     let chunked = Form::new().part("file", Part::stream(reqwest::Body::wrap_stream(Pieces(3))));
     refused(service.send_form(&target.url, chunked).await, 411, "MissingContentLength").await;
     refused(service.http.get(&target.url).send().await.unwrap(), 405, "MethodNotAllowed").await;

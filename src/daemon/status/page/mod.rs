@@ -152,8 +152,12 @@ mod tests {
                 let text = json[group][word].as_str();
                 assert!(text.is_some_and(|text| !text.is_empty()), "{group} {word}");
             };
-            ShippingOption::ALL.iter().for_each(|option| has("option", option.word()));
-            Method::ALL.iter().for_each(|method| has("method", method.word()));
+            for option in ShippingOption::ALL {
+                has("option", option.word());
+            }
+            for method in Method::ALL {
+                has("method", method.word());
+            }
         }
     }
 }
