@@ -139,6 +139,8 @@ async fn begun(
     clock: &Clock,
     stop: &mut (impl Future<Output = ()> + Unpin),
 ) -> Option<Lives> {
+    // At the very first start there is no directory yet. Whether it can be used is said when it is opened.
+    drop(Home::make(&config.state));
     let mut lives = Lives::before(&config.state, clock.now());
     if manager.is_there() && lives.must_wait() {
         journal::short_lives(lives::WAIT);

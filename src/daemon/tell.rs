@@ -70,5 +70,7 @@ fn standing(store: &Store) -> Result<String, StoreError> {
             Language::En.told(&AlertNews::Alarm { alarm: &raised.alarm, detail: &raised.detail });
         format!("{title}: {}", raised.detail)
     });
-    Ok(paused.chain(alarms).chain([counts]).collect::<Vec<_>>().join("; "))
+    let line = paused.chain(alarms).chain([counts]).collect::<Vec<_>>().join("; ");
+    // A line end would begin another message.
+    Ok(line.replace(char::is_control, " "))
 }

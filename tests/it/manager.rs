@@ -178,3 +178,46 @@ async fn its_secrets_come_from_the_manager() {
     service.until("STATUS=0 being posted, 1 followed");
     assert!(service.end().0);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn its_status_begins_with_what_is_wrong() {
+    let room = room().await;
+    let service = Service::start(&room, |_| {});
+    service.until("READY=1");
+    let rules = room.dir.path().join("folders/letters.yaml");
+    let good = std::fs::read_to_string(&rules).unwrap();
+    std::fs::write(&rules, "nonsense: [\nmore: {").unwrap();
+    service.signal("HUP");
+    let status = service.until("STATUS=The new configuration is not used: ").pop().unwrap();
+    assert!(status.contains("letters.yaml:") && status.trim_end().lines().count() == 1, "{status}");
+    assert!(status.contains("; 0 being posted"), "{status}");
+    std::fs::write(&rules, good).unwrap();
+    service.signal("HUP");
+    service.until("STATUS=0 being posted");
+    assert!(service.end().0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_three_short_lives_it_waits_and_can_be_asked_to_end_meanwhile() {
+    let room = room().await;
+    for _ in 0..3 {
+        let service = Service::start(&room, |_| {});
+        service.until("READY=1");
+        service.signal("KILL");
+    }
+    let mut service = Service::start(&room, |_| {});
+    service.until("STATUS=waits for 2 minutes");
+    service.signal("TERM");
+    assert!(service.child.wait().unwrap().success());
+    // Whoever starts it by hand does not wait.
+    let config = room.dir.path().join("mailchute.yaml");
+    let mut command = mailchute(&["run", "--config", config.to_str().unwrap()]);
+    let mut child = command.env("RUST_LOG", "off").stdout(Stdio::null()).spawn().unwrap();
+    let began = Instant::now();
+    while std::os::unix::net::UnixStream::connect(room.dir.path().join("state/status")).is_err() {
+        assert!(began.elapsed() < Duration::from_secs(30));
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

@@ -33,7 +33,7 @@ pub fn pdf_of(sidecar: &[u8]) -> Option<&[u8]> {
 /// file system.
 pub fn forms_of(name: &[u8]) -> Vec<Vec<u8>> {
     let mut forms = vec![name.to_vec()];
-    if let Ok(text) = std::str::from_utf8(name) {
+    if let Some(text) = std::str::from_utf8(name).ok().filter(|text| !text.is_ascii()) {
         let others = [text.nfc().collect::<String>(), text.nfd().collect()];
         forms.extend(others.into_iter().map(String::into_bytes).filter(|form| form != name));
         forms.dedup();
