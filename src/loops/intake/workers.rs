@@ -153,6 +153,12 @@ impl Intake {
             self.ended_meanwhile.push((name, dir, work, done));
             return Ok(());
         }
+        // The folder's file may have been renamed meanwhile. Its claims were listed when it was opened under its new
+        // name, perhaps before this one was made.
+        let name = match self.shared.registry.get(&name) {
+            Some(known) if !self.watched.contains_key(&name) => known.folder.name.clone(),
+            Some(_) | None => name,
+        };
         let Some(watched) = self.watched.get_mut(&name) else { return Ok(()) };
         let now = self.shared.clock.steady();
         match (done, work) {
