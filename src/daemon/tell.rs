@@ -1,4 +1,4 @@
-//! What the service manager is told while the loops run: readiness and status.
+//! Reports readiness and status to the service manager while the loops run.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -71,6 +71,7 @@ mod people {
     mod past;
     mod scripts;
     mod server;
+    mod two_of_a_name;
 }
 
 mod posting {

@@ -26,7 +26,7 @@ pub enum CronError {
 }
 
 impl CronLine {
-    /// The next time after `after`. `None` if there is none.
+    /// The next time after `after`. `None` if no such time follows.
     pub fn next(&self, after: Time, zone: Tz) -> Option<Time> {
         let after = after.with_timezone(&zone);
         Some(self.cron.find_next_occurrence(&after, false).ok()?.to_utc())

@@ -13,7 +13,7 @@ use crate::domain::letter::state::{ShipForecast, State};
 
 /// The delay after the ship date, chosen so that one look is usually enough.
 const AFTER_SHIP_DATE: TimeDelta = TimeDelta::minutes(10);
-/// Operators are told of a letter that has not shipped this long after its date.
+/// A letter that has not shipped this long after its date is reported to operators.
 const OVERDUE: TimeDelta = TimeDelta::days(3);
 /// The intervals between looks after the ship date. They grow.
 const LATER_LOOKS: [TimeDelta; 5] = [

@@ -94,7 +94,7 @@ impl Letter {
         Change::none(Due::At(moment.now + wait)).attempts(self.attempts + 1)
     }
 
-    /// Repeats the question about an open intent that has no definite answer. After a while people are told,
+    /// Repeats the question about an open intent that has no definite answer. After a while this is reported,
     /// after a day the letter is shown as held. The question is never given up.
     fn ask_again(&self, open: &Open, moment: &Moment) -> Change {
         let so_long = moment.now - open.since;

@@ -1,0 +1,159 @@
+//! Two drops of one name: a file means the one whose original it is, and an address only the drop it came with.
+
+use mailchute::domain::letter::Number;
+
+use super::instructions::copies;
+use crate::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::service::pdf;
+
+fn approval() -> String {
+    RULES.replace("rules:", "release: approval\nrules:")
+}
+
+/// Two PDFs with the same name and the same bytes, each with an address of its own, both held.
+async fn two_namesakes(rules: &str, bytes: &[u8]) -> Mailroom {
+    let mut room = Mailroom::with(rules).await;
+    for receiver in ["佐藤", "鈴木"] {
+        std::fs::write(room.path("side.pdf.yaml"), SIDECAR.replace("佐藤", receiver)).unwrap();
+        std::fs::write(room.path("side.pdf"), bytes).unwrap();
+        room.settled().await;
+    }
+    for name in ["side.pdf", "side.pdf.yaml", "side (2).pdf", "side (2).pdf.yaml"] {
+        assert!(room.path("Held").join(name).exists(), "{name}: {:?}", room.tree());
+    }
+    room
+}
+
+/// What was accepted is decided anew.
+async fn again(room: &mut Mailroom) {
+    for _ in 0..3 {
+        room.settled().await;
+    }
+}
+
+fn moves(room: &Mailroom, from: &str, to: &str) {
+    std::fs::rename(room.path(from), room.path(to)).unwrap();
+}
+
+/// The receivers of the letters that were confirmed, by the sandbox's own account.
+fn receivers(room: &Mailroom) -> Vec<String> {
+    let posted = |letter: &mailchute::domain::letter::Letter| {
+        matches!(letter.state, mailchute::domain::letter::State::Confirmed { .. })
+    };
+    let desk = room.desk();
+    let letters = (1..).map_while(|number| desk.letter(Number(number)).unwrap());
+    letters.filter(posted).map(|letter| letter.order.receiver.address.name.clone()).collect()
+}
+
+#[tokio::test]
+async fn of_two_letters_with_one_name_and_one_content_the_one_whose_file_is_moved_is_meant() {
+    let rules = approval().replace("rules:", "duplicates: {action: allow}\nrules:");
+    // The side one was taken from its shelf by a person.
+    for (taken, moved, expected) in
+        [("side (2).pdf", "side.pdf", "佐藤"), ("side.pdf", "side (2).pdf", "鈴木")]
+    {
+        let mut room = two_namesakes(&rules, &pdf(1)).await;
+        let desk = tempfile::tempdir_in(room.dir.path()).unwrap();
+        std::fs::rename(room.path("Held").join(taken), desk.path().join(taken)).unwrap();
+        moves(&room, &format!("Held/{moved}"), &format!("Approve/{moved}"));
+        room.settled().await;
+        assert_eq!(receivers(&room), [expected], "{moved}");
+        std::fs::rename(desk.path().join(taken), room.path("Cancel").join(taken)).unwrap();
+        room.settled().await;
+        assert_eq!(receivers(&room), [expected], "{moved}");
+        assert!(room.row_states().contains(&"withdrawn".to_owned()), "{:?}", room.row_states());
+        room.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_drop_that_waits_goes_to_the_address_that_came_with_it() {
+    // A doubt holds it before it is a letter.
+    let padded = [pdf(1), vec![0x1a]].concat();
+    for (name, other, expected) in
+        [("side.pdf", "side (2).pdf", "佐藤"), ("side (2).pdf", "side.pdf", "鈴木")]
+    {
+        for by_copy in [false, true] {
+            let mut room = two_namesakes(RULES, &padded).await;
+            if by_copy {
+                // A copy may be of either, unless there is only one.
+                moves(&room, &format!("Held/{other}"), &format!("Cancel/{other}"));
+                room.settled().await;
+                copies(&mut room, &format!("Held/{name}"), &format!("Approve/{name}")).await;
+            } else {
+                moves(&room, &format!("Held/{name}"), &format!("Approve/{name}"));
+                room.settled().await;
+            }
+            again(&mut room).await;
+            assert_eq!(receivers(&room), [expected], "{name}, by copy: {by_copy}: {:?}", room.tree());
+            room.check().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_was_left_on_a_shelf_decides_nothing_about_another_drop() {
+    let padded = [pdf(1), vec![0x1a]].concat();
+    let mut room = Mailroom::with(RULES).await;
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    std::fs::write(room.path("side.pdf"), &padded).unwrap();
+    room.settled().await;
+    // Its PDF alone is taken away; then another of its name comes, and its address with it.
+    std::fs::remove_file(room.path("Held/side.pdf")).unwrap();
+    std::fs::remove_file(room.path("Held/side.txt")).unwrap();
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR.replace("佐藤", "鈴木")).unwrap();
+    std::fs::write(room.path("side.pdf"), [pdf(2), vec![0x1a]].concat()).unwrap();
+    room.settled().await;
+    assert!(room.path("Held/side (2).pdf").exists(), "{:?}", room.tree());
+    moves(&room, "Held/side (2).pdf", "Approve/side (2).pdf");
+    again(&mut room).await;
+    assert_eq!(receivers(&room), ["鈴木"]);
+}
+
+#[tokio::test]
+async fn a_copy_of_a_duplicate_says_nothing_of_the_letter_whose_file_was_taken_away() {
+    let mut room = Mailroom::open().await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    let sent = room.sent();
+    std::fs::remove_file(room.path(&format!("{sent}/x.pdf"))).unwrap();
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed", "held"]);
+    // It may as well be meant for the first: nothing is done, and both are listed.
+    copies(&mut room, "Held/x.pdf", "Cancel/x.pdf").await;
+    assert_eq!(room.row_states(), ["confirmed", "held"]);
+    assert!(room.note("Rejected/x.txt").contains("Several letters"), "{}", room.note("Rejected/x.txt"));
+    // The file itself is not in doubt.
+    moves(&room, "Held/x.pdf", "Cancel/x.pdf");
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed", "withdrawn"]);
+}
+
+#[tokio::test]
+async fn an_address_in_the_folder_is_used_only_if_one_drop_can_be_meant() {
+    let mut room = Mailroom::with(RULES).await;
+    for pages in 1..=2 {
+        room.drop("side.pdf", pages);
+        room.settled().await;
+        room.pass(600).await;
+        again(&mut room).await;
+    }
+    assert_eq!(room.why("side.pdf"), "no sidecar came");
+    assert!(room.path("Held/side (2).pdf").exists(), "{:?}", room.tree());
+    // Both were dropped as `side.pdf`, so nobody knows for which of them an address of that name is.
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    for name in ["side (2).pdf", "side.pdf"] {
+        moves(&room, &format!("Held/{name}"), &format!("Approve/{name}"));
+        again(&mut room).await;
+        assert!(receivers(&room).is_empty(), "{:?}", room.tree());
+    }
+    // Beside one of them on the shelf there is no doubt, as its text says.
+    assert!(room.note("Held/side.txt").contains("Put the address here, beside the PDF"));
+    std::fs::rename(room.path("side.pdf.yaml"), room.path("Held/side.pdf.yaml")).unwrap();
+    moves(&room, "Held/side.pdf", "Approve/side.pdf");
+    again(&mut room).await;
+    assert_eq!(receivers(&room), ["佐藤"]);
+    let desk = room.desk();
+    assert_eq!(desk.letter(Number(1)).unwrap().unwrap().order.documents[0].pages, 1);
+}
