@@ -88,3 +88,48 @@ fn of_tls(error: &rustls::Error) -> NoConnection {
         other => NoConnection::OtherTls(other.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rustls::CertificateError as Wrong;
+
+    use super::*;
+
+    /// As lettre and hyper wrap it: an error of I/O in an error of I/O.
+    fn hidden(error: impl Error + Send + Sync + 'static) -> io::Error {
+        io::Error::other(io::Error::other(error))
+    }
+
+    #[test]
+    fn the_cause_is_found_however_deep_it_lies() {
+        let expired = rustls::Error::InvalidCertificate(Wrong::Expired);
+        assert_eq!(NoConnection::of(&hidden(expired)), Some(NoConnection::Expired));
+        for (kind, expected) in [
+            (io::ErrorKind::ConnectionRefused, Some(NoConnection::Refused)),
+            (io::ErrorKind::HostUnreachable, Some(NoConnection::NoRoute)),
+            (io::ErrorKind::NetworkUnreachable, Some(NoConnection::NoRoute)),
+            (io::ErrorKind::TimedOut, Some(NoConnection::TimedOut)),
+            (io::ErrorKind::ConnectionReset, None),
+        ] {
+            assert_eq!(NoConnection::of(&hidden(io::Error::from(kind))), expected, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn each_trouble_of_a_certificate_is_told_apart() {
+        for (wrong, expected) in [
+            (Wrong::NotValidYet, NoConnection::NotYetValid),
+            (Wrong::NotValidForName, NoConnection::OtherName),
+            (Wrong::UnknownIssuer, NoConnection::Untrusted),
+            (Wrong::BadSignature, NoConnection::Untrusted),
+        ] {
+            let error = rustls::Error::InvalidCertificate(wrong);
+            assert_eq!(NoConnection::of(&error), Some(expected), "{error}");
+        }
+        let revoked = NoConnection::of(&rustls::Error::InvalidCertificate(Wrong::Revoked));
+        assert!(
+            matches!(&revoked, Some(NoConnection::OtherTls(why)) if why.contains("Revoked")),
+            "{revoked:?}"
+        );
+    }
+}

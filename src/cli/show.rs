@@ -1,12 +1,13 @@
 //! `mailchute show`: a letter's whole history, in words.
 
 use anyhow::Context as _;
+use chrono::Utc;
 use chrono_tz::Tz;
 use serde_json::json;
 
 use super::config::RecordsPath;
 use super::{list, table};
-use crate::daemon::status::ask;
+use crate::daemon::status::{Delay, ask};
 use crate::domain::letter::{Letter, Number};
 use crate::outside::store::{Bell, Desk, LetterRow};
 
@@ -77,38 +78,32 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(table::print(&[&format!("when ({zone})"), "what"], rows.collect())?)
 }
 
-/// Why nothing happens to a letter that is neither held nor ended, if that is not the letter's own doing.
+/// Why nothing happens to the letter at present.
 fn waits(desk: &Desk, row: &LetterRow, letter: &Letter, zone: Tz) -> anyhow::Result<Option<String>> {
-    let account = &row.account;
-    if row.due_at.is_none() || letter.state.hold().is_some() {
+    let facts = ask(desk.home().dir()).ok().flatten();
+    if facts.is_none() && Bell::ring(desk.home()) {
+        // It runs, but does not say how things are.
         return Ok(None);
     }
-    if let Some(paused) = desk.paused()?.into_iter().find(|paused| paused.account == *account) {
-        let (since, cause) = (table::time(paused.pause.since, zone), paused.pause.cause);
-        return Ok(Some(format!("account {account} is paused since {since}: {cause}")));
-    }
-    let Ok(Some(facts)) = ask(desk.home().dir()) else {
-        let runs = Bell::ring(desk.home());
-        return Ok((!runs).then(|| "the daemon does not run: `mailchute run` starts it".to_owned()));
-    };
-    let Some(live) = facts.runs else { return Ok(None) };
-    let Some(known) = live.accounts.iter().find(|known| known.name == *account) else {
-        return Ok(Some(format!(
-            "account {account} is not in the configuration with which the daemon was started"
-        )));
-    };
-    Ok(match (known.silent_since, letter.not_before.filter(|until| *until > facts.now)) {
-        (Some(since), _) => {
-            let why = known.silent_why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-            Some(format!(
-                "the service does not answer account {account} since {}{why}",
-                table::time(since, zone)
-            ))
+    let paused = desk.paused()?;
+    let (live, now) = (facts.as_ref().and_then(|facts| facts.runs.as_ref()), Utc::now());
+    let account = &row.account;
+    Ok(Delay::of(row, letter, &paused, live, now).map(|why| match why {
+        Delay::Paused { since, cause } => {
+            format!("account {account} is paused since {}: {cause}", table::time(since, zone))
         }
-        (None, _) if !known.known => Some(format!("account {account} was not read yet")),
-        (None, Some(until)) => Some(format!("it is posted at {}", table::time(until, zone))),
-        (None, None) => None,
-    })
+        Delay::NotRunning => "the daemon does not run: `mailchute run` starts it".to_owned(),
+        Delay::UnknownAccount => {
+            format!("account {account} is not in the configuration with which the daemon was started")
+        }
+        Delay::Silent { since, why } => {
+            let (since, why) =
+                (table::time(since, zone), why.map_or_else(String::new, |why| format!(": {why}")));
+            format!("the service does not answer account {account} since {since}{why}")
+        }
+        Delay::Unread => format!("account {account} was not read yet"),
+        Delay::Until(time) => format!("it is posted at {}", table::time(time, zone)),
+    }))
 }
 
 fn describe(letter: &Letter, names: bool) -> std::io::Result<()> {

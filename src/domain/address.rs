@@ -3,14 +3,18 @@
 //! `Address::problems` rejects what the service would reject. Addresses are personal data, so `Debug` shows
 //! nothing of them.
 
+mod city;
 mod mistake;
 mod postal;
+mod spelling;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use city::table_date;
 pub use mistake::{AddressMistake, Field, Wrong};
+pub use spelling::{Folded, fold};
 
 const POSTAL_CODE_DIGITS: usize = 7;
 const STATE_CHARACTERS: usize = 4;
@@ -124,16 +128,34 @@ impl Address {
             return vec![AddressMistake { field: Field::State, wrong: Wrong::NoPrefecture }];
         }
         let elsewhere = self.elsewhere().map(Wrong::Elsewhere);
-        elsewhere.map(|wrong| AddressMistake { field: Field::PostalCode, wrong }).into_iter().collect()
+        let wrong = elsewhere.or_else(|| self.other_city().map(Wrong::OtherCity));
+        wrong.map(|wrong| AddressMistake { field: Field::PostalCode, wrong }).into_iter().collect()
     }
 
-    /// The prefectures of the postal code, if the address's own prefecture is not one of them.
+    /// The cities of the postal code, or its prefectures if its cities are unknown, if the address's own
+    /// prefecture is not one of theirs.
     pub fn elsewhere(&self) -> Option<String> {
         let ours = PREFECTURES.iter().position(|name| *name == self.state)?;
         let theirs: Vec<usize> =
             postal::prefectures(self.postal_code.parse().ok()?).map(usize::from).collect();
-        let names: Vec<&str> = theirs.iter().filter_map(|place| PREFECTURES.get(*place).copied()).collect();
-        (!names.is_empty() && !theirs.contains(&ours)).then(|| names.join("・"))
+        if theirs.is_empty() || theirs.contains(&ours) {
+            return None;
+        }
+        let cities = city::cities(&self.postal_code).into_iter();
+        let mut names: Vec<String> = cities.map(|city| format!("{}{}", city.prefecture, city.name)).collect();
+        if names.is_empty() {
+            let known = theirs.iter().filter_map(|place| PREFECTURES.get(*place));
+            names = known.map(|name| (*name).to_owned()).collect();
+        }
+        Some(names.join("・"))
+    }
+
+    /// The cities of the postal code, if the address names none of them. `None` for an unknown code.
+    pub fn other_city(&self) -> Option<String> {
+        let cities = city::cities(&self.postal_code);
+        let address = fold(&format!("{}{}", self.city, self.address1));
+        let other = !cities.is_empty() && !cities.iter().any(|city| city.is_named_by(&address));
+        other.then(|| cities.iter().map(|city| city.name).collect::<Vec<_>>().join("・"))
     }
 }
 
@@ -194,8 +216,8 @@ mod tests {
         ] {
             assert_eq!(elsewhere(code, state), None, "{code} {state}");
         }
-        assert_eq!(elsewhere("1000001", "大阪府").as_deref(), Some("東京都"));
-        assert_eq!(elsewhere("4980000", "東京都").as_deref(), Some("愛知県・三重県"));
+        assert_eq!(elsewhere("1000001", "大阪府").as_deref(), Some("東京都千代田区"));
+        assert_eq!(elsewhere("4980000", "東京都").as_deref(), Some("三重県桑名郡木曽岬町・愛知県弥富市"));
         // An unknown code or prefecture is not a doubt.
         for (code, state) in [("9999999", "東京都"), ("1000001", "東京"), ("x", "東京都")] {
             assert_eq!(elsewhere(code, state), None, "{code} {state}");

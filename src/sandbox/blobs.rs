@@ -1,4 +1,4 @@
-//! The bytes of uploaded PDFs: in memory, or as files that are durable when `put` returns.
+//! The bytes of uploaded PDFs: in memory, up to a bound, or as files that are durable when `put` returns.
 //!
 //! Each blob has a name of its own and is never written twice, so what is sealed cannot change. A reader
 //! compares it with the hash in the world.
@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use fs_err as fs;
@@ -16,8 +16,15 @@ use super::world::{BlobId, World};
 
 #[derive(Debug)]
 pub(super) enum Blobs {
-    Memory(Mutex<HashMap<BlobId, Bytes>>),
+    Memory(Mutex<InMemory>),
     Files(PathBuf),
+}
+
+#[derive(Debug)]
+pub(super) struct InMemory {
+    all: HashMap<BlobId, Bytes>,
+    bytes: usize,
+    most: usize,
 }
 
 /// The beginning of every blob's name.
@@ -25,8 +32,20 @@ pub(super) const PREFIX: &str = "b";
 const UNFINISHED: &str = "part";
 
 impl Blobs {
-    pub(super) fn in_memory() -> Self {
-        Self::Memory(Mutex::default())
+    /// In memory, at most so many bytes.
+    pub(super) fn in_memory(most: usize) -> Self {
+        Self::Memory(Mutex::new(InMemory { all: HashMap::new(), bytes: 0, most }))
+    }
+
+    /// Whether a file of this size is within the bound.
+    pub(super) fn has_room_for(&self, size: usize) -> bool {
+        match self {
+            Self::Memory(held) => {
+                let held = lock(held);
+                held.bytes + size <= held.most
+            }
+            Self::Files(_) => true,
+        }
     }
 
     /// Opens the directory and finishes what a crash interrupted: unknown uploads are removed, sealed ones
@@ -53,8 +72,13 @@ impl Blobs {
 
     pub(super) async fn put(&self, blob: &BlobId, bytes: Bytes) -> io::Result<()> {
         match self {
-            Self::Memory(all) => {
-                all.lock().unwrap_or_else(PoisonError::into_inner).insert(blob.clone(), bytes);
+            Self::Memory(held) => {
+                let held = &mut *lock(held);
+                if held.bytes + bytes.len() > held.most {
+                    return Err(io::ErrorKind::OutOfMemory.into());
+                }
+                held.bytes += bytes.len();
+                held.all.insert(blob.clone(), bytes);
                 Ok(())
             }
             Self::Files(dir) => {
@@ -66,9 +90,8 @@ impl Blobs {
 
     pub(super) async fn read(&self, blob: &BlobId) -> io::Result<Bytes> {
         match self {
-            Self::Memory(all) => {
-                let all = all.lock().unwrap_or_else(PoisonError::into_inner);
-                all.get(blob).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+            Self::Memory(held) => {
+                lock(held).all.get(blob).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
             }
             Self::Files(dir) => {
                 let path = dir.join(file_name(blob));
@@ -89,8 +112,9 @@ impl Blobs {
 
     pub(super) async fn discard(&self, blob: &BlobId) -> io::Result<()> {
         match self {
-            Self::Memory(all) => {
-                all.lock().unwrap_or_else(PoisonError::into_inner).remove(blob);
+            Self::Memory(held) => {
+                let held = &mut *lock(held);
+                held.bytes -= held.all.remove(blob).map_or(0, |bytes| bytes.len());
                 Ok(())
             }
             Self::Files(dir) => {
@@ -99,6 +123,10 @@ impl Blobs {
             }
         }
     }
+}
+
+fn lock(held: &Mutex<InMemory>) -> MutexGuard<'_, InMemory> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn file_name(blob: &BlobId) -> String {

@@ -242,7 +242,7 @@ pub(super) struct Wanted {
     event: Option<String>,
     /// Only entries after this number.
     #[serde(default)]
-    after: usize,
+    after: u64,
 }
 
 impl Wanted {
@@ -254,7 +254,7 @@ impl Wanted {
 
 #[derive(Serialize)]
 struct Numbered {
-    seq: usize,
+    seq: u64,
     #[serde(flatten)]
     entry: Entry,
 }
@@ -269,8 +269,7 @@ pub(super) async fn ledger(
         return Err(bad(format!("`{event}` is not an event; there are: {}", Event::NAMES.join(", "))));
     }
     let found = service.show(|_, ledger| {
-        let all = ledger.entries.iter().enumerate().skip(wanted.after);
-        let found = all.filter(|(_, entry)| wanted.fits(entry));
+        let found = ledger.after(wanted.after).filter(|(_, entry)| wanted.fits(entry));
         found.map(|(index, entry)| Numbered { seq: index + 1, entry: entry.clone() }).collect::<Vec<_>>()
     });
     match found.await {

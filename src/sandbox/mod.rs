@@ -29,4 +29,4 @@ pub mod world;
 
 pub use data::Halted;
 pub use places::{Places, Welcome};
-pub use start::{Options, Patience, Running, StartError, start};
+pub use start::{MemoryBounds, Options, Patience, Running, StartError, start};

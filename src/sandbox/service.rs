@@ -3,7 +3,7 @@
 //! Every route uses [`Service::call`]. It returns the answer only when the answer's content is durable. A
 //! call runs to its end even if the caller has disconnected.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,6 +22,8 @@ use crate::base::clock::Clock;
 const UPLOADS_AT_ONCE: usize = 64;
 /// How long a PDF may take to read.
 const READING: Duration = Duration::from_secs(10);
+/// The ledger keeps this number of entries for each letter that may be kept in memory.
+const ENTRIES_A_LETTER: usize = 20;
 
 #[derive(Debug)]
 pub(super) struct Service {
@@ -37,6 +39,7 @@ pub(super) struct Service {
     pub(super) places: Places,
     pub(super) patience: super::Patience,
     pub(super) is_sparse: bool,
+    bounds: super::MemoryBounds,
 }
 
 #[derive(Debug)]
@@ -50,8 +53,10 @@ struct State {
 /// Everything that happened, with an index by mail.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    pub(super) entries: Vec<Entry>,
-    by_mail: HashMap<MailId, Vec<usize>>,
+    entries: BTreeMap<u64, Entry>,
+    /// How many were ever entered.
+    count: u64,
+    by_mail: HashMap<MailId, Vec<u64>>,
 }
 
 impl Ledger {
@@ -65,13 +70,31 @@ impl Ledger {
 
     fn push(&mut self, entry: Entry) {
         if let Some(mail) = &entry.mail {
-            self.by_mail.entry(mail.clone()).or_default().push(self.entries.len());
+            self.by_mail.entry(mail.clone()).or_default().push(self.count);
         }
-        self.entries.push(entry);
+        self.entries.insert(self.count, entry);
+        self.count += 1;
+    }
+
+    /// Those after so many, with their places among all.
+    pub(super) fn after(&self, count: u64) -> impl Iterator<Item = (u64, &Entry)> {
+        self.entries.range(count..).map(|(number, entry)| (*number, entry))
     }
 
     pub(super) fn of_mail(&self, mail: &MailId) -> impl Iterator<Item = &Entry> {
-        self.by_mail.get(mail).into_iter().flatten().map(|index| &self.entries[*index])
+        self.by_mail.get(mail).into_iter().flatten().filter_map(|number| self.entries.get(number))
+    }
+
+    fn keep_newest(&mut self, most: usize) {
+        while self.entries.len() > most {
+            self.entries.pop_first();
+        }
+    }
+
+    fn forget(&mut self, mail: &MailId) {
+        for number in self.by_mail.remove(mail).into_iter().flatten() {
+            self.entries.remove(&number);
+        }
     }
 }
 
@@ -97,6 +120,7 @@ impl Service {
             places,
             patience: options.patience,
             is_sparse: options.is_sparse,
+            bounds: options.bounds,
         }
     }
 
@@ -115,6 +139,7 @@ impl Service {
                 return Ok(Reply::StoreError(refusal));
             }
             let stored = examine(&file).await;
+            service.make_room(file.len()).await;
             if let Err(error) = service.blobs.put(&stored.blob, file).await {
                 tracing::error!(error = &error as &dyn std::error::Error, "an upload can't be stored");
                 return Ok(Reply::StoreError(StoreError::Internal));
@@ -141,6 +166,7 @@ impl Service {
         };
         self.durable(ticket).await?;
         self.settle(&effects).await;
+        self.keep_within_memory().await;
         if !effects.changed.is_empty() {
             self.changed.notify_one();
         }
@@ -150,11 +176,14 @@ impl Service {
     /// Hands over what changed. Returns the latest number to wait for even if nothing changed, because a
     /// reader must not see what a crash could still undo.
     fn submit(&self, state: &mut State, effects: &Effects, moves_time: bool) -> u64 {
-        let first = state.ledger.entries.len();
+        let first = state.ledger.count;
         for entry in &effects.entries {
             state.ledger.push(entry.clone());
         }
-        let Some(data) = &self.data else { return 0 };
+        let Some(data) = &self.data else {
+            state.ledger.keep_newest(self.bounds.letters * ENTRIES_A_LETTER);
+            return 0;
+        };
         if !effects.changed.is_empty() || !effects.entries.is_empty() || moves_time {
             state.submitted += 1;
             data.submit(Batch {
@@ -162,10 +191,43 @@ impl Service {
                 now: state.world.now(),
                 pace: self.clock.pace(),
                 records: effects.changed.iter().map(|key| (key.clone(), state.world.record(key))).collect(),
-                entries: (first as u64 + 1..).zip(effects.entries.iter().cloned()).collect(),
+                entries: (first + 1..).zip(effects.entries.iter().cloned()).collect(),
             });
         }
         state.submitted
+    }
+
+    /// Forgets letters that have ended, oldest first, until a file of this size fits into memory.
+    async fn make_room(&self, size: usize) {
+        while !self.blobs.has_room_for(size) {
+            if !self.forget_oldest().await {
+                return;
+            }
+        }
+    }
+
+    /// What is only in memory must not grow for ever.
+    async fn keep_within_memory(&self) {
+        while self.data.is_none() && self.look(|world, _| world.mail_count()) > self.bounds.letters {
+            if !self.forget_oldest().await {
+                return;
+            }
+        }
+    }
+
+    /// Returns false if every letter may still change.
+    async fn forget_oldest(&self) -> bool {
+        let forgotten = {
+            let mut state = self.lock();
+            let forgotten = state.world.forget_oldest();
+            if let Some((mail, _)) = &forgotten {
+                state.ledger.forget(mail);
+            }
+            forgotten
+        };
+        let Some((_, blobs)) = forgotten else { return false };
+        self.settle(&Effects { discarded: blobs, ..Effects::default() }).await;
+        true
     }
 
     async fn durable(&self, ticket: u64) -> Result<(), Halted> {

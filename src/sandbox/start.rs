@@ -36,6 +36,7 @@ pub struct Options {
     pub patience: Patience,
     /// A mail that is read shows only the fields that the contract promises.
     pub is_sparse: bool,
+    pub bounds: MemoryBounds,
 }
 
 impl Default for Options {
@@ -49,7 +50,24 @@ impl Default for Options {
             card: None,
             patience: Patience::default(),
             is_sparse: false,
+            bounds: MemoryBounds::default(),
         }
+    }
+}
+
+/// What is kept at most without a data directory. Beyond it, letters that have ended are forgotten, oldest first.
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryBounds {
+    pub letters: usize,
+    pub document_bytes: usize,
+}
+
+impl Default for MemoryBounds {
+    /// Documents may take a quarter of the machine's memory.
+    fn default() -> Self {
+        let system = rustix::system::sysinfo();
+        let memory = system.totalram.saturating_mul(u64::from(system.mem_unit));
+        Self { letters: 100_000, document_bytes: usize::try_from(memory / 4).unwrap_or(usize::MAX) }
     }
 }
 
@@ -128,7 +146,7 @@ pub async fn start(
     let address = listener.local_addr().map_err(|error| StartError::Listen(options.listen, error))?;
     let places = Places::at(&options.origin.clone().unwrap_or_else(|| origin_of(address)));
 
-    let (keeping, shown) = open(options.data.as_deref())?;
+    let (keeping, shown) = open(options.data.as_deref(), options.bounds)?;
     // Time never goes back here, not even over a restart with a fast clock.
     let now = match options.pace {
         Pace::Real | Pace::Times(_) => shown.max(Utc::now()),
@@ -159,12 +177,13 @@ fn origin_of(mut address: SocketAddr) -> String {
 }
 
 /// The initial content, and the time that the clock shows or would show by now.
-fn open(dir: Option<&Path>) -> Result<(Keeping, Time), StartError> {
+fn open(dir: Option<&Path>, bounds: MemoryBounds) -> Result<(Keeping, Time), StartError> {
     let fresh = || first_world(Utc::now());
     let Some(dir) = dir else {
         let world = fresh();
         let now = world.now();
-        return Ok((Keeping { world, entries: Vec::new(), blobs: Blobs::in_memory(), data: None }, now));
+        let blobs = Blobs::in_memory(bounds.document_bytes);
+        return Ok((Keeping { world, entries: Vec::new(), blobs, data: None }, now));
     };
     let (data, Held { world, entries, now }) =
         Data::open(dir, fresh).map_err(|error| StartError::Data(dir.to_owned(), error))?;

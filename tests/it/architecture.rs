@@ -134,8 +134,8 @@ const WINGS: &[(&str, &[Room])] = &[
             (
                 "status",
                 &[
-                    "clock", "letter", "drop", "alarm", "texts", "page", "spool", "store", "api", "journal",
-                    "config",
+                    "clock", "letter", "drop", "pause", "alarm", "texts", "page", "spool", "store", "api",
+                    "journal", "config",
                 ],
             ),
             ("systemd", &[]),

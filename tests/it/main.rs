@@ -100,6 +100,7 @@ mod sandbox {
     mod create;
     mod data;
     mod hostile;
+    mod memory;
     mod pages;
     mod pdf;
     mod properties;

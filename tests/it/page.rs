@@ -155,6 +155,19 @@ async fn what_is_wrong_is_on_the_front_page_with_its_remedy() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_letter_that_waits_says_for_what() {
+    let room = room().await;
+    room.service.set_card("declining").await;
+    let daemon = Daemon::start(&room);
+    std::fs::write(room.path("x.pdf"), crate::service::pdf(1)).unwrap();
+    daemon.until_page("/letters", "letters/1").await;
+    let html = daemon.until_page("/letters/1", "is paused").await;
+    assert!(html.contains("Register another card on the service"), "{html}");
+    let html = daemon.page("/letters/1", "ja").await;
+    assert!(html.contains("停止しました"), "{html}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn names_are_shown_to_a_proxy_that_was_given_them() {
     let dir = tempfile::tempdir().unwrap();
     let socket = dir.path().join("page");

@@ -39,5 +39,7 @@ mod large;
 mod mutants;
 mod past;
 #[expect(clippy::print_stdout, reason = "it is run by a person who reads what it prints")]
+mod postal;
+#[expect(clippy::print_stdout, reason = "it is run by a person who reads what it prints")]
 mod sampled;
 mod sweep;

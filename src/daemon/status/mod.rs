@@ -5,6 +5,7 @@
 
 mod answers;
 mod ask;
+mod delay;
 mod metrics;
 mod page;
 mod server;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use ask::ask;
+pub use delay::Delay;
 pub use server::{Source, serve};
 
 use crate::base::clock::Time;

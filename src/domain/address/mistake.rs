@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::city::table_date;
 use super::{POSTAL_CODE_DIGITS, STATE_CHARACTERS, TEXT_CHARACTERS};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -42,6 +43,8 @@ pub enum Wrong {
     NoPrefecture,
     /// The postal code belongs to the prefecture given here.
     Elsewhere(String),
+    /// The postal code belongs to the city given here, as far as the built-in table knows.
+    OtherCity(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -64,6 +67,9 @@ impl fmt::Display for Wrong {
             Self::Control => f.write_str("has a line break or another control character in it"),
             Self::NoPrefecture => f.write_str("none of the 47 prefectures"),
             Self::Elsewhere(there) => write!(f, "it belongs to {there}, not to this `state`"),
+            Self::OtherCity(there) => {
+                write!(f, "it belongs to {there}, not to this `city` (as of {})", table_date())
+            }
         }
     }
 }

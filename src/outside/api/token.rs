@@ -209,3 +209,14 @@ async fn discover(http: &Client, places: &Places) -> Endpoints {
 fn encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_space_is_encoded_so_that_every_server_decodes_it() {
+        assert_eq!(encoded("account:read mails:write"), "account%3Aread%20mails%3Awrite");
+        assert_eq!(encoded("a+b&c=郵"), "a%2Bb%26c%3D%E9%83%B5");
+    }
+}

@@ -122,6 +122,11 @@ impl Mail {
         }
     }
 
+    /// Whether nothing more happens to it, neither by a call nor by time.
+    pub fn has_ended(&self) -> bool {
+        self.next_due().is_none()
+    }
+
     pub fn content(&self, id: &ContentId) -> Option<(usize, &Content)> {
         self.contents.iter().enumerate().find(|(_, content)| content.id == *id)
     }

@@ -193,6 +193,18 @@ impl World {
         &self.signer
     }
 
+    /// Forgets the oldest mail with which nothing can happen any more. Returns its id, and its documents among
+    /// the discarded. `None` if there is no such mail.
+    pub fn forget_oldest(&mut self) -> Option<(MailId, Vec<BlobId>)> {
+        let id = self.mails.iter().find(|(_, mail)| mail.has_ended()).map(|(id, _)| id.clone())?;
+        let mail = self.mails.remove(&id)?;
+        Some((id, mail.blobs()))
+    }
+
+    pub fn mail_count(&self) -> usize {
+        self.mails.len()
+    }
+
     /// Mails in the order of their creation, including those deleted within the last day: all, or those
     /// before one of them.
     pub fn mails_before(&self, limit: Option<&MailId>) -> impl DoubleEndedIterator<Item = &Mail> {

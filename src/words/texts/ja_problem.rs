@@ -56,6 +56,9 @@ fn address(whose: &str, AddressMistake { field, wrong }: &AddressMistake) -> Str
         Wrong::TooLong => "長すぎます（255文字まで）",
         Wrong::Control => "改行などの制御文字が含まれています",
         Wrong::NoPrefecture => "都道府県名ではありません",
+        Wrong::OtherCity(there) => {
+            return format!("{whose}の郵便番号は{there}のものです（市区町村の表による）。");
+        }
         Wrong::Elsewhere(there) => return format!("{whose}の郵便番号は{there}のものです。"),
     };
     format!("{whose}の{what}（{key}）: {wrong}。")

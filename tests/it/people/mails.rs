@@ -78,7 +78,8 @@ async fn letters_that_ship_together_are_told_together() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_rejected_held_or_cancelled_is_told_once_to_whom_it_concerns() {
-    let rules = RULES.replace("rules:", "limits: {letters_per_day: 1}\nrules:");
+    let place = r"shown_as: '\\server\invoices'";
+    let rules = RULES.replace("rules:", &format!("{place}\nlimits: {{letters_per_day: 1}}\nrules:"));
     let (mut room, postbox) = room_with(Security::Starttls, &rules, "").await;
     std::fs::write(room.path("broken.pdf"), "no PDF").unwrap();
     std::fs::write(room.path("torn.pdf"), "neither").unwrap();
@@ -90,7 +91,9 @@ async fn what_is_rejected_held_or_cancelled_is_told_once_to_whom_it_concerns() {
     assert_eq!(postbox.subjects("keiri@example.jp"), ["Not posted: 2 drops in letters"]);
     assert_eq!(postbox.subjects("boss@example.jp"), ["On hold: x two.pdf"]);
     let held = postbox.got().into_iter().find(|got| got.to == "boss@example.jp").unwrap();
-    assert!(held.text.contains("limit of 1 letters") && held.text.contains("`Approve`"), "{}", held.text);
+    for told in ["limit of 1 letters", "`Approve`", r"\\server\invoices", "山田 太郎 様"] {
+        assert!(held.text.contains(told), "{told}: {}", held.text);
+    }
     // What is posted is called back by dragging it.
     let sent = format!("{}/x one.pdf", room.sent());
     std::fs::rename(room.path(&sent), room.path("Cancel/x one.pdf")).unwrap();

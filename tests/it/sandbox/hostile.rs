@@ -197,6 +197,29 @@ async fn bodies_over_the_limit_are_refused_with_413() {
 }
 
 #[tokio::test]
+async fn a_connection_too_many_is_told_so_at_once() {
+    let service = Service::start().await;
+    let address = service.welcome.places.base_url.trim_start_matches("http://");
+    let mut open = Vec::new();
+    let mut answer = Vec::new();
+    // Each line is taken before the next one is opened.
+    for _ in 0..=1024 {
+        let mut line = TcpStream::connect(address).await.unwrap();
+        line.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+        answer = vec![0; 12];
+        line.read_exact(&mut answer).await.unwrap();
+        if status(&answer) == Some(503) {
+            break;
+        }
+        open.push(line);
+    }
+    assert_eq!(status(&answer), Some(503), "after {} connections", open.len());
+    assert!(open.len() > 1000, "{}", open.len());
+    drop(open);
+    while service.http.get(&service.welcome.places.inbox_url).send().await.unwrap().status() == 503 {}
+}
+
+#[tokio::test]
 async fn slow_callers_are_cut() {
     let patience = Patience { head: Duration::from_millis(100), body: Duration::from_millis(100) };
     let service = Service::with(Options { patience, ..Options::default() }).await;

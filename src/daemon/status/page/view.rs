@@ -7,11 +7,11 @@ use minijinja::value::{Serde, Value};
 use super::chart::{self, bars};
 use super::{Asked, Source};
 use crate::base::clock::{Time, day_begins};
-use crate::daemon::status::{Facts, Live};
+use crate::daemon::status::{Delay, Facts, Live};
 use crate::domain::alarm::Alarm;
 use crate::domain::drop::Undecided;
 use crate::domain::letter::{CancelWish, Letter, Number, Stage, State};
-use crate::outside::store::{Desk, FolderRow, FoundLetters, Listed, Lying, Sought, StoreError};
+use crate::outside::store::{Desk, FolderRow, FoundLetters, LetterRow, Listed, Lying, Sought, StoreError};
 use crate::words::texts::{Advice, AlertNews, Language, Names};
 
 /// The number of days in the chart, including today.
@@ -199,6 +199,7 @@ impl View<'_> {
             (Err(StoreError::Damaged(_)), _) | (_, Err(StoreError::Damaged(_))) => (None, Vec::new()),
             (Err(error), _) | (_, Err(error)) => return Err(error),
         };
+        let waits = letter.as_ref().map(|letter| self.waits(desk, &row, letter)).transpose()?.flatten();
         let history = history.iter().map(|(at, fact)| {
             context! { at => self.time(*at), what => self.language.happened(fact, self.source.zone) }
         });
@@ -207,8 +208,26 @@ impl View<'_> {
             account => row.account, taken_in => self.time(row.admitted_at), tracking => row.tracking,
             due => row.due_at.map(|due| self.time(due)),
             note => self.why(desk, number, row.note.as_deref())?,
+            waits,
             more => letter.as_ref().map(|letter| self.more(letter)),
             history => history.collect::<Vec<_>>(),
+        }))
+    }
+
+    /// Why nothing happens to it at present, with the remedy if there is one.
+    fn waits(&self, desk: &Desk, row: &LetterRow, letter: &Letter) -> Result<Option<Value>, StoreError> {
+        let (paused, live) = (desk.paused()?, (self.source.live)());
+        Ok(Delay::of(row, letter, &paused, Some(&live), self.now).map(|why| match why {
+            Delay::Paused { since, cause } => {
+                let (title, advice) = self.language.told(&AlertNews::Paused { account: &row.account, cause });
+                context! { title, since => self.time(since), remedy => advice.remedy }
+            }
+            Delay::Silent { since, why } => {
+                context! { word => "silent", since => self.time(since), detail => why }
+            }
+            Delay::NotRunning | Delay::Unread => context! { word => "unread" },
+            Delay::UnknownAccount => context! { word => "unknown_account" },
+            Delay::Until(time) => context! { word => "until", until => self.time(time) },
         }))
     }
 
