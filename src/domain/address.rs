@@ -135,19 +135,16 @@ impl Address {
     /// The cities of the postal code, or its prefectures if its cities are unknown, if the address's own
     /// prefecture is not one of theirs.
     pub fn elsewhere(&self) -> Option<String> {
-        let ours = PREFECTURES.iter().position(|name| *name == self.state)?;
-        let theirs: Vec<usize> =
-            postal::prefectures(self.postal_code.parse().ok()?).map(usize::from).collect();
-        if theirs.is_empty() || theirs.contains(&ours) {
-            return None;
-        }
-        let cities = city::cities(&self.postal_code).into_iter();
-        let mut names: Vec<String> = cities.map(|city| format!("{}{}", city.prefecture, city.name)).collect();
-        if names.is_empty() {
-            let known = theirs.iter().filter_map(|place| PREFECTURES.get(*place));
-            names = known.map(|name| (*name).to_owned()).collect();
-        }
-        Some(names.join("・"))
+        PREFECTURES.iter().find(|name| **name == self.state)?;
+        let cities = city::cities(&self.postal_code);
+        let (theirs, names): (Vec<&str>, Vec<String>) = if cities.is_empty() {
+            let spans = postal::prefectures(self.postal_code.parse().ok()?).map(usize::from);
+            let names = spans.filter_map(|place| PREFECTURES.get(place).copied());
+            names.map(|name| (name, name.to_owned())).unzip()
+        } else {
+            cities.iter().map(|city| (city.prefecture, format!("{}{}", city.prefecture, city.name))).unzip()
+        };
+        (!theirs.is_empty() && !theirs.contains(&self.state.as_str())).then(|| names.join("・"))
     }
 
     /// The cities of the postal code, if the address names none of them. `None` for an unknown code.
@@ -210,6 +207,8 @@ mod tests {
             ("8170001", "長崎県"),
             ("4980801", "三重県"),
             ("0185501", "青森県"),
+            // A company's own code, within the span of the prefecture next to it.
+            ("6848501", "鳥取県"),
             // Two prefectures share this code.
             ("4980000", "愛知県"),
             ("4980000", "三重県"),

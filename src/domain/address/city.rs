@@ -68,7 +68,8 @@ impl City {
         if address.starts_with(full.as_str()) {
             return true;
         }
-        if let Some(town) = without_district(full.as_str()) {
+        let is_town = full.as_str().ends_with(['町', '村']);
+        if let Some(town) = without_district(full.as_str()).filter(|_| is_town) {
             return address.starts_with(town)
                 || without_district(address).is_some_and(|address| address.starts_with(town));
         }
@@ -85,15 +86,12 @@ impl City {
     }
 }
 
-/// 上郡町 of 赤穂郡上郡町, 三宅村 of 三宅島三宅村. `None` if there is no district, as in 郡山市 or 郡上市.
-fn without_district(name: &str) -> Option<&str> {
+/// 上郡町 of 赤穂郡上郡町, 三宅村 of 三宅島三宅村.
+fn without_district(text: &str) -> Option<&str> {
     ['郡', '島'].into_iter().find_map(|mark| {
-        let mut marks = name.char_indices().skip(1).filter(|(_, c)| *c == mark);
-        let (at, _) = marks.next()?;
-        let rest = name.get(at + mark.len_utf8()..)?;
-        let is_town = |rest: &str| rest.chars().skip(1).take(8).any(|c| c == '町' || c == '村');
-        let is_city = name.get(..at)?.contains('市') || rest.starts_with(['市', '町', '村']);
-        (!is_city && is_town(rest)).then_some(rest)
+        let (at, _) = text.char_indices().skip(1).find(|(_, c)| *c == mark)?;
+        let rest = text.get(at + mark.len_utf8()..)?;
+        (rest.chars().count() > 1).then_some(rest)
     })
 }
 
@@ -151,6 +149,8 @@ mod tests {
             ("赤穂郡上郡町", "赤穂郡上郡町大持", true),
             ("赤穂郡上郡町", "赤穂市加里屋", false),
             ("三宅島三宅村", "三宅村神着", true),
+            ("芳賀郡市貝町", "市貝町上根", true),
+            ("大島町", "大島町元町", true),
             ("郡山市", "郡山市朝日", true),
             ("郡上市", "郡上市八幡町", true),
             ("大和郡山市", "大和郡山市北郡山町", true),
