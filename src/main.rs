@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // A child process that counts pages needs nothing else.
-    if mailchute::outside::pdf::is_child() {
-        return mailchute::outside::pdf::answer().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    if let Some(work) = mailchute::outside::pdf::work_of_child() {
+        return work().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     if mailchute::outside::hot::is_helper() {
         return mailchute::outside::hot::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);

@@ -15,6 +15,7 @@ use crate::base::clock::Clock;
 use crate::config::{Config, Folder};
 use crate::domain::drop::{Doubtful, INSIDE, Refusal, Waiting, natural_order, sidecars_in_any_form};
 use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
+use crate::domain::printed::{PageAgreement, PageContradiction};
 use crate::domain::rules::{DropFacts, Explanation, Found, Verdict};
 use crate::outside::api::create_body;
 use crate::outside::pdf::{Inspection, Inspector};
@@ -99,7 +100,7 @@ async fn explain(inspector: &Inspector, folder: &Folder, file: &Path) -> anyhow:
     }
     let (mut documents, mut doubtful) = (Vec::new(), Vec::new());
     for path in &paths {
-        match document(inspector, path).await? {
+        match document(inspector, folder, path).await? {
             Ok(found) => documents.push(found),
             Err(NoDocument::Doubtful(document)) => doubtful.push(document),
             Err(NoDocument::Refused(refusal)) => return Ok(Explained::Refused(refusal)),
@@ -120,6 +121,7 @@ async fn explain(inspector: &Inspector, folder: &Folder, file: &Path) -> anyhow:
         arrived: Clock::system().now().with_timezone(&folder.zone).naive_local(),
         sidecar: sidecar.as_ref(),
         book: book.as_ref().map(|book| book.as_ref().map(|(book, _)| book)).map_err(String::as_str),
+        accepted: &[],
     };
     let explanation = folder.rules.explain(&facts);
     Ok(Explained::Decided(documents, explanation))
@@ -129,7 +131,11 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().nfc().collect()
 }
 
-async fn document(inspector: &Inspector, path: &Path) -> anyhow::Result<Result<Found, NoDocument>> {
+async fn document(
+    inspector: &Inspector,
+    folder: &Folder,
+    path: &Path,
+) -> anyhow::Result<Result<Found, NoDocument>> {
     let size = fs::metadata(path)?.len();
     if size == 0 || size > LARGEST_DOCUMENT {
         let refusal = if size == 0 { Refusal::Empty } else { Refusal::TooLarge { size } };
@@ -138,8 +144,9 @@ async fn document(inspector: &Inspector, path: &Path) -> anyhow::Result<Result<F
     let bytes = fs::read(path)?;
     let answer = inspector.inspect(&bytes).await?;
     let sha256 = sha256_of(&bytes);
+    let printed = if folder.rules.read_pages() { Some(inspector.printed(&bytes).await?) } else { None };
     Ok(match answer {
-        Inspection::Pages(pages) => Ok(Found { name: name_of(path), size, pages, sha256 }),
+        Inspection::Pages(pages) => Ok(Found { name: name_of(path), size, pages, sha256, printed }),
         Inspection::Doubtful { doubt, pages } => Err(NoDocument::Doubtful(Doubtful { doubt, pages, sha256 })),
         Inspection::Doubt(doubt) => Err(NoDocument::Refused(Refusal::Pdf(doubt))),
     })
@@ -188,6 +195,7 @@ fn as_json(explained: &Explained, folder: &Folder, file: &Path, number: Number) 
         "file": file, "folder": folder.name, "rules": tried,
         "rule": explanation.rule.map(|rule| &folder.rules.rules[rule].name),
         "receiver_from": explanation.receiver_from,
+        "printed": explanation.pages.iter().map(|found| said_of(&found.agreement)).collect::<Vec<_>>(),
         "pages": documents.iter().map(|document| document.pages).collect::<Vec<_>>(),
     });
     match &explanation.verdict {
@@ -225,6 +233,9 @@ fn print(explained: &Explained, folder: &Folder, file: &Path, number: Number) ->
             line(format!("    {holds} {}   here: {}", checked.condition, checked.found))?;
         }
     }
+    for (index, finding) in explanation.pages.iter().enumerate() {
+        line(format!("  printed    document {}: {}", index + 1, said_of(&finding.agreement)))?;
+    }
     let pages: Vec<String> = documents.iter().map(|document| document.pages.to_string()).collect();
     match &explanation.verdict {
         Verdict::Send(order, warnings) => {
@@ -244,6 +255,17 @@ fn print(explained: &Explained, folder: &Folder, file: &Path, number: Number) ->
         Verdict::Hold(waiting) => line(held(folder, waiting))?,
     }
     Ok(())
+}
+
+/// What the pages of a document say of the receiver.
+fn said_of(agreement: &PageAgreement) -> String {
+    match agreement {
+        PageAgreement::Agrees => "page 1 is for the receiver".to_owned(),
+        PageAgreement::Contradicts(PageContradiction { page, addressee }) => {
+            format!("page {page} is for {addressee}")
+        }
+        PageAgreement::CannotTell(why) => format!("cannot tell: {why}"),
+    }
 }
 
 fn refused(folder: &Folder, refusal: &Refusal) -> String {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use regex::Regex;
 
 use super::build::Build;
-use super::either::ReceiverKind as WrittenReceiver;
+use super::either::{ReceiverKind as WrittenReceiver, WrittenCheck};
 use super::folder::{Book, Folder, FolderTerms, Keep, LetterKind, Notify, real};
 use super::words::Burst;
 use super::words_people::{Email, Release};
@@ -15,7 +15,8 @@ use crate::domain::address::Address;
 use crate::domain::address_book::Columns;
 use crate::domain::drop::shown;
 use crate::domain::letter::Print;
-use crate::domain::rules::{self, ReceiverFrom, Rule, Rules, When};
+use crate::domain::printed::{Area, CheckPage};
+use crate::domain::rules::{self, OnPage, ReceiverFrom, Rule, Rules, When};
 use crate::words::texts::Names;
 
 /// A scanner or a slow copy may pause in the middle of a file.
@@ -58,6 +59,7 @@ impl Build<'_, yaml::Folder> {
                 folder: name.clone(),
                 account: account?,
                 cost_centre: written.cost_centre.clone(),
+                check_page: check_page(&written.check_page),
                 rules: rules.into_iter().collect::<Option<_>>()?,
             },
             name,
@@ -198,10 +200,15 @@ impl Build<'_, yaml::Folder> {
     fn nothing_behind_a_rule_for_all(&mut self) {
         let rules = &self.written.value.rules;
         let is_for_all = |rule: &yaml::Rule| {
-            let yaml::When { file_name, pages, size, weekday, time } = &rule.when;
+            let yaml::When { file_name, pages, size, weekday, time, page, page_area: _ } = &rule.when;
             let any_name =
                 file_name.as_deref().is_none_or(|name| ["", ".", ".*", ".+", "^", "^.*$"].contains(&name));
-            any_name && pages.is_none() && size.is_none() && weekday.is_none() && time.is_none()
+            any_name
+                && pages.is_none()
+                && size.is_none()
+                && weekday.is_none()
+                && time.is_none()
+                && page.is_none()
         };
         let Some(at) = rules.iter().position(is_for_all).filter(|at| at + 1 < rules.len()) else { return };
         let what =
@@ -228,9 +235,21 @@ impl Build<'_, yaml::Folder> {
             Some(text) => Some(self.regex(&at(&["when", "file_name"]), text)?),
             None => None,
         };
+        let page = match &rule.when.page {
+            Some(text) => Some(OnPage {
+                text: self.regex(&at(&["when", "page"]), text)?,
+                area: rule.when.page_area.map(area),
+            }),
+            None => None,
+        };
+        if page.is_none() && rule.when.page_area.is_some() {
+            let help = "write what is looked for there as `page`, or leave it out";
+            self.wrong(&at(&["when", "page_area"]), "nothing is looked for in this area", help);
+        }
         self.shipping(&at(&["shipping"]), &rule.shipping);
         self.print(&at(&["print"]), &rule.print);
-        let receiver = self.receiver(&at(&["receiver"]), &rule.receiver, file_name.as_deref());
+        let texts = [file_name.as_deref(), page.as_ref().map(|page| page.text.as_ref())];
+        let receiver = self.receiver(&at(&["receiver"]), &rule.receiver, &texts);
         let sender = match &rule.sender {
             Some(own) => self.sender(&at(&["sender"]), own),
             None => sender.cloned(),
@@ -253,6 +272,7 @@ impl Build<'_, yaml::Folder> {
                 size: rule.when.size.map(|size| (size.0, size.1)),
                 weekday: rule.when.weekday.as_ref().map(|days| days.0.clone()),
                 time: rule.when.time.map(|hours| (hours.0, hours.1)),
+                page,
             },
             receiver,
             sender: sender?,
@@ -281,7 +301,13 @@ impl Build<'_, yaml::Folder> {
         keep
     }
 
-    fn receiver(&mut self, path: &[&str], written: &WrittenReceiver, name: Option<&Regex>) -> ReceiverFrom {
+    /// `texts` are the expressions whose groups a key may contain.
+    fn receiver(
+        &mut self,
+        path: &[&str],
+        written: &WrittenReceiver,
+        texts: &[Option<&Regex>],
+    ) -> ReceiverFrom {
         match written {
             WrittenReceiver::Sidecar => ReceiverFrom::Sidecar,
             WrittenReceiver::Written(file) => ReceiverFrom::Written(self.address(path, file, true)),
@@ -289,15 +315,33 @@ impl Build<'_, yaml::Folder> {
                 if self.written.value.address_book.is_none() {
                     self.wrong(path, "there is no address book to look in", "name one under `address_book`");
                 }
-                let groups = name.into_iter().flat_map(|regex| regex.capture_names().flatten());
+                let groups = texts.iter().flatten().flat_map(|regex| regex.capture_names().flatten());
                 let groups = groups.map(|group| (group.to_owned(), String::new())).collect();
                 if let Err(why) = rules::fill(template, &groups) {
-                    self.wrong(path, why, "the groups are those of `file_name` in the same rule");
+                    self.wrong(path, why, "the groups are those of `file_name` and `page` in the same rule");
                 }
                 ReceiverFrom::Book(template.clone())
             }
         }
     }
+}
+
+fn check_page(written: &WrittenCheck) -> Option<CheckPage> {
+    match written {
+        WrittenCheck::Off => None,
+        WrittenCheck::On(yaml::PageCheck {
+            contradiction: yaml::OnContradiction::Hold,
+            unreadable,
+            area: place,
+        }) => {
+            Some(CheckPage { holds_unclear: *unreadable == yaml::OnUnreadable::Hold, area: place.map(area) })
+        }
+    }
+}
+
+fn area(written: yaml::WrittenArea) -> Area {
+    let yaml::WrittenArea { left, top, width, height } = written;
+    Area { left: left.0, top: top.0, width: width.0, height: height.0 }
 }
 
 fn notify(written: &yaml::Notify) -> Notify {

@@ -10,6 +10,7 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use super::folder::Accept;
 use super::yaml::AddressFile;
+use super::yaml_folder::PageCheck;
 
 /// A name, or an address.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,6 +107,60 @@ impl<'de> Visitor<'de> for ReceiverVisitor {
 impl<'de> Deserialize<'de> for ReceiverKind {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(ReceiverVisitor)
+    }
+}
+
+/// `off`, `hold`, or a mapping.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) enum WrittenCheck {
+    #[default]
+    Off,
+    On(PageCheck),
+}
+
+struct PageCheckVisitor;
+
+impl<'de> Visitor<'de> for PageCheckVisitor {
+    type Value = WrittenCheck;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`off`, `hold` or `{unreadable: hold}`")
+    }
+
+    fn visit_bool<E: Error>(self, on: bool) -> Result<WrittenCheck, E> {
+        // YAML reads `off` as a word or as false.
+        Ok(if on { WrittenCheck::On(PageCheck::default()) } else { WrittenCheck::Off })
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<WrittenCheck, E> {
+        match word {
+            "off" => Ok(WrittenCheck::Off),
+            "hold" => Ok(WrittenCheck::On(PageCheck::default())),
+            _other => Err(E::custom(format!(
+                "`{word}` is no way to check pages\nwrite `off`, `hold` or `{{unreadable: hold}}`"
+            ))),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WrittenCheck, A::Error> {
+        PageCheck::deserialize(MapAccessDeserializer::new(map)).map(WrittenCheck::On)
+    }
+}
+
+impl<'de> Deserialize<'de> for WrittenCheck {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(PageCheckVisitor)
+    }
+}
+
+impl JsonSchema for WrittenCheck {
+    fn schema_name() -> Cow<'static, str> {
+        "CheckPage".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let check = generator.subschema_for::<PageCheck>();
+        json_schema!({"anyOf": [{"enum": ["off", "hold"]}, check]})
     }
 }
 

@@ -24,6 +24,9 @@ pub fn looser(old: &Folder, new: &Folder) -> Vec<String> {
         (old.first_start, new.first_start) == (FirstStart::Hold, FirstStart::Take),
         "what lay there is taken",
     );
+    note(old.rules.check_page.is_some() && new.rules.check_page.is_none(), "pages are not checked any more");
+    let holds_unclear = |folder: &Folder| folder.rules.check_page.is_some_and(|check| check.holds_unclear);
+    note(holds_unclear(old) && !holds_unclear(new), "pages that cannot be read go on");
     note((old.accept, new.accept) == (Accept::No, Accept::Yes), "drops are taken in");
     let ignores =
         |folder: &Folder, pattern: &str| folder.ignore.iter().any(|other| other.as_str() == pattern);
@@ -40,8 +43,9 @@ pub fn looser(old: &Folder, new: &Folder) -> Vec<String> {
 }
 
 fn asks_less(old: &Rule, new: &Rule) -> bool {
-    let conditions = |When { file_name, pages, size, weekday, time }: &When| {
-        [file_name.is_some(), pages.is_some(), size.is_some(), weekday.is_some(), time.is_some()]
+    let conditions = |When { file_name, pages, size, weekday, time, page }: &When| {
+        let times = [weekday.is_some(), time.is_some()];
+        [file_name.is_some(), pages.is_some(), size.is_some(), times[0], times[1], page.is_some()]
     };
     conditions(&old.when).iter().zip(conditions(&new.when)).any(|(had, has)| *had && !has)
 }

@@ -184,6 +184,21 @@ impl FromStr for Length {
 
 word!(Length, "duration", r"^(\d+\s*[a-z]+\s*)+$", "`2s`, `15m`, `1h 30m` or `30d`");
 
+/// A length on paper: `20mm`, `12.5mm`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Millimetres(pub f32);
+
+impl FromStr for Millimetres {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let number: f32 = text.strip_suffix("mm").ok_or(())?.trim_end().parse().map_err(drop)?;
+        (0.0..=1000.0).contains(&number).then_some(Self(number)).ok_or(())
+    }
+}
+
+word!(Millimetres, "length", r"^\d+(\.\d+)?\s*mm$", "`20mm` or `12.5mm`");
+
 /// Days of the week: `mon..fri`, `sat`, `[mon, wed]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Days(pub Vec<Weekday>);
@@ -252,6 +267,10 @@ mod tests {
         assert_eq!("..8".parse(), Ok(PageRange(None, Some(8))));
         assert_eq!("3".parse(), Ok(PageRange(Some(3), Some(3))));
         assert_eq!("21..".parse(), Ok(PageRange(Some(21), None)));
+        assert_eq!("7..7".parse(), Ok(PageRange(Some(7), Some(7))));
+        assert_eq!("12.5mm".parse(), Ok(Millimetres(12.5)));
+        assert_eq!("-1mm".parse::<Millimetres>(), Err(()));
+        assert_eq!("NaNmm".parse::<Millimetres>(), Err(()));
         assert_eq!("..500kB".parse(), Ok(Size(None, Some(500_000))));
         assert_eq!("1MB..2MB".parse(), Ok(Size(Some(1_000_000), Some(2_000_000))));
         assert_eq!("fri..mon".parse::<Days>().unwrap().0.len(), 4);

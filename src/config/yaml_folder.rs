@@ -8,9 +8,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::either::{ReceiverKind, Sender};
+use super::either::{ReceiverKind, Sender, WrittenCheck};
 use super::folder::{Accept, FirstStart, LetterKind, WatchMode};
-use super::words::{Burst, Days, Hours, Length, PageRange, Size};
+use super::words::{Burst, Days, Hours, Length, Millimetres, PageRange, Size};
 use super::words_people::{Email, Release};
 use super::yaml::AddressFile;
 use crate::domain::letter::{Color, Duplex, Print, Shipping, Staple};
@@ -52,6 +52,9 @@ pub(super) struct Folder {
     #[serde(default)]
     pub duplicates: Duplicates,
     pub address_book: Option<AddressBook>,
+    /// Whether what is printed is compared with the envelope: `off`, `hold`, or more exactly.
+    #[serde(default)]
+    pub check_page: WrittenCheck,
     #[serde(default)]
     pub notify: Notify,
     #[serde(default)]
@@ -245,6 +248,53 @@ pub(super) struct When {
     pub weekday: Option<Days>,
     /// The hour of arrival.
     pub time: Option<Hours>,
+    /// A regular expression for the text of page 1. Its groups can be used as those of `file_name`.
+    pub page: Option<String>,
+    /// Where on page 1 that text is looked for. Everywhere if missing.
+    pub page_area: Option<WrittenArea>,
+}
+
+/// How what is printed is compared with the envelope.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct PageCheck {
+    /// The page is for somebody else than the envelope.
+    pub contradiction: OnContradiction,
+    /// Nobody can tell from the page whom it is for.
+    pub unreadable: OnUnreadable,
+    /// Where the address block is. If missing, it is looked for.
+    pub area: Option<WrittenArea>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum OnContradiction {
+    #[default]
+    Hold,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum OnUnreadable {
+    #[default]
+    GoOn,
+    Hold,
+}
+
+impl Default for PageCheck {
+    fn default() -> Self {
+        Self { contradiction: OnContradiction::Hold, unreadable: OnUnreadable::GoOn, area: None }
+    }
+}
+
+/// A rectangle on a page, from its left and its top: `{left: 20mm, top: 40mm, width: 90mm, height: 45mm}`.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenArea {
+    pub left: Millimetres,
+    pub top: Millimetres,
+    pub width: Millimetres,
+    pub height: Millimetres,
 }
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]

@@ -26,7 +26,7 @@ use crate::daemon::{self, Run};
 use crate::outside::pdf::Inspector;
 use crate::outside::store::{Bell, Desk, DropRow};
 use crate::sandbox::{self, Options, Running};
-use samples::{DemoPlace, letter};
+use samples::{DemoPlace, MIHON, YAMADA, letter};
 use show::Show;
 
 /// Sixty seconds in one.
@@ -105,7 +105,7 @@ impl Stage<'_> {
         self.tell_note(&show, "Rejected", "damaged.txt")?;
         show.say("\nThe same invoice once more, as it happens in every office:")?;
         let again = "INV-000123 again.pdf";
-        fs::write(self.place.letters.join(again), letter("Invoice 1", 2)?)?;
+        fs::write(self.place.letters.join(again), letter(&YAMADA, "Invoice 1", 2)?)?;
         wait_for(&desk, &mut show, "the second copy to be held", |drops| count(drops, "held") == 1).await?;
         self.tell_note(&show, "Held", "INV-000123 again.txt")?;
         show.say("\nSomebody moves it from Held/ into Approve/, since it is meant:")?;
@@ -115,6 +115,11 @@ impl Stage<'_> {
         )?;
         wait_for(&desk, &mut show, "the held letter to be posted", |drops| count(drops, "confirmed") == 3)
             .await?;
+        show.say("\nAn invoice for one customer under the name of another's:")?;
+        let wrong = self.place.letters.join("INV-000456 wrong.pdf");
+        fs::write(wrong, letter(&YAMADA, "Invoice 3", 1)?)?;
+        wait_for(&desk, &mut show, "the wrong invoice to be held", |drops| count(drops, "held") == 1).await?;
+        self.tell_note(&show, "Held", "INV-000456 wrong.txt")?;
         show.say("\nThe days until they ship go by in a moment:")?;
         self.to_ship_date().await?;
         wait_for(&desk, &mut show, "the letters to ship", |drops| {
@@ -125,7 +130,7 @@ impl Stage<'_> {
         self.tell_mail(&mut show).await?;
         let charged = self.charged().await?;
         ensure!(charged == 3, "{charged} letters were charged, not 3");
-        show.say("\n3 letters posted, each once; 1 rejected.")?;
+        show.say("\n3 letters posted, each once; 1 rejected; 1 held before it went to the wrong person.")?;
         if demo.once {
             return Ok(());
         }
@@ -146,10 +151,10 @@ impl Stage<'_> {
     }
 
     fn drop_samples(&self) -> anyhow::Result<()> {
-        let invoice = letter("Invoice 1", 2)?;
+        let invoice = letter(&YAMADA, "Invoice 1", 2)?;
         let drop = |name: &str, bytes: &[u8]| fs::write(self.place.letters.join(name), bytes);
         drop("INV-000123.pdf", &invoice)?;
-        drop("INV-000456.pdf", &letter("Invoice 2", 3)?)?;
+        drop("INV-000456.pdf", &letter(&MIHON, "Invoice 2", 3)?)?;
         drop("damaged.pdf", &invoice[..invoice.len() / 2])?;
         Ok(())
     }

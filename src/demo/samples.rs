@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use lopdf::content::{Content, Operation};
-use lopdf::{Document, Object, Stream, dictionary};
+use lopdf::{Dictionary, Document, Object, Stream, StringFormat, dictionary};
 
 use crate::sandbox::Welcome;
 
@@ -21,6 +21,7 @@ sender: {postal_code: '1000001', state: 東京都, city: 千代田区, address1:
 first_start: take
 watch: {settle: 60s}           # by the demo's clock, which runs sixty times as fast
 address_book: {file: customers.csv, key: customer, settle: 1s}
+check_page: hold               # what names somebody else than the envelope waits
 notify: {shipped: [office@example.jp], rejected: [office@example.jp], held: [office@example.jp]}
 rules:
   - name: invoices in a tracked letter pack
@@ -68,19 +69,24 @@ pub(super) fn configure(dir: &Path, welcome: &Welcome) -> io::Result<DemoPlace> 
     Ok(DemoPlace { config, letters, mails: dir.join("mails") })
 }
 
-/// A PDF with this number of A4 pages and a few lines of text.
-pub(super) fn letter(title: &str, pages: usize) -> anyhow::Result<Vec<u8>> {
+/// The address blocks of the two customers.
+pub(super) const YAMADA: [&str; 3] = ["〒060-0001", "北海道札幌市中央区北一条西1-1", "山田 太郎 様"];
+pub(super) const MIHON: [&str; 3] = ["〒530-0001", "大阪府大阪市北区梅田1-1-1", "株式会社見本 御中"];
+
+/// A PDF with this number of A4 pages, an address block on the first and a few lines of text on each.
+pub(super) fn letter(to: &[&str], title: &str, pages: usize) -> anyhow::Result<Vec<u8>> {
     let mut pdf = Document::with_version("1.5");
     let tree = pdf.new_object_id();
-    let font =
-        pdf.add_object(dictionary! { "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Helvetica" });
-    let resources = pdf.add_object(dictionary! { "Font" => dictionary! { "F1" => font } });
+    let fonts = fonts(&mut pdf);
+    let resources = pdf.add_object(dictionary! { "Font" => fonts });
     let mut kids = Vec::new();
     for page in 1..=pages {
         let number = format!("Page {page} of {pages}");
         let lines =
             [title, "", number.as_str(), "", "It would have been printed, folded and posted.", "It was not."];
-        let content = pdf.add_object(Stream::new(dictionary! {}, text(&lines).encode()?));
+        let mut operations = if page == 1 { text("F2", 14, 780, to, japanese) } else { Vec::new() };
+        operations.extend(text("F1", 14, 640, &lines, |line| Object::string_literal(line)));
+        let content = pdf.add_object(Stream::new(dictionary! {}, Content { operations }.encode()?));
         let page = pdf.add_object(dictionary! {
             "Type" => "Page", "Parent" => tree, "Contents" => content, "Resources" => resources,
             "MediaBox" => vec![0.into(), 0.into(), 595.into(), 842.into()],
@@ -97,17 +103,48 @@ pub(super) fn letter(title: &str, pages: usize) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn text(lines: &[&str]) -> Content<Vec<Operation>> {
+/// One for Latin text, and one for Japanese that every reader of PDFs replaces by its own.
+fn fonts(pdf: &mut Document) -> Dictionary {
+    let latin =
+        pdf.add_object(dictionary! { "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Helvetica" });
+    let collection = dictionary! {
+        "Registry" => Object::string_literal("Adobe"), "Ordering" => Object::string_literal("Japan1"),
+        "Supplement" => 2,
+    };
+    let described = pdf.add_object(dictionary! {
+        "Type" => "FontDescriptor", "FontName" => "HeiseiKakuGo-W5", "Flags" => 4, "ItalicAngle" => 0,
+        "FontBBox" => vec![(-92).into(), (-250).into(), 1010.into(), 922.into()],
+        "Ascent" => 752, "Descent" => -221, "CapHeight" => 737, "StemV" => 114,
+    });
+    let half_width = vec![231.into(), 389.into(), 500.into()];
+    let glyphs = pdf.add_object(dictionary! {
+        "Type" => "Font", "Subtype" => "CIDFontType0", "BaseFont" => "HeiseiKakuGo-W5",
+        "CIDSystemInfo" => collection, "FontDescriptor" => described, "DW" => 1000, "W" => half_width,
+    });
+    let japanese = pdf.add_object(dictionary! {
+        "Type" => "Font", "Subtype" => "Type0", "BaseFont" => "HeiseiKakuGo-W5-UniJIS-UCS2-HW-H",
+        "Encoding" => "UniJIS-UCS2-HW-H", "DescendantFonts" => vec![glyphs.into()],
+    });
+    dictionary! { "F1" => latin, "F2" => japanese }
+}
+
+fn japanese(line: &str) -> Object {
+    let bytes = line.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    Object::String(bytes, StringFormat::Hexadecimal)
+}
+
+/// Lines from this height downwards.
+fn text(font: &str, size: i64, from: i64, lines: &[&str], write: impl Fn(&str) -> Object) -> Vec<Operation> {
     let mut operations = vec![
         Operation::new("BT", vec![]),
-        Operation::new("Tf", vec!["F1".into(), 14.into()]),
-        Operation::new("Td", vec![72.into(), 760.into()]),
+        Operation::new("Tf", vec![font.into(), size.into()]),
+        Operation::new("Td", vec![72.into(), from.into()]),
         Operation::new("TL", vec![20.into()]),
     ];
     for line in lines {
-        operations.push(Operation::new("Tj", vec![Object::string_literal(*line)]));
+        operations.push(Operation::new("Tj", vec![write(line)]));
         operations.push(Operation::new("T*", vec![]));
     }
     operations.push(Operation::new("ET", vec![]));
-    Content { operations }
+    operations
 }

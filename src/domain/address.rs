@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use city::table_date;
 pub use mistake::{AddressMistake, Field, Wrong};
-pub use spelling::{Folded, fold};
+pub use spelling::{Folded, fold, usual};
 
 const POSTAL_CODE_DIGITS: usize = 7;
 const STATE_CHARACTERS: usize = 4;

@@ -79,6 +79,11 @@ impl AddressBook {
         self.receivers.get(&usual(key))
     }
 
+    /// All receivers with their keys.
+    pub fn receivers(&self) -> impl Iterator<Item = (&str, &Receiver)> {
+        self.receivers.iter().map(|(key, receiver)| (key.as_str(), receiver))
+    }
+
     /// Whether the last line ends with a line end. Without one, the file may still be growing.
     pub fn ends_with_a_line(&self) -> bool {
         self.ends_with_a_line

@@ -6,11 +6,14 @@ pub mod address;
 /// What a letter is, what happened to it, and what follows: the two decisions.
 pub mod letter;
 
-/// What a person puts into a folder, and why it may not become a letter.
-pub mod drop;
-
 /// CSV with receivers by a key.
 pub mod address_book;
+
+/// What is printed on a document's pages, and whether it agrees with the envelope.
+pub mod printed;
+
+/// What a person puts into a folder, and why it may not become a letter.
+pub mod drop;
 
 /// A folder's rules and the facts of a drop give what will be posted, and why.
 pub mod rules;

@@ -262,6 +262,15 @@ pub fn not_claimed(folder: &str, error: Cause<'_>) {
     );
 }
 
+/// Its worker failed, or its folder was renamed at that moment.
+pub fn claim_found_again(folder: &str, claim: &str) {
+    tracing::warn!(
+        folder,
+        claim,
+        "folder {folder}: claim {claim} is taken up again; nobody was working on it"
+    );
+}
+
 pub fn no_right_to_claim(folder: &str, drop: &str) {
     let drop = showable(drop);
     tracing::error!(

@@ -21,9 +21,10 @@ const WINGS: &[(&str, &[Room])] = &[
         &[
             ("address", &[]),
             ("letter", &["clock", "backoff", "address"]),
-            ("drop", &["letter"]),
             ("address_book", &["address"]),
-            ("rules", &["address", "letter", "drop", "address_book"]),
+            ("printed", &["address", "address_book"]),
+            ("drop", &["letter", "printed"]),
+            ("rules", &["address", "letter", "address_book", "printed", "drop"]),
             ("pause", &["clock", "backoff", "letter"]),
             ("limits", &["clock", "letter"]),
             ("alarm", &["clock"]),
@@ -32,7 +33,7 @@ const WINGS: &[(&str, &[Room])] = &[
     (
         "words",
         &[
-            ("texts", &["clock", "address", "letter", "drop", "pause", "alarm"]),
+            ("texts", &["clock", "address", "letter", "printed", "drop", "pause", "alarm"]),
             ("message", &["texts"]),
             ("page", &["texts"]),
         ],
@@ -44,7 +45,7 @@ const WINGS: &[(&str, &[Room])] = &[
             ("spool", &["clock", "sync", "letter", "drop", "limits"]),
             ("store", &["clock", "letter", "drop", "pause", "limits", "alarm", "disk", "spool"]),
             ("api", &["clock", "secret", "connection", "address", "letter"]),
-            ("pdf", &["letter", "drop"]),
+            ("pdf", &["address", "letter", "printed", "drop"]),
             ("hot", &["sync", "drop", "disk", "spool"]),
             ("journal", &["clock", "letter", "drop", "texts", "spool", "store"]),
         ],
@@ -60,6 +61,7 @@ const WINGS: &[(&str, &[Room])] = &[
                 "letter",
                 "drop",
                 "address_book",
+                "printed",
                 "rules",
                 "limits",
                 "texts",
@@ -174,6 +176,7 @@ const WINGS: &[(&str, &[Room])] = &[
             "cli",
             &[
                 "clock",
+                "printed",
                 "secret",
                 "address",
                 "letter",

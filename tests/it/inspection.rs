@@ -312,6 +312,7 @@ fn inspect_says_what_the_daemon_would_do() {
         ("torn", pdf(3)[..400].to_vec(), json!({"refused": {"pdf": "torn"}})),
         ("empty", Vec::new(), json!({"refused": "empty"})),
         ("large", large, json!({"refused": {"too_large": {"size": 10_000_000 + pdf(1).len()}}})),
+        ("longest", pdf(2000), json!({"pages": 2000})),
         ("long", pdf(2001), json!({"refused": {"not_postable": [{"pages": [0, 2001]}]}})),
     ] {
         let file = dir.path().join(format!("{name}.pdf"));
@@ -321,11 +322,12 @@ fn inspect_says_what_the_daemon_would_do() {
         for (key, value) in said.as_object().unwrap() {
             assert_eq!(&line[key], value, "{line}");
         }
-        assert_eq!(done.status.success(), name == "good");
+        assert_eq!(done.status.success(), ["good", "longest"].contains(&name));
         let done = Command::new(MAILCHUTE).arg("inspect").arg(&file).output().unwrap();
         let line = String::from_utf8(done.stdout).unwrap();
         let word = match name {
             "good" => "3 page(s)",
+            "longest" => "2000 page(s)",
             "padded" => "held: Padding follows the end of the PDF. It would be posted with 3 page(s).",
             _ => "rejected: ",
         };
@@ -361,5 +363,18 @@ async fn explain_says_which_pdfs_would_be_held() {
         let word = if name == "padded" { "held: Padding follows" } else { "rejected: " };
         let text = explain(&[]);
         assert!(text.contains(word), "{text}");
+    }
+    let file = room.path("x good.pdf");
+    std::fs::write(&file, pdf(1)).unwrap();
+    let mut command = Command::new(MAILCHUTE);
+    command.arg("explain").arg("--config").arg(room.dir.path().join("mailchute.yaml")).arg(&file);
+    let text = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    for told in [
+        "rule \"invoices\" (line 6) does not fit",
+        "no  file_name ^INV-(?<customer>\\d{6})   here: x good.pdf",
+        "rule \"for everybody\" (line 10) fits",
+        "yes file_name ^x   here: x good.pdf",
+    ] {
+        assert!(text.contains(told), "{told}: {text}");
     }
 }

@@ -24,6 +24,7 @@ mod page;
 mod past;
 mod postbox;
 mod program;
+mod reading;
 mod rows;
 mod running;
 mod service;
@@ -33,6 +34,7 @@ mod standing;
 mod taking_in;
 mod taking_in_check;
 mod tidy;
+mod typeset;
 
 mod folders {
     mod alone;
@@ -69,6 +71,7 @@ mod people {
     mod namesakes;
     mod operators;
     mod past;
+    mod printed;
     mod scripts;
     mod server;
     mod two_of_a_name;

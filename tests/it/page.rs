@@ -27,7 +27,7 @@ impl Daemon {
         html
     }
 
-    async fn until_page(&self, path: &str, says: &str) -> String {
+    pub async fn until_page(&self, path: &str, says: &str) -> String {
         let began = Instant::now();
         loop {
             let html = self.page(path, "en").await;
@@ -66,6 +66,14 @@ async fn with_a_past(main: &str, count: u64) -> Mailroom {
     room
 }
 
+/// A drop that became no letter has no state, no folder's letters and no number.
+async fn are_not_among(daemon: &Daemon, drop: &str) {
+    for only in ["state=shipped", "folder=letters", "before=4"] {
+        let some = daemon.page(&format!("/letters?{only}"), "en").await;
+        assert!(!some.contains(drop), "{only}: {some}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_finds_a_letter_and_reads_what_happened() {
     let room = with_a_past("", 3).await;
@@ -98,6 +106,7 @@ async fn a_person_finds_a_letter_and_reads_what_happened() {
     std::fs::write(room.path("side.pdf"), crate::service::pdf(1)).unwrap();
     let all = daemon.until_page("/letters", "Its sidecar can't be used").await;
     assert!(all.contains("x torn.pdf") && all.contains("Rejected") && !all.contains("山田"), "{all}");
+    are_not_among(&daemon, "x torn.pdf").await;
 
     let english = daemon.page("/letters/1", "en").await;
     for told in [

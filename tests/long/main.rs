@@ -38,8 +38,8 @@ mod flood;
 mod large;
 mod mutants;
 mod past;
-#[expect(clippy::print_stdout, reason = "it is run by a person who reads what it prints")]
 mod postal;
+mod printed;
 #[expect(clippy::print_stdout, reason = "it is run by a person who reads what it prints")]
 mod sampled;
 mod sweep;

@@ -17,12 +17,11 @@ fn variants(city: &str, rest: &str) -> Vec<(String, String)> {
         both(&city.replace(['ヶ', 'ケ'], "が"), rest),
         both(&city.replace('竜', "龍"), rest),
         both(&city.replace('斉', "齋"), rest),
-        both(&city.replace('塚', "塚"), rest),
         both(&city.replace('浜', "濱"), rest),
         both(&city.replace('沢', "澤"), rest),
         both(&city.replace('崎', "﨑"), rest),
         both(&format!("{city}　"), rest),
-        (city.chars().map(|c| format!("{c} ")).collect(), rest.to_owned()),
+        (city.chars().flat_map(|c| [c, ' ']).collect(), rest.to_owned()),
         // All in one field.
         both("", &format!("{city}{rest}")),
     ];

@@ -37,6 +37,23 @@ const SAME: [(char, char); 96] = [
     ('薗', '園'), ('讚', '讃'), ('仝', '同'), ('〇', '零'), ('ゑ', 'え'), ('ヱ', 'エ'), ('ゐ', 'い'), ('ヰ', 'イ'),
 ];
 
+/// Radicals that browsers write into PDFs instead of the characters, and that NFKC leaves as they are.
+#[rustfmt::skip]
+const RADICALS: [(char, char); 35] = [
+    ('⺟', '母'), ('⺠', '民'), ('⺩', '王'), ('⺮', '竹'), ('⺶', '羊'), ('⻁', '虎'), ('⻄', '西'), ('⻅', '見'),
+    ('⻆', '角'), ('⻉', '貝'), ('⻋', '車'), ('⻑', '長'), ('⻒', '長'), ('⻗', '雨'), ('⻘', '青'), ('⻙', '韋'),
+    ('⻚', '頁'), ('⻜', '飛'), ('⻝', '食'), ('⻞', '食'), ('⻡', '首'), ('⻢', '馬'), ('⻣', '骨'), ('⻤', '鬼'),
+    ('⻥', '魚'), ('⻦', '鳥'), ('⻨', '麦'), ('⻩', '黄'), ('⻫', '斉'), ('⻬', '斉'), ('⻭', '歯'), ('⻮', '歯'),
+    ('⻯', '竜'), ('⻰', '竜'), ('⻲', '亀'),
+];
+
+/// The text in usual characters: NFKC, and no radicals.
+pub fn usual(text: &str) -> String {
+    let is_radical = |c: char| ('\u{2e80}'..='\u{2eff}').contains(&c);
+    let known = |c: char| RADICALS.iter().find(|(radical, _)| *radical == c).map_or(c, |(_, usual)| *usual);
+    text.nfkc().map(|c| if is_radical(c) { known(c) } else { c }).collect()
+}
+
 /// Spaces, hyphens of all kinds and middle dots are nothing.
 fn is_nothing(c: char) -> bool {
     let is_dash = matches!(c, '-' | '‐' | '‑' | '‒' | '–' | '—' | '―' | '−' | '─' | '━' | '－' | 'ｰ');
@@ -49,7 +66,7 @@ fn is_nothing(c: char) -> bool {
 pub fn fold(text: &str) -> Folded {
     let mut folded = String::with_capacity(text.len());
     let mut parted = false;
-    for c in text.nfkc() {
+    for c in usual(text).chars() {
         if is_nothing(c) {
             parted |= folded.ends_with(|last: char| last.is_ascii_digit());
             continue;
@@ -77,6 +94,7 @@ mod tests {
             ("株式会社　ＡＢＣ", "株式会社abc"),
             ("１－２－３", "1-2-3"),
             ("⼭⽥", "山田"),
+            ("⻑⾕川 ⻘⽊", "長谷川青木"),
             ("葛\u{e0100}飾区", "葛飾区"),
         ] {
             assert_eq!(fold(one).as_str(), fold(other).as_str(), "{one} {other}");

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use unheard::{Receivers, StandingLetter, Unheard};
 
 use crate::domain::letter::{Number, OrderProblem};
+use crate::domain::printed::PageDoubt;
 
 /// Where a letter's original came from. The name is kept as the bytes it had.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -193,6 +194,8 @@ pub enum Waiting {
     Rules,
     /// The pages of these PDFs can be counted, but the PDFs may be incomplete.
     Doubt(Vec<Doubtful>),
+    /// What is printed and the envelope may be for different people.
+    Page(Box<PageDoubt>),
 }
 
 /// Why a drop still lies where it was dropped.
@@ -228,6 +231,22 @@ impl Waiting {
             Self::Book(_) => "the address book can't be used",
             Self::Rules => "the rules kept changing",
             Self::Doubt(_) => "a PDF in doubt",
+            Self::Page(_) => "page and envelope may be for different people",
+        }
+    }
+
+    /// The same without names of people, for where they must not be shown.
+    #[must_use]
+    pub fn without_people(&self) -> Self {
+        match self {
+            Self::Page(doubt) => Self::Page(Box::new(doubt.without_people())),
+            Self::Sidecar
+            | Self::SidecarHandedBack { .. }
+            | Self::SidecarOfTwo
+            | Self::WasThere
+            | Self::Book(_)
+            | Self::Rules
+            | Self::Doubt(_) => self.clone(),
         }
     }
 }
@@ -242,7 +261,7 @@ pub enum Undecided {
     Cancelled,
     /// A person has accepted it, so it is decided again, in spite of the doubts listed here.
     Accepted {
-        /// The SHA-256 of each PDF in doubt that the person has looked at.
+        /// The SHA-256 of each PDF in doubt that the person has looked at, and what [`PageDoubt`] covers.
         doubts: Vec<String>,
     },
 }

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use chrono::{Datelike as _, Timelike as _, Weekday};
 
-use super::{DropFacts, Rule, Rules, Verdict, When};
+use regex::Regex;
+
+use super::{DropFacts, OnPage, Rule, Rules, Verdict, When};
 use crate::domain::drop::Refusal;
+use crate::domain::printed::PageFinding;
 
 /// How a drop was decided.
 #[derive(Debug)]
@@ -16,6 +19,8 @@ pub struct Explanation {
     pub rule: Option<usize>,
     /// Where the receiver came from, in words.
     pub receiver_from: Option<String>,
+    /// For each document, whether what is printed agrees with the envelope. Empty if it was not asked.
+    pub pages: Vec<PageFinding>,
     pub verdict: Verdict,
 }
 
@@ -43,22 +48,43 @@ impl Rules {
             let holds = conditions.iter().all(|checked| checked.holds);
             tried.push(Tried { rule: rule.name.clone(), line: rule.line, conditions });
             if holds {
-                let (receiver_from, verdict) = self.apply(rule, facts);
-                return Explanation { tried, rule: Some(index), receiver_from, verdict };
+                let (receiver_from, pages, verdict) = self.apply(rule, facts);
+                return Explanation { tried, rule: Some(index), receiver_from, pages, verdict };
             }
         }
-        Explanation { tried, rule: None, receiver_from: None, verdict: Verdict::Refuse(Refusal::NoRule) }
+        let verdict = Verdict::Refuse(Refusal::NoRule);
+        Explanation { tried, rule: None, receiver_from: None, pages: Vec::new(), verdict }
     }
 }
 
 impl Rule {
-    /// What the named groups matched in the file name.
-    pub(super) fn groups(&self, name: &str) -> BTreeMap<String, String> {
-        let Some(regex) = &self.when.file_name else { return BTreeMap::new() };
-        let Some(captures) = regex.captures(name) else { return BTreeMap::new() };
-        let caught =
-            |group: &str| captures.name(group).map(|found| (group.to_owned(), found.as_str().to_owned()));
-        regex.capture_names().flatten().filter_map(caught).collect()
+    /// What the named groups matched in the file name and on the page.
+    pub(super) fn groups(&self, facts: &DropFacts<'_>) -> BTreeMap<String, String> {
+        let mut groups = BTreeMap::new();
+        let mut catch = |regex: &Regex, text: &str| {
+            let Some(captures) = regex.captures(text) else { return };
+            for group in regex.capture_names().flatten() {
+                groups
+                    .extend(captures.name(group).map(|found| (group.to_owned(), found.as_str().to_owned())));
+            }
+        };
+        if let Some(regex) = &self.when.file_name {
+            catch(regex, facts.name);
+        }
+        if let Some(page) = &self.when.page {
+            catch(&page.text, &page.text_in(facts));
+        }
+        groups
+    }
+}
+
+impl OnPage {
+    /// The text of page 1 of the first document, or of the area in it. Empty if it cannot be read.
+    fn text_in(&self, facts: &DropFacts<'_>) -> String {
+        let printed = facts.documents.first().and_then(|found| found.printed.as_ref());
+        let Some(page) = printed.and_then(|printed| printed.pages.first()) else { return String::new() };
+        let lines = page.lines.iter().filter(|line| self.area.is_none_or(|area| area.holds(line)));
+        lines.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -92,6 +118,16 @@ impl When {
                 if from <= to { (from..=to).contains(&minute) } else { minute >= from || minute <= to };
             let condition = format!("time {}..{}", from.format("%H:%M"), to.format("%H:%M"));
             add(condition, now.format("%H:%M").to_string(), inside);
+        }
+        if let Some(page) = &self.page {
+            // What is printed is not repeated: it may be somebody's name.
+            let text = page.text_in(facts);
+            let found = match (text.is_empty(), page.text.find(&text)) {
+                (true, _) => "nothing can be read".to_owned(),
+                (false, None) => "not on page 1".to_owned(),
+                (false, Some(found)) => format!("on page 1, {} characters", found.as_str().chars().count()),
+            };
+            add(format!("page {}", page.text), found, page.text.is_match(&text));
         }
         checked
     }

@@ -18,6 +18,7 @@ pub use past::Again;
 use crate::domain::address::{Address, Receiver};
 use crate::domain::drop::{Refusal, Waiting};
 use crate::domain::letter::{Order, Print, ReplyLetterpack, Shipping};
+use crate::domain::printed::{Area, CheckPage, Printed};
 
 /// Everything that decides which letter a drop becomes.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub struct Rules {
     pub folder: String,
     pub account: String,
     pub cost_centre: Option<String>,
+    /// Whether what is printed is compared with the envelope.
+    pub check_page: Option<CheckPage>,
     pub rules: Vec<Rule>,
 }
 
@@ -51,12 +54,21 @@ pub struct When {
     pub size: Option<(Option<u64>, Option<u64>)>,
     pub weekday: Option<Vec<Weekday>>,
     pub time: Option<(NaiveTime, NaiveTime)>,
+    /// Something in the text of page 1.
+    pub page: Option<OnPage>,
+}
+
+/// A text that page 1 of the first document must have, perhaps in one place.
+#[derive(Debug, Clone)]
+pub struct OnPage {
+    pub text: Arc<Regex>,
+    pub area: Option<Area>,
 }
 
 #[derive(Debug)]
 pub enum ReceiverFrom {
     Written(Receiver),
-    /// A key for the address book. It may contain `{group}`s of the file name.
+    /// A key for the address book. It may contain `{group}`s of the file name and of the page.
     Book(String),
     Sidecar,
 }
@@ -72,15 +84,19 @@ pub struct DropFacts<'a> {
     pub sidecar: Option<&'a Sidecar>,
     /// The receivers, or why the address book cannot be used.
     pub book: Result<Option<&'a crate::domain::address_book::AddressBook>, &'a str>,
+    /// What a person has accepted of it.
+    pub accepted: &'a [String],
 }
 
 /// One PDF as it was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     pub name: String,
     pub size: u64,
     pub pages: u32,
     pub sha256: String,
+    /// What is printed on its pages, if the rules ask for it.
+    pub printed: Option<Printed>,
 }
 
 /// What a drop contains.
@@ -106,6 +122,16 @@ impl Rules {
     /// Decides what becomes of a drop.
     pub fn decide(&self, facts: &DropFacts<'_>) -> Verdict {
         self.explain(facts).verdict
+    }
+
+    /// Whether the text of pages decides anything.
+    pub fn read_pages(&self) -> bool {
+        self.check_page.is_some() || self.match_pages()
+    }
+
+    /// Whether a rule has a condition for the text of a page.
+    pub fn match_pages(&self) -> bool {
+        self.rules.iter().any(|rule| rule.when.page.is_some())
     }
 
     /// Whether a drop of this name may need a sidecar, as far as its name shows.
@@ -135,7 +161,8 @@ impl Rules {
 
 impl When {
     fn is_name_only(&self) -> bool {
-        self.pages.is_none() && self.size.is_none() && self.weekday.is_none() && self.time.is_none()
+        let Self { file_name: _, pages, size, weekday, time, page } = self;
+        pages.is_none() && size.is_none() && weekday.is_none() && time.is_none() && page.is_none()
     }
 }
 

@@ -36,9 +36,10 @@ impl Rules {
             size: document.size,
             pages: document.pages,
             sha256: document.sha256.clone(),
+            printed: None,
         });
         let documents: Vec<Found> = found.collect();
-        let facts = DropFacts { name, documents: &documents, arrived, sidecar: None, book };
+        let facts = DropFacts { name, documents: &documents, arrived, sidecar: None, book, accepted: &[] };
         let mut verdict = self.decide(&facts);
         let by_sidecar = matches!(verdict, Verdict::Hold(Waiting::Sidecar));
         if by_sidecar {

@@ -4,14 +4,46 @@ use super::{DropFacts, Found, ReceiverFrom, Rule, Rules, Sidecar, Verdict, fill}
 use crate::domain::address::Receiver;
 use crate::domain::drop::{Refusal, Waiting};
 use crate::domain::letter::{Document, Order, Print};
+use crate::domain::printed::{PageFinding, PaperEnvelope};
 
 impl Rules {
-    /// Where the receiver came from, and the verdict.
-    pub(super) fn apply(&self, rule: &Rule, facts: &DropFacts<'_>) -> (Option<String>, Verdict) {
+    /// Where the receiver came from, what the pages say of the receiver, and the verdict.
+    pub(super) fn apply(
+        &self,
+        rule: &Rule,
+        facts: &DropFacts<'_>,
+    ) -> (Option<String>, Vec<PageFinding>, Verdict) {
         match rule.receiver(facts) {
-            Ok((receiver, from)) => (Some(from), self.order(rule, facts, receiver)),
-            Err(verdict) => (None, verdict),
+            Ok((receiver, from)) => {
+                let (findings, verdict) = match self.order(rule, facts, receiver) {
+                    Verdict::Send(order, doubts) => self.checked(facts, order, doubts),
+                    other @ (Verdict::Refuse(_) | Verdict::Hold(_)) => (Vec::new(), other),
+                };
+                (Some(from), findings, verdict)
+            }
+            Err(verdict) => (None, Vec::new(), verdict),
         }
+    }
+
+    /// Compares what is printed with the envelope.
+    fn checked(
+        &self,
+        facts: &DropFacts<'_>,
+        order: Box<Order>,
+        doubts: Vec<String>,
+    ) -> (Vec<PageFinding>, Verdict) {
+        let Some(check) = &self.check_page else { return (Vec::new(), Verdict::Send(order, doubts)) };
+        let book = facts.book.ok().flatten();
+        let envelope = PaperEnvelope { receiver: &order.receiver, sender: &order.sender, book, area: None };
+        let documents = facts.documents.iter();
+        let documents = documents.map(|found| (found.sha256.as_str(), found.printed.as_ref()));
+        let findings = check.findings(documents, &envelope, facts.accepted);
+        let sha256: Vec<&str> = facts.documents.iter().map(|found| found.sha256.as_str()).collect();
+        let verdict = match check.doubt(&findings, &sha256, &order.receiver, facts.accepted) {
+            Some(doubt) => Verdict::Hold(Waiting::Page(Box::new(doubt))),
+            None => Verdict::Send(order, doubts),
+        };
+        (findings, verdict)
     }
 
     fn order(&self, rule: &Rule, facts: &DropFacts<'_>, receiver: Receiver) -> Verdict {
@@ -56,8 +88,8 @@ impl Rule {
                 None => Err(Verdict::Hold(Waiting::Sidecar)),
             },
             ReceiverFrom::Book(template) => {
-                let key = fill(template, &self.groups(facts.name))
-                    .map_err(|why| Verdict::Hold(Waiting::Book(why)))?;
+                let key =
+                    fill(template, &self.groups(facts)).map_err(|why| Verdict::Hold(Waiting::Book(why)))?;
                 let book = match facts.book {
                     Ok(Some(book)) => book,
                     Ok(None) => return Err(Verdict::Hold(Waiting::Book("there is none".to_owned()))),

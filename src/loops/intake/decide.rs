@@ -83,9 +83,15 @@ impl Claim {
             return Ok(false);
         }
         let name = shown(name);
-        let found = Found { name: name.clone(), size, pages, sha256: String::new() };
+        let printed = match &self.peeked {
+            Some((bytes, _)) if self.folder.rules.match_pages() => {
+                Some(self.shared.inspector.printed(bytes).await?)
+            }
+            Some(_) | None => None,
+        };
+        let found = Found { name: name.clone(), size, pages, sha256: String::new(), printed };
         let book = self.shared.book(&self.folder).await;
-        let verdict = self.verdict(&name, &[found], None, &book);
+        let verdict = self.verdict(&name, &[found], None, &book, &[]);
         Ok(matches!(verdict, Verdict::Hold(Waiting::Sidecar)))
     }
 

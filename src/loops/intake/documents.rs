@@ -115,8 +115,13 @@ impl Claim {
             Inspection::Doubt(doubt) => return Ok(Err(OpenedDocument::Refused(Refusal::Pdf(doubt)))),
         };
         draft.add(&bytes)?;
+        let printed = if self.folder.rules.read_pages() {
+            Some(self.shared.inspector.printed(&bytes).await?)
+        } else {
+            None
+        };
         let name = showable(&shown(name));
-        Ok(Ok(Found { name, size: bytes.len() as u64, pages, sha256 }))
+        Ok(Ok(Found { name, size: bytes.len() as u64, pages, sha256, printed }))
     }
 
     pub(super) fn read(

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use chrono::TimeDelta;
+
 use super::claims;
 use super::claims::{KnownClaim, Next};
 use super::decide::{main_of, record_of};
@@ -10,6 +12,7 @@ use super::shared::Shared;
 use super::taken_back::put_back;
 use crate::outside::hot::{Away, Hot, WAS_THERE};
 use crate::outside::spool::Ulid;
+use crate::outside::store::StoreError;
 
 /// Whose claims a folder contains when it is opened.
 pub(super) enum Enabled {
@@ -29,6 +32,28 @@ pub(super) fn claims_of(shared: &Shared, hot: &Hot, enabled: &Enabled) -> Result
         });
     }
     Ok(claims)
+}
+
+/// The claims that are older than this and neither decided nor in the spool. `Err` if the folder cannot be listed.
+pub(super) fn forgotten(
+    shared: &Shared,
+    hot: &Hot,
+    older_than: TimeDelta,
+) -> io::Result<Result<Vec<String>, StoreError>> {
+    let now = shared.clock.now();
+    let is_old = |dir: &String| {
+        let ulid = dir.trim_end_matches(WAS_THERE).parse::<Ulid>();
+        ulid.is_ok_and(|ulid| now - ulid.time() > older_than && !shared.spool.has(&ulid))
+    };
+    let old = hot.claims()?.into_iter().filter(is_old);
+    Ok(old.filter_map(|dir| undecided(shared, dir).transpose()).collect())
+}
+
+/// The claim, unless its drop is decided.
+fn undecided(shared: &Shared, dir: String) -> Result<Option<String>, StoreError> {
+    let Ok(ulid) = dir.trim_end_matches(WAS_THERE).parse::<Ulid>() else { return Ok(None) };
+    let record = shared.store.original(&ulid)?.as_ref().map(record_of);
+    Ok(record.is_none_or(|record| record.accepted && record.in_claim).then_some(dir))
 }
 
 /// A copied claim gets a name of its own and is held.

@@ -66,7 +66,8 @@ impl Claim {
                         Contents::Whole(documents, sidecar) => {
                             book = self.shared.book(&self.folder).await;
                             let sidecar = sidecar.as_deref();
-                            let found = self.verdict(&shown(&main.name), &documents, sidecar, &book);
+                            let accepts = accepted.unwrap_or_default();
+                            let found = self.verdict(&shown(&main.name), &documents, sidecar, &book, accepts);
                             // A drop that a person has accepted is not held again.
                             verdict = Some(match accepted {
                                 Some(_) => found,
@@ -114,6 +115,7 @@ impl Claim {
         documents: &[Found],
         sidecar: Option<&Sidecar>,
         book: &BookNow,
+        accepted: &[String],
     ) -> Verdict {
         let book = match book {
             BookNow::None => Ok(None),
@@ -121,6 +123,6 @@ impl Claim {
             BookNow::Settled(book) => book.as_ref().as_ref().map(Some).map_err(String::as_str),
         };
         let arrived = self.ulid.time().with_timezone(&self.folder.zone).naive_local();
-        self.folder.rules.decide(&DropFacts { name, documents, arrived, sidecar, book })
+        self.folder.rules.decide(&DropFacts { name, documents, arrived, sidecar, book, accepted })
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::books::BookAlarm;
+use super::found_claims::forgotten;
 use super::held_up::HeldUpDrops;
 use super::hints::Hints;
 use super::laid_files::LaidFiles;
@@ -23,6 +24,7 @@ use crate::config::{Folder, LetterKind, WatchMode};
 use crate::domain::drop::{self, shown};
 use crate::loops::folders::Registered;
 use crate::outside::hot::{Away, Hot};
+use crate::outside::journal;
 use crate::words::texts::{Language, Names};
 
 /// The minimum time between two looks that hints cause: a large copy causes thousands of hints.
@@ -32,6 +34,8 @@ pub(super) const TRY_AGAIN: TimeDelta = TimeDelta::seconds(5);
 /// The time between looks without a hint, in case one was lost.
 const SAFETY_LOOK: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_secs(5);
+/// How often claims are looked for on which nobody is working: their worker failed, or the folder was renamed meanwhile.
+const FORGOTTEN_EVERY: TimeDelta = TimeDelta::minutes(10);
 /// Permissions may be given to a directory above, which is not seen.
 const STUCK_WAITS: TimeDelta = TimeDelta::minutes(1);
 
@@ -42,6 +46,8 @@ pub(super) struct Watched {
     pub(super) ready: VecDeque<Work>,
     /// Claims that wait, until when, and their stamps.
     pub(super) claims: BTreeMap<String, (TimeDelta, Option<u64>)>,
+    /// When claims are looked for next on which nobody is working.
+    forgotten_at: Option<TimeDelta>,
     /// By the monotonic clock.
     next_look: Option<TimeDelta>,
     last_look: Option<TimeDelta>,
@@ -182,6 +188,7 @@ impl Watched {
                     instructions::look(&mut self.instructions, shared, folder, (&hot, &names), now).await?;
                     self.held_up.look(shared, folder, &hot, self.instructions.failed()).await?;
                     self.epoch.compare(&shared.store, now)?;
+                    self.find_forgotten(shared, folder, &hot, now)?;
                     let took = shared.clock.steady() - now;
                     let lacking = self.waiting.lacking(&self.settling);
                     shared.registry.looked(&folder.name, shared.clock.now(), took, heard, lacking);
@@ -210,6 +217,28 @@ impl Watched {
         };
         self.next_look = Some(next);
         Ok(self.earliest(next, now))
+    }
+
+    /// Goes on with old claims that are not decided and on which nobody is working.
+    fn find_forgotten(
+        &mut self,
+        shared: &Shared,
+        folder: &Folder,
+        hot: &Hot,
+        now: TimeDelta,
+    ) -> Result<(), IntakeError> {
+        if self.forgotten_at.is_some_and(|at| now < at) {
+            return Ok(());
+        }
+        self.forgotten_at = Some(now + FORGOTTEN_EVERY);
+        // A folder that cannot be listed is away, which its next look says.
+        for claim in forgotten(shared, hot, FORGOTTEN_EVERY).map_or(Ok(Vec::new()), |found| found)? {
+            if !self.claims.contains_key(&claim) {
+                journal::claim_found_again(&folder.name, &claim);
+                self.resume(claim, now, None);
+            }
+        }
+        Ok(())
     }
 
     fn earliest(&self, look: TimeDelta, now: TimeDelta) -> TimeDelta {

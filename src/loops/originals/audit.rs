@@ -116,3 +116,48 @@ fn forgotten(desk: &Desk, folder: &Path, claims: &[String], now: Time) -> Result
     }
     Ok(problems)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::drop::{Origin, Refusal, Waiting};
+
+    fn original(undecided: Undecided, place: OriginalPlace) -> Original {
+        Original {
+            ulid: "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap(),
+            origin: Origin { folder: "letters".to_owned(), name: b"x.pdf".to_vec(), owner: None },
+            fate: Fate::Undecided(undecided),
+            content: None,
+            place,
+            shelved: None,
+            inode: None,
+            moving: None,
+            told: None,
+            attempts: 0,
+            changes: 0,
+            is_due: false,
+        }
+    }
+
+    #[test]
+    fn what_is_no_letter_lies_where_it_belongs() {
+        use OriginalPlace::{Claim, Held, Rejected};
+        let waits = || Undecided::Waits(Waiting::Sidecar);
+        let refused = || Undecided::Refused(Refusal::Empty);
+        let accepted = || Undecided::Accepted { doubts: Vec::new() };
+        for (undecided, place, claimed, is_wrong) in [
+            (waits(), Held, 0, false),
+            (waits(), Rejected, 0, true),
+            (refused(), Rejected, 0, false),
+            (refused(), Held, 0, true),
+            // Approved: on its way from the shelf into the claims.
+            (accepted(), Held, 0, false),
+            (accepted(), Claim, 1, false),
+            (accepted(), Claim, 0, true),
+            (accepted(), Rejected, 0, true),
+        ] {
+            let what = format!("{undecided:?} in {place:?}, {claimed} claimed");
+            assert_eq!(wrong(&original(undecided, place), None, claimed).is_some(), is_wrong, "{what}");
+        }
+    }
+}

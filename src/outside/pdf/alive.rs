@@ -16,7 +16,7 @@ use rustix::io::{Errno, ioctl_fionbio};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
-use super::{CHILD, Inspection};
+use super::Inspection;
 
 const LONGEST_ANSWER: u64 = 1024;
 /// A PDF is written into memory in pieces of this many bytes.
@@ -52,13 +52,14 @@ pub(super) struct Alive {
 }
 
 impl Alive {
-    pub(super) fn start(program: &Path) -> io::Result<Self> {
+    /// Starts a child for the work of this subcommand.
+    pub(super) fn start(program: &Path, work: &str) -> io::Result<Self> {
         let pdf = memory()?;
         let (lengths, to) = io::pipe()?;
         // A child that does not read must not block the parent.
         ioctl_fionbio(&to, true)?;
         let mut child = Command::new(program)
-            .arg(CHILD)
+            .arg(work)
             .env_clear()
             .current_dir("/")
             .stdin(pdf.try_clone()?)
@@ -71,21 +72,32 @@ impl Alive {
         Ok(Self { _child: child, pdf, to, from, used: Used::default(), asked: Instant::now() })
     }
 
-    /// Its answer, and the child itself if it may be asked again. `None` if it fails. `Err` if there is no
+    /// Its count, and the child itself if it may be asked again. `None` if it fails. `Err` if there is no
     /// memory for the PDF.
-    pub(super) async fn ask(
+    pub(super) async fn inspect(
         mut self,
         pdf: &[u8],
         patience: Duration,
     ) -> io::Result<Option<(Inspection, Option<Self>)>> {
+        let said = self.ask(pdf, patience, LONGEST_ANSWER).await?;
+        Ok(said.and_then(|said| self.heard(&said, pdf.len() as u64)))
+    }
+
+    /// The line with which it answers, with its end. `None` if it fails.
+    pub(super) async fn ask(
+        &mut self,
+        pdf: &[u8],
+        patience: Duration,
+        longest: u64,
+    ) -> io::Result<Option<String>> {
         self.asked = Instant::now();
         if !self.give(pdf)? {
             return Ok(None);
         }
         let mut said = String::new();
-        let mut from = (&mut self.from).take(LONGEST_ANSWER);
+        let mut from = (&mut self.from).take(longest);
         let heard = matches!(tokio::time::timeout(patience, from.read_line(&mut said)).await, Ok(Ok(_)));
-        Ok(if heard { self.heard(&said, pdf.len() as u64) } else { None })
+        Ok(heard.then_some(said).filter(|said| said.ends_with('\n')))
     }
 
     /// Writes a PDF into memory, piece by piece, and announces its length and how much is there, so that the

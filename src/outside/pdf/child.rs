@@ -7,20 +7,39 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::io::{pread, read, retry_on_intr};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use super::{Inspection, judge};
+use super::{Inspection, judge, reading};
 use crate::domain::drop::Doubt;
 use crate::domain::letter::LARGEST_DOCUMENT;
 
 const MEMORY: u64 = 512 << 20;
 const CPU_SECONDS: u64 = 10;
+const READING_CPU_SECONDS: u64 = 2;
 /// What is open stays open. No file and no connection can be opened, even if others are closed.
 const OPEN_FILES: u64 = 0;
 
-/// The command `mailchute count-pages`. The limits are set before the first byte is read.
+/// The command `mailchute count-pages`.
 pub fn answer() -> std::io::Result<()> {
+    give_up_rights(CPU_SECONDS)?;
+    answer_each(usize::MAX, |pdf| {
+        let judged = std::panic::catch_unwind(|| judge::judge(pdf));
+        serde_json::to_string(&judged.unwrap_or(Inspection::Doubt(Doubt::Unreadable)))
+    })
+}
+
+/// The command `mailchute read-pages`, for one PDF.
+pub fn answer_printed() -> std::io::Result<()> {
+    give_up_rights(READING_CPU_SECONDS)?;
+    answer_each(1, |pdf| {
+        let read = std::panic::catch_unwind(|| reading::read(pdf));
+        serde_json::to_string(&read.unwrap_or_default())
+    })
+}
+
+/// Sets the limits, before the first byte is read.
+fn give_up_rights(cpu_seconds: u64) -> std::io::Result<()> {
     let limits = [
         (Resource::As, MEMORY),
-        (Resource::Cpu, CPU_SECONDS),
+        (Resource::Cpu, cpu_seconds),
         (Resource::Nofile, OPEN_FILES),
         (Resource::Fsize, 0),
         (Resource::Nproc, 0),
@@ -31,13 +50,19 @@ pub fn answer() -> std::io::Result<()> {
     }
     // A panic counts as an answer. Its text is not shown to anybody.
     std::panic::set_hook(Box::new(|_| {}));
+    Ok(())
+}
+
+/// Writes one line for each PDF, of at most so many.
+fn answer_each(most: usize, say: impl Fn(&[u8]) -> serde_json::Result<String>) -> std::io::Result<()> {
     let (input, lengths) = (std::io::stdin(), std::io::stderr());
     let mut out = std::io::stdout().lock();
     let mut pdf = Vec::new();
-    while next(input.as_fd(), lengths.as_fd(), &mut pdf)? {
-        let judged = std::panic::catch_unwind(|| judge::judge(&pdf));
-        let answer = judged.unwrap_or(Inspection::Doubt(Doubt::Unreadable));
-        writeln!(out, "{}", serde_json::to_string(&answer)?)?;
+    for _ in 0..most {
+        if !next(input.as_fd(), lengths.as_fd(), &mut pdf)? {
+            break;
+        }
+        writeln!(out, "{}", say(&pdf)?)?;
         out.flush()?;
     }
     Ok(())

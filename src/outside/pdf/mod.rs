@@ -3,11 +3,15 @@
 //! A PDF may come from anybody, so a process of its own reads it: the same binary, which can open nothing,
 //! start nothing, and has limited memory and time. Whatever happens to it costs one answer. A child that was
 //! taken over could at most count later documents wrongly, which the service finds before anything is posted.
+//!
+//! A child that reads what is printed on the pages decides more: whether a letter goes on. It reads one PDF and
+//! ends.
 
 mod alive;
 mod child;
 mod judge;
 mod placeholder;
+mod reading;
 mod streams;
 mod tree;
 
@@ -19,20 +23,26 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use alive::Alive;
-pub use child::answer;
+pub use child::{answer, answer_printed};
 pub use judge::{is_pdf_end, is_pdf_without_end, judge};
 
 use crate::domain::drop::Doubt;
+use crate::domain::printed::Printed;
 
-/// The hidden subcommand that is the child.
-const CHILD: &str = "count-pages";
+/// The hidden subcommand that is a child which counts.
+const COUNTS: &str = "count-pages";
+/// The hidden subcommand that is a child which reads what is printed, of one PDF only.
+const READS: &str = "read-pages";
 const WALL_TIME: Duration = Duration::from_secs(20);
+/// The number of bytes of what is printed, as a child says it.
+const LARGEST_PRINTED: u64 = 1 << 20;
 /// A child that was not asked for this long is ended.
 const REST: Duration = Duration::from_secs(2);
 
-/// Whether this process was started as a child.
-pub fn is_child() -> bool {
-    std::env::args_os().nth(1).is_some_and(|first| first == CHILD)
+/// The work for which this process was started as a child, if it was.
+pub fn work_of_child() -> Option<fn() -> io::Result<()>> {
+    let first = std::env::args_os().nth(1)?;
+    if first == COUNTS { Some(answer) } else { (first == READS).then_some(answer_printed) }
 }
 
 /// One line of JSON, from child to parent.
@@ -99,18 +109,28 @@ impl Inspector {
     /// The page count, or what is in doubt with the count that a person may accept.
     pub async fn inspect(&self, pdf: &[u8]) -> io::Result<Inspection> {
         if let Some(child) = self.idle(|idle| idle.children.pop())
-            && let Ok(Some((answer, child))) = child.ask(pdf, self.patience).await
+            && let Ok(Some((answer, child))) = child.inspect(pdf, self.patience).await
         {
             self.rests(child);
             return Ok(answer);
         }
-        Ok(match Alive::start(&self.program)?.ask(pdf, self.patience).await? {
+        Ok(match Alive::start(&self.program, COUNTS)?.inspect(pdf, self.patience).await? {
             Some((answer, child)) => {
                 self.rests(child);
                 answer
             }
             None => Inspection::Doubt(Doubt::TooMuch),
         })
+    }
+
+    /// What is printed on the pages. Empty if a child dies over it or is too slow: then nothing is known. `Err` if
+    /// no child can be started or be given the PDF.
+    ///
+    /// Each PDF has a child of its own: one that was taken over must not decide where other people's letters go.
+    pub async fn printed(&self, pdf: &[u8]) -> io::Result<Printed> {
+        let mut child = Alive::start(&self.program, READS)?;
+        let said = child.ask(pdf, self.patience, LARGEST_PRINTED).await?;
+        Ok(said.and_then(|said| serde_json::from_str(&said).ok()).unwrap_or_default())
     }
 
     fn idle<T>(&self, look: impl FnOnce(&mut Idle) -> T) -> T {

@@ -198,6 +198,23 @@ mod tests {
     }
 
     #[test]
+    fn damage_in_what_is_not_printed_is_no_doubt() {
+        for (kind, expected) in [
+            ("Metadata", Inspection::Pages(1)),
+            ("EmbeddedFile", Inspection::Pages(1)),
+            ("Font", Inspection::Doubtful { pages: 1, doubt: Doubt::Damaged }),
+        ] {
+            let mut pdf = document(5_000);
+            let mut damaged = deflated(&text());
+            let end = damaged.len() - 1;
+            damaged[end] ^= 1;
+            let dict = dictionary! { "Type" => kind, "Filter" => "FlateDecode" };
+            pdf.add_object(Stream::new(dict, damaged));
+            assert_eq!(judge(&saved(pdf)), expected, "{kind}");
+        }
+    }
+
+    #[test]
     fn one_flipped_bit_in_a_stream_of_objects_is_never_taken() {
         let mut good = Vec::new();
         document(100)

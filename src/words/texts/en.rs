@@ -3,6 +3,7 @@
 use super::{Advice, Names, doubts};
 use crate::domain::drop::{Kind, Refusal, Waiting};
 use crate::domain::letter::{Certainty, Reason};
+use crate::domain::printed::{OtherAddressee, PageDoubt, Unclear};
 
 #[expect(clippy::too_many_lines, reason = "a table, one text for each")]
 pub(super) fn refusal(refusal: &Refusal) -> Advice {
@@ -153,6 +154,10 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
                 "Look whether every page is there and as it should be. If so, {again} Better: make it anew."
             ),
         ),
+        Waiting::Page(doubt) => Advice::new(
+            page(doubt),
+            format!("If this PDF is meant for the address on the envelope all the same, {again}"),
+        ),
         Waiting::Rules => Advice::new(
             "The rules of this folder kept changing for ten minutes, so nobody knows what they say of it.",
             format!("When they are saved and unchanged, {again}"),
@@ -161,6 +166,35 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
             format!("The address book can't be used: {why}"),
             format!("When it is mended, {again}"),
         ),
+    }
+}
+
+/// Whom the page and the envelope are for.
+fn page(doubt: &PageDoubt) -> String {
+    let document =
+        if doubt.document == 1 { String::new() } else { format!(" of document {}", doubt.document) };
+    match &doubt.found {
+        OtherAddressee::Named { page: 1, people: Some(people) } => {
+            format!("Page 1{document} is for {}; the envelope would be for {}.", people.0, people.1)
+        }
+        OtherAddressee::Named { page, people: Some(people) } => {
+            format!(
+                "Page {page}{document} begins a letter to {}; the envelope would be for {}.",
+                people.0, people.1
+            )
+        }
+        OtherAddressee::Named { page, people: None } => {
+            format!("Page {page}{document} is for somebody else than the envelope.")
+        }
+        OtherAddressee::Unclear(Unclear::Unreadable) => {
+            format!("Nothing on page 1{document} can be read, so nobody knows whom it is for.")
+        }
+        OtherAddressee::Unclear(Unclear::NobodyFound) => {
+            format!("There is no address on page 1{document}, so nobody knows whom it is for.")
+        }
+        OtherAddressee::Unclear(Unclear::Partly) => {
+            format!("Page 1{document} has only a part of the receiver's name and postal code.")
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::ja_problem::problem;
 use super::{Advice, Names, doubts};
 use crate::domain::drop::{Kind, Refusal, Waiting};
 use crate::domain::letter::{Certainty, Limit, Reason, largest_unit};
+use crate::domain::printed::{OtherAddressee, PageDoubt, Unclear};
 
 #[expect(clippy::too_many_lines, reason = "a table, one text for each")]
 pub(super) fn refusal(refusal: &Refusal) -> Advice {
@@ -155,12 +156,42 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
                 "すべてのページが正しく表示されるか確認してください。問題がなければ{again}作り直すとより確実です。"
             ),
         ),
+        Waiting::Page(doubt) => {
+            Advice::new(page(doubt), format!("封筒の宛先に送るPDFで間違いなければ、{again}"))
+        }
         Waiting::Rules => Advice::new(
             "フォルダーの規則が10分間変更され続けていたため、どう扱うか分かりません。",
             format!("規則の変更が終わってから、{again}"),
         ),
         Waiting::Book(why) => {
             Advice::new(format!("住所録を使えません: {why}"), format!("住所録が直ったら、このPDFを{again}"))
+        }
+    }
+}
+
+/// ページと封筒の宛先。
+fn page(doubt: &PageDoubt) -> String {
+    let document =
+        if doubt.document == 1 { String::new() } else { format!("{}番目の書類の", doubt.document) };
+    match &doubt.found {
+        OtherAddressee::Named { page: 1, people: Some(people) } => {
+            format!("{document}1ページ目の宛先は「{}」ですが、封筒の宛先は「{}」です。", people.0, people.1)
+        }
+        OtherAddressee::Named { page, people: Some(people) } => format!(
+            "{document}{page}ページ目から「{}」宛ての別の郵便が始まっています。封筒の宛先は「{}」です。",
+            people.0, people.1
+        ),
+        OtherAddressee::Named { page, people: None } => {
+            format!("{document}{page}ページ目の宛先が封筒の宛先と違います。")
+        }
+        OtherAddressee::Unclear(Unclear::Unreadable) => {
+            format!("{document}1ページ目の文字を読み取れないため、誰宛てか分かりません。")
+        }
+        OtherAddressee::Unclear(Unclear::NobodyFound) => {
+            format!("{document}1ページ目に宛先が見つからないため、誰宛てか分かりません。")
+        }
+        OtherAddressee::Unclear(Unclear::Partly) => {
+            format!("{document}1ページ目には、宛先の氏名と郵便番号の一部しかありません。")
         }
     }
 }

@@ -4,11 +4,12 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use mailchute::domain::letter::Number;
+use mailchute::domain::letter::{LARGEST_DOCUMENT, Number};
 use mailchute::outside::spool::Ulid;
 
 use crate::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::service::pdf;
+use crate::typeset::with_contents;
 
 fn approval() -> String {
     RULES.replace("path:", "release: approval\npath:")
@@ -303,5 +304,44 @@ async fn a_sidecar_that_a_power_cut_left_in_the_folder_comes_to_its_claimed_drop
     went.sort_unstable();
     assert_eq!(went, ["1-1", "2-2"]);
     assert_eq!(room.row_states(), ["confirmed", "confirmed"]);
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_document_of_exactly_the_largest_size_is_posted_and_a_larger_one_is_not() {
+    let mut room = Mailroom::open().await;
+    for (name, more) in [("x largest.pdf", 0), ("x larger.pdf", 1)] {
+        let wanted = usize::try_from(LARGEST_DOCUMENT).unwrap() + more;
+        // The content of its page is spaces. The length of its numbers depends on their number.
+        let of = |spaces: usize| with_contents(&[" ".repeat(spaces)]);
+        let spaces = wanted - of(wanted - 2000).len() + wanted - 2000;
+        let bytes = of(spaces);
+        assert_eq!(bytes.len(), wanted);
+        std::fs::write(room.path(name), bytes).unwrap();
+        room.settled().await;
+    }
+    assert_eq!(
+        (room.state("x largest.pdf"), room.state("x larger.pdf")),
+        ("confirmed".to_owned(), "rejected".to_owned())
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_on_which_nobody_works_is_taken_up_again() {
+    let mut room = Mailroom::open().await;
+    room.drop("x first.pdf", 1);
+    room.settled().await;
+    // As a worker leaves it that ends without a word.
+    let ulid = Ulid::new(room.clock.now()).unwrap();
+    let claim = room.hot().join(format!(".mailchute/claim/{ulid}"));
+    std::fs::create_dir(&claim).unwrap();
+    std::fs::write(claim.join("x forgotten.pdf"), pdf(2)).unwrap();
+    room.pass(300).await;
+    assert_eq!(room.row_states(), ["confirmed"], "somebody may be working on it");
+    for _ in 0..3 {
+        room.pass(600).await;
+    }
+    assert_eq!(room.row_states(), ["confirmed", "confirmed"]);
+    assert_eq!(room.state("x forgotten.pdf"), "confirmed");
     room.check().await;
 }

@@ -136,7 +136,9 @@ impl View<'_> {
             desk.lying(text, LYING)?.into_iter().map(|Lying { folder, name, arrived_at, undecided }| {
                 let (state, why) = match &undecided {
                     Undecided::Refused(refusal) => ("rejected", self.language.refused(refusal)),
-                    Undecided::Waits(waiting) => ("held", self.language.waiting(waiting, &names).cause),
+                    Undecided::Waits(waiting) => {
+                        ("held", self.language.waiting(&waiting.without_people(), &names).cause)
+                    }
                     Undecided::Cancelled => ("cancelled", String::new()),
                     Undecided::Accepted { .. } => ("admitted", String::new()),
                 };

@@ -1,0 +1,90 @@
+//! What the child reads of a page, and what it must not read: characters that nobody would see on paper.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use mailchute::domain::printed::{Printed, PrintedPage};
+use mailchute::outside::pdf::Inspector;
+
+use crate::service::pdf;
+use crate::typeset::{shown, typeset, with_contents};
+
+async fn read(pdf: &[u8]) -> Printed {
+    Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute"))).printed(pdf).await.unwrap()
+}
+
+async fn text(pdf: &[u8]) -> String {
+    read(pdf).await.pages.first().map(PrintedPage::text).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn lines_have_their_text_and_their_place() {
+    let lines = [
+        (20.0, 40.0, "〒０６０－０００１"),
+        (20.0, 46.0, "⼭⽥ 太郎 様"),
+        (120.0, 46.0, "No. 12"),
+        (20.0, 60.0, "㈱サンプル"),
+    ];
+    let read = read(&typeset(&[&lines, &[(30.0, 250.0, "二頁")]])).await;
+    let page = &read.pages[0];
+    assert!((page.width - 209.9).abs() < 0.2 && (page.height - 297.0).abs() < 0.2, "{page:?}");
+    let found: Vec<&str> = page.lines.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!(found, ["〒060-0001", "山田 太郎 様", "No. 12", "(株)サンプル"], "normalised, columns apart");
+    for (line, (left, top, _)) in page.lines.iter().zip(lines) {
+        assert!((f64::from(line.left) - left).abs() < 0.5, "left {}", line.left);
+        assert!((f64::from(line.top) - top).abs() < 2.0, "top {}", line.top);
+    }
+    assert!((page.lines[3].right - 20.0 - 5.0 * 3.88).abs() < 1.0, "right {}", page.lines[3].right);
+    assert_eq!(read.pages[1].text(), "二頁");
+}
+
+#[tokio::test]
+async fn what_paper_does_not_show_is_not_read() {
+    let seen = shown(&(20.0, 40.0, "山田 太郎 様"));
+    let cover = "1 g 0 700 595 142 re f\n";
+    for (what, content) in [
+        ("white", format!("1 g {seen}")),
+        ("nearly white", format!("0.95 0.95 0.9 rg {seen}")),
+        ("unpainted", format!("3 Tr {seen}")),
+        ("under a rectangle", format!("{seen}{cover}")),
+        ("outside the page", shown(&(-80.0, 40.0, "山田 太郎 様"))),
+        ("outside the clip", format!("0 0 100 100 re W n {seen}")),
+        ("turned round", format!("q -1 0 0 -1 595 842 cm {seen} Q")),
+    ] {
+        assert_eq!(text(&with_contents(&[content])).await, "", "{what}");
+    }
+    for (what, content) in [
+        ("black", seen.clone()),
+        ("blue", format!("0 0 0.6 rg {seen}")),
+        ("over a rectangle", format!("{cover}0 g {seen}")),
+        ("inside the clip", format!("0 0 595 842 re W n {seen}")),
+        ("after a clip", format!("q 0 0 100 100 re W n Q {seen}")),
+    ] {
+        assert_eq!(text(&with_contents(&[content])).await, "山田 太郎 様", "{what}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_without_text_or_a_file_without_pages_is_empty() {
+    assert_eq!(text(&pdf(1)).await, "");
+    assert!(!read(&pdf(1)).await.pages[0].is_readable());
+    for bytes in [&b""[..], b"%PDF-1.4\n%%EOF", &typeset(&[&[(20.0, 40.0, "山田")]])[..300]] {
+        assert_eq!(read(bytes).await, Printed::default());
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_never_ends_costs_one_child_and_two_seconds() {
+    let endless = "q BT /F 11 Tf 0 0 Td <5c71> Tj ET Q\n".repeat(2_000_000 / 36);
+    let many: String = (0..250)
+        .map(|n| shown(&(f64::from(n % 10), f64::from(n), "山田太郎様".repeat(40).as_str())))
+        .collect();
+    let begun = Instant::now();
+    for content in [endless, many] {
+        let read = read(&with_contents(&vec![content; 3])).await;
+        let text: usize = read.pages.iter().flat_map(|page| &page.lines).map(|line| line.text.len()).sum();
+        assert!(text <= 192 << 10, "{text}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert_eq!(text(&typeset(&[&[(20.0, 40.0, "山田")]])).await, "山田", "the next one has its own child");
+}
