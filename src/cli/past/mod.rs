@@ -26,6 +26,7 @@ struct Tally {
     differ: u32,
     nameless: u32,
     sidecars: u32,
+    pages: u32,
     damaged: u32,
     others: u32,
 }
@@ -60,6 +61,7 @@ pub(super) fn against_history(config: &Config, span: Duration) -> anyhow::Result
             if asked {
                 tally.looked += 1;
                 tally.sidecars += u32::from(matches!(told, Comparison::NotItsSidecar));
+                tally.pages += u32::from(matches!(told, Comparison::NotItsPages));
                 tally.nameless += u32::from(matches!(told, Comparison::Nothing));
                 if !differs.is_empty() {
                     tally.differ += 1;
@@ -75,7 +77,7 @@ pub(super) fn against_history(config: &Config, span: Duration) -> anyhow::Result
 }
 
 fn say(tally: &Tally, span: Duration) -> anyhow::Result<()> {
-    let Tally { looked, differ, nameless, sidecars, damaged, others } = *tally;
+    let Tally { looked, differ, nameless, sidecars, pages, damaged, others } = *tally;
     let span = humantime::format_duration(span);
     super::say(&format!("letters of the last {span}: {looked}; {differ} would be treated differently"))?;
     for (count, what) in [
@@ -83,6 +85,7 @@ fn say(tally: &Tally, span: Duration) -> anyhow::Result<()> {
             sidecars,
             "need a sidecar by these rules; whether they had one is not recorded, so only the rest was compared",
         ),
+        (pages, "can't be compared: a rule depends on the text of their pages, which is not recorded"),
         (nameless, "can't be compared: their names are no longer kept"),
         (damaged, "can't be read; `mailchute audit` says more"),
         (others, "came from no folder of this configuration"),
@@ -112,6 +115,8 @@ fn held_at_first(history: &[(Time, Fact)]) -> Option<Reason> {
 enum Comparison {
     Wholly,
     NotItsSidecar,
+    /// A rule depends on the text of its pages.
+    NotItsPages,
     Nothing,
 }
 
@@ -148,6 +153,7 @@ impl<'a> CurrentFolder<'a> {
         let (order, mut differs, told) = match folder.rules.again(name, arrived, &letter.order, book) {
             Again::Sent { order, differs, untold: false } => (order, differs, Comparison::Wholly),
             Again::Sent { order, differs, untold: true } => (order, differs, Comparison::NotItsSidecar),
+            Again::ByItsPages => return (Vec::new(), Comparison::NotItsPages),
             Again::Refused(refusal) => {
                 let cause = folder.language.refusal(&refusal).cause;
                 return (vec![format!("would be rejected: {cause}")], Comparison::Wholly);

@@ -89,6 +89,20 @@ impl OnPage {
 }
 
 impl When {
+    /// Whether all conditions hold but perhaps the one for the page.
+    pub(super) fn may_be(&self, facts: &DropFacts<'_>) -> bool {
+        let Self { file_name, pages, size, weekday, time, page: _ } = self;
+        let others = Self {
+            file_name: file_name.clone(),
+            pages: *pages,
+            size: *size,
+            weekday: weekday.clone(),
+            time: *time,
+            page: None,
+        };
+        others.check(facts).iter().all(|checked| checked.holds)
+    }
+
     fn check(&self, facts: &DropFacts<'_>) -> Vec<Checked> {
         let mut checked = Vec::new();
         let mut add = |condition: String, found: String, holds| {

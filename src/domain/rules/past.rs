@@ -19,6 +19,8 @@ pub enum Again {
     },
     Refused(Refusal),
     Waits(Waiting),
+    /// A rule depends on the text of its pages, which is not recorded.
+    ByItsPages,
 }
 
 impl Rules {
@@ -40,7 +42,12 @@ impl Rules {
         });
         let documents: Vec<Found> = found.collect();
         let facts = DropFacts { name, documents: &documents, arrived, sidecar: None, book, accepted: &[] };
-        let mut verdict = self.decide(&facts);
+        let explained = self.explain(&facts);
+        let tried = self.rules.iter().take(explained.tried.len());
+        if tried.map(|rule| &rule.when).any(|when| when.page.is_some() && when.may_be(&facts)) {
+            return Again::ByItsPages;
+        }
+        let mut verdict = explained.verdict;
         let by_sidecar = matches!(verdict, Verdict::Hold(Waiting::Sidecar));
         if by_sidecar {
             verdict = self.decide(&DropFacts { sidecar: Some(&sidecar_of(order)), ..facts });

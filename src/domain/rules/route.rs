@@ -32,7 +32,11 @@ impl Rules {
         order: Box<Order>,
         doubts: Vec<String>,
     ) -> (Vec<PageFinding>, Verdict) {
-        let Some(check) = &self.check_page else { return (Vec::new(), Verdict::Send(order, doubts)) };
+        // Pages of past letters, and before a drop is claimed, are not read.
+        let is_read = facts.documents.iter().any(|found| found.printed.is_some());
+        let Some(check) = self.check_page.as_ref().filter(|_| is_read) else {
+            return (Vec::new(), Verdict::Send(order, doubts));
+        };
         let book = facts.book.ok().flatten();
         let envelope = PaperEnvelope { receiver: &order.receiver, sender: &order.sender, book, area: None };
         let documents = facts.documents.iter();

@@ -77,18 +77,17 @@ impl Claim {
         let answer = self.shared.inspector.inspect(&bytes).await?;
         let size = bytes.len() as u64;
         let Inspection::Pages(pages) = answer else { return Ok(false) };
+        let printed = if self.folder.rules.match_pages() {
+            Some(self.shared.inspector.printed(&bytes).await?)
+        } else {
+            None
+        };
         self.peeked = Some((bytes, pages)).filter(|(bytes, _)| bytes.len() <= LARGEST_PEEKED);
         if sidecars_of(name).next().is_none() {
             // Such a sidecar cannot exist, so it is not waited for.
             return Ok(false);
         }
         let name = shown(name);
-        let printed = match &self.peeked {
-            Some((bytes, _)) if self.folder.rules.match_pages() => {
-                Some(self.shared.inspector.printed(bytes).await?)
-            }
-            Some(_) | None => None,
-        };
         let found = Found { name: name.clone(), size, pages, sha256: String::new(), printed };
         let book = self.shared.book(&self.folder).await;
         let verdict = self.verdict(&name, &[found], None, &book, &[]);

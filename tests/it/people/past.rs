@@ -185,3 +185,16 @@ async fn rules_that_are_the_same_treat_no_letter_otherwise() {
     let said = against(&room, &rules);
     assert!(said.contains("30days: 5;") && said.contains("1 can't be read"), "{said}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_only_the_pages_would_tell_is_not_claimed() {
+    let room = three_posted().await;
+    // Nothing is read of past letters, so nothing is said of what a check of their pages would have found.
+    let checked = RULES.replace("rules:", "check_page: {unreadable: hold}\nrules:");
+    let said = against(&room, &checked);
+    assert!(said.contains("3; 0 would be treated differently"), "{said}");
+    let by_page = RULES.replace("{file_name: '^x'}", "{file_name: '^x', page: '請求'}");
+    let said = against(&room, &by_page);
+    assert!(said.contains("3; 0 would be treated differently"), "{said}");
+    assert!(said.contains("1 can't be compared: a rule depends on the text of their pages"), "{said}");
+}
