@@ -122,35 +122,37 @@ struct Known<'a> {
     book: Option<&'a AddressBook>,
 }
 
-/// A person's postal code and the parts of the name.
+/// A person's postal code and the words of the name.
 struct Person<'a> {
     postal_code: &'a str,
     name: Folded,
-    parts: Vec<Folded>,
+    words: Vec<Folded>,
 }
 
 impl<'a> Person<'a> {
     fn of(address: &'a Address) -> Self {
-        let parts = address.name.split_whitespace().map(folded_name);
+        let words = address.name.split_whitespace().map(folded_name);
         Self {
             postal_code: &address.postal_code,
             name: folded_name(&address.name),
-            parts: parts.filter(|part| !part.as_str().is_empty()).collect(),
+            words: words.filter(|word| !word.as_str().is_empty()).collect(),
         }
     }
 
-    /// Whether a text has the name: whole, or each of its parts, as a company and a person on two lines.
-    fn is_named_in(&self, text: &Folded) -> bool {
-        let text = text.as_str();
-        let whole = self.name.as_str();
-        if whole.is_empty() {
-            return false;
+    /// Whether a text has the name, or its words in several places: a company and a person on two lines. What is
+    /// only a part of a longer name is not the name.
+    fn is_named_in(&self, text: &Spaced) -> bool {
+        let mut left = self.words.as_slice();
+        while !left.is_empty() {
+            let begins = |count: &usize| {
+                let name: String = left.iter().take(*count).map(Folded::as_str).collect();
+                let is_long = name.chars().count() >= 2 || self.words.len() == 1;
+                is_long && text.has(&name)
+            };
+            let Some(count) = (1..=left.len()).rev().find(begins) else { return false };
+            left = left.get(count..).unwrap_or_default();
         }
-        let in_parts = || {
-            let long = |part: &Folded| part.as_str().chars().count() >= 2;
-            self.parts.len() > 1 && self.parts.iter().all(|part| long(part) && text.contains(part.as_str()))
-        };
-        text.contains(whole) || in_parts()
+        !self.words.is_empty()
     }
 
     /// Whether the name is long enough to count by itself.
@@ -171,6 +173,53 @@ fn folded_name(name: &str) -> Folded {
     fold(&text)
 }
 
+/// A text in one spelling without spaces, and where its words begin.
+struct Spaced {
+    characters: Vec<char>,
+    begins: Vec<bool>,
+}
+
+/// What may stand right before a name.
+const BEFORE: &str = "部課室係店所社会長役局院校園館団員方様殿中者先名";
+/// What may follow a name at once, in one spelling: ノ and ケ are の and が.
+#[rustfmt::skip]
+const AFTER: [&str; 19] = [
+    "様", "御中", "殿", "先生", "さま", "宛", "行", "方", "氏", "株式会社", "有限会社", "合同会社", "ノ", "は", "ケ", "に",
+    "へ", "を", "と",
+];
+
+impl Spaced {
+    fn of(text: &str) -> Self {
+        let mut spaced = Self { characters: Vec::new(), begins: Vec::new() };
+        for word in text.split_whitespace().map(folded_name) {
+            for (index, c) in word.as_str().chars().enumerate() {
+                spaced.characters.push(c);
+                spaced.begins.push(index == 0);
+            }
+        }
+        spaced
+    }
+
+    /// Whether the name stands there, and not within a longer one.
+    fn has(&self, name: &str) -> bool {
+        let name: Vec<char> = name.chars().collect();
+        let places = self.characters.windows(name.len().max(1)).enumerate();
+        places
+            .filter(|(_, window)| *window == name.as_slice())
+            .any(|(at, _)| self.is_apart(at, at + name.len()))
+    }
+
+    fn is_apart(&self, start: usize, end: usize) -> bool {
+        let is_word = |at: usize| self.begins.get(at).copied().unwrap_or(true);
+        let before = start.checked_sub(1).and_then(|at| self.characters.get(at));
+        let may_precede = |c: &char| !c.is_alphabetic() || BEFORE.contains(*c);
+        let rest = self.characters.get(end..).unwrap_or_default();
+        let follows = |word: &&str| word.chars().eq(rest.iter().take(word.chars().count()).copied());
+        let may_follow = rest.first().is_none_or(|c| !c.is_alphabetic()) || AFTER.iter().any(follows);
+        (is_word(start) || before.is_none_or(may_precede)) && (is_word(end) || may_follow)
+    }
+}
+
 impl<'a> Known<'a> {
     fn of(envelope: &PaperEnvelope<'a>) -> Self {
         Self {
@@ -182,15 +231,15 @@ impl<'a> Known<'a> {
 
     fn is_senders(&self, block: &Block) -> bool {
         let has_code = block.addressee.postal_code.as_deref() == Some(self.sender.postal_code);
-        let is_named = self.sender.is_named_in(&folded_name(&block.text));
+        let is_named = self.sender.is_named_in(&Spaced::of(&block.text));
         // Somebody who writes to their own company, or the same building, is not the sender.
-        let is_receivers = self.receiver.is_named_in(&folded_name(&block.text));
+        let is_receivers = self.receiver.is_named_in(&Spaced::of(&block.text));
         !is_receivers && is_named && (has_code || block.addressee.postal_code.is_none())
     }
 
     /// Whether a block is neither the receiver's nor the sender's.
     fn is_somebody_else(&self, block: &Block) -> bool {
-        let is_named = self.receiver.is_named_in(&folded_name(&block.text));
+        let is_named = self.receiver.is_named_in(&Spaced::of(&block.text));
         let other_code =
             block.addressee.postal_code.as_deref().is_some_and(|code| code != self.receiver.postal_code);
         (!is_named || other_code) && !self.is_senders(block)
@@ -198,7 +247,7 @@ impl<'a> Known<'a> {
 
     fn first_page(&self, page: &PrintedPage, block: Option<&Block>) -> PageAgreement {
         let text = page.text();
-        let folded = folded_name(&text);
+        let folded = Spaced::of(&text);
         let codes: Vec<String> = page.lines.iter().flat_map(|line| codes_of(&line.text)).collect();
         let has_code = codes.iter().any(|code| code == self.receiver.postal_code);
         let has_name = self.receiver.is_named_in(&folded);
@@ -217,7 +266,7 @@ impl<'a> Known<'a> {
 
     /// The verdict on an address block. `has_name` and `has_code` are of the whole page.
     fn of_block(&self, block: &Block, has_code: bool, has_name: bool) -> PageAgreement {
-        let is_named = self.receiver.is_named_in(&folded_name(&block.text));
+        let is_named = self.receiver.is_named_in(&Spaced::of(&block.text));
         let contradicts =
             || PageAgreement::Contradicts(PageContradiction { page: 1, addressee: block.addressee.clone() });
         match block.addressee.postal_code.as_deref() {
@@ -235,7 +284,7 @@ impl<'a> Known<'a> {
     }
 
     /// Another receiver of the address book whose name or key stands on the page.
-    fn another_of_the_book(&self, page: &PrintedPage, text: &Folded, codes: &[String]) -> Option<Addressee> {
+    fn another_of_the_book(&self, page: &PrintedPage, text: &Spaced, codes: &[String]) -> Option<Addressee> {
         let words = || page.lines.iter().flat_map(|line| line.text.split_whitespace());
         let stands_alone = |key: &str| key.chars().count() >= SHORTEST_KEY && words().any(|word| word == key);
         self.book?.receivers().find_map(|(key, receiver)| {

@@ -155,3 +155,28 @@ fn a_company_and_a_person_in_one_block_are_one_addressee() {
     ];
     assert_eq!(compared(&[page(&both)], &receiver), PageAgreement::Agrees);
 }
+
+#[test]
+fn a_part_of_a_longer_name_is_not_the_name() {
+    for name in ["山田 太郎吉 様", "小山田 太郎 様", "山田太郎吉様", "小山田太郎様"] {
+        let block = [(20.0, 40.0, "〒060-0001"), (20.0, 46.0, name)];
+        let found = of_first(&block);
+        assert!(matches!(found, PageAgreement::Contradicts(_)), "{name}: {found:?}");
+    }
+    for name in ["営業部 山田 太郎 様", "営業部長山田太郎様", "佐藤様方 山田 太郎 様", "山　田　太　郎　様"]
+    {
+        let block = [(20.0, 40.0, "〒060-0001"), (20.0, 46.0, name)];
+        assert_eq!(of_first(&block), PageAgreement::Agrees, "{name}");
+    }
+    let firm = |name: &str| Receiver { address: address("0600001", name), honorific: "御中".to_owned() };
+    for (receiver, printed, agrees) in [
+        ("株式会社山本", "株式会社山本商事 御中", false),
+        ("山本商事", "株式会社山本商事 御中", true),
+        ("山本商事", "山本商事株式会社 御中", true),
+        ("山本商事", "新山本商事 御中", false),
+    ] {
+        let block = page(&[(20.0, 40.0, "〒060-0001"), (20.0, 46.0, printed)]);
+        let found = compared(&[block], &firm(receiver));
+        assert_eq!(found == PageAgreement::Agrees, agrees, "{receiver} {printed}: {found:?}");
+    }
+}
