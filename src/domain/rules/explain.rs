@@ -48,7 +48,10 @@ impl Rules {
             let holds = conditions.iter().all(|checked| checked.holds);
             tried.push(Tried { rule: rule.name.clone(), line: rule.line, conditions });
             if holds {
-                let (receiver_from, pages, verdict) = self.apply(rule, facts);
+                let (receiver_from, pages, mut verdict) = self.apply(rule, facts);
+                if let Verdict::Send(order, doubts) = &mut verdict {
+                    doubts.extend(order.doubts().iter().map(ToString::to_string));
+                }
                 return Explanation { tried, rule: Some(index), receiver_from, pages, verdict };
             }
         }
@@ -89,6 +92,11 @@ impl OnPage {
 }
 
 impl When {
+    /// Whether all conditions hold.
+    pub(super) fn holds(&self, facts: &DropFacts<'_>) -> bool {
+        self.check(facts).iter().all(|checked| checked.holds)
+    }
+
     /// Whether all conditions hold but perhaps the one for the page.
     pub(super) fn may_be(&self, facts: &DropFacts<'_>) -> bool {
         let Self { file_name, pages, size, weekday, time, page: _ } = self;

@@ -121,7 +121,11 @@ pub enum Verdict {
 impl Rules {
     /// Decides what becomes of a drop.
     pub fn decide(&self, facts: &DropFacts<'_>) -> Verdict {
-        self.explain(facts).verdict
+        let fits = |rule: &&Rule| rule.when.holds(facts);
+        match self.rules.iter().find(fits) {
+            Some(rule) => self.apply(rule, facts).2,
+            None => Verdict::Refuse(Refusal::NoRule),
+        }
     }
 
     /// Whether the text of pages decides anything.
