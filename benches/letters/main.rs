@@ -19,7 +19,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use floor::Floor;
-use place::{Office, Sandbox, cpu_of, document};
+use place::{Office, Pages, Sandbox, cpu_of, document};
 use tempfile::TempDir;
 
 /// How a contestant did in one round.
@@ -49,8 +49,14 @@ impl Run {
 }
 
 /// All at once into the hot folder, by rename, as a file server's users do.
-fn mailchute(who: &'static str, letters: usize, delay: Option<u32>, kept: &mut Vec<TempDir>) -> Run {
-    let office = Office::open(letters);
+fn mailchute(
+    who: &'static str,
+    letters: usize,
+    pages: Pages,
+    delay: Option<u32>,
+    kept: &mut Vec<TempDir>,
+) -> Run {
+    let office = Office::open(letters, pages);
     let before = office.cpu();
     office.sandbox.slow(delay, letters);
     let began = Instant::now();
@@ -127,13 +133,14 @@ fn round(round: usize, letters: usize, kept: &mut Vec<TempDir>) -> Vec<Run> {
         floor("floor, one at a time", letters, &bare(1), None),
         floor("floor, eight at once", letters, &bare(8), None),
         floor("durable floor, eight at once", letters, &durable, None),
-        mailchute("mailchute", letters, None, kept),
+        mailchute("mailchute", letters, Pages::NotRead, None, kept),
         floor("sandbox, asked by 32", letters * 4, &bare(32), None),
     ];
     if round == 0 {
         let slow = Some(100);
         runs.push(floor("durable floor, each call 100 ms slower", letters, &durable, slow));
-        runs.push(mailchute("mailchute, each call 100 ms slower", letters, slow, kept));
+        runs.push(mailchute("mailchute, each call 100 ms slower", letters, Pages::NotRead, slow, kept));
+        runs.push(mailchute("mailchute, pages compared", letters, Pages::Compared, None, kept));
     }
     runs.extend(naive(letters.min(100), kept));
     runs.into_iter().map(|run| Run { round, ..run }).collect()

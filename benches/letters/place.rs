@@ -138,6 +138,13 @@ impl Sandbox {
     }
 }
 
+/// Whether the folder compares what is printed with the envelope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pages {
+    Compared,
+    NotRead,
+}
+
 /// A sandbox and a daemon on the configuration that `init` writes, without its limits.
 pub struct Office {
     dir: TempDir,
@@ -152,7 +159,7 @@ impl Office {
     pub const SETTLE: Duration = Duration::from_secs(1);
 
     /// With so many documents written beside its folder.
-    pub fn open(letters: usize) -> Self {
+    pub fn open(letters: usize, pages: Pages) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path();
         assert!(program(&["init", path.to_str().unwrap()]).stdout(Stdio::null()).status().unwrap().success());
@@ -174,6 +181,9 @@ impl Office {
             ("burst: 50 in 10m", "burst: 1000000 in 10m"),
         ];
         edit("folders/invoices.yaml", &free);
+        if pages == Pages::NotRead {
+            edit("folders/invoices.yaml", &[("check_page: hold", "check_page: off ")]);
+        }
         let config = path.join("mailchute.yaml");
         let daemon = Running(
             program(&["run", "--config", config.to_str().unwrap()]).stderr(Stdio::null()).spawn().unwrap(),

@@ -12,6 +12,7 @@ mod files;
 mod golden;
 mod inspection;
 mod invariants;
+mod journal;
 mod logs;
 mod mailroom;
 mod manager;

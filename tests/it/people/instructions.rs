@@ -1,10 +1,9 @@
 //! What people say by moving and by copying files, and what they are told if it can't be done.
 
-use std::sync::{Arc, Mutex};
-
 use mailchute::domain::letter::{Command, Number};
 use mailchute::outside::store::Store;
 
+use crate::journal;
 use crate::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::service::pdf;
 
@@ -187,26 +186,9 @@ async fn a_name_of_eighty_three_characters_is_approved_and_cancelled_like_any_ot
     room.check().await;
 }
 
-/// Where the journal's lines go.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn a_file_that_can_not_be_taken_up_is_obeyed_seen_and_reported_once() {
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    journal::keep();
     let mut room = Mailroom::with(&approval()).await;
     room.drop("x.pdf", 1);
     room.settled().await;
@@ -229,7 +211,7 @@ async fn a_file_that_can_not_be_taken_up_is_obeyed_seen_and_reported_once() {
     for _ in 0..60 {
         room.pass(9).await;
     }
-    let journal = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let journal = journal::written();
     let count = |words: &str| journal.lines().filter(|line| line.contains(words)).count();
     assert_eq!(
         (count("can't be processed and is tried again"), count("a person ordered `release` with its file")),
