@@ -125,13 +125,15 @@ impl Postbox {
         self.kept.lock().unwrap().always = Some(mood);
     }
 
-    /// It accepts nothing for this recipient.
+    /// It accepts nothing for this recipient, until [`Postbox::take_again`].
     pub fn refuse(&self, to: &'static str, answer: &'static str) {
         self.kept.lock().unwrap().refuses = Some((to, answer));
     }
 
+    /// From now on it accepts every mail.
     pub fn take_again(&self) {
-        self.kept.lock().unwrap().always = None;
+        let mut kept = self.kept.lock().unwrap();
+        (kept.always, kept.refuses) = (None, None);
     }
 
     pub fn got(&self) -> Vec<Got> {

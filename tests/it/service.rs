@@ -236,6 +236,8 @@ pub fn panics() -> usize {
 pub async fn problem(answer: Response, status: u16, code: &str) -> Problem {
     assert_eq!(answer.status(), status, "{code} was expected");
     assert_eq!(answer.headers()["content-type"], "application/problem+json");
+    let closes = answer.headers().get("connection").is_some_and(|connection| connection == "close");
+    assert_eq!(closes, code == "request_timeout", "the connection serves the next request");
     let problem: Problem = answer.json().await.unwrap();
     assert_eq!((problem.status, problem.code.as_str()), (status, code));
     assert!(problem.kind.ends_with(&format!("/docs/problems/{code}")), "{}", problem.kind);

@@ -161,3 +161,15 @@ fn an_entry_is_whole_or_not_there_and_its_bytes_are_compared() {
     std::fs::remove_file(&path).unwrap();
     assert!(damaged(document(0)) && !spool.has(&ulid));
 }
+
+#[test]
+fn a_document_that_cannot_be_read_is_not_called_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let spool = Spool::open(dir.path()).unwrap();
+    let ulid = Ulid::new(noon()).unwrap();
+    let read = || spool.document(&ulid, &order(1), 0).unwrap_err();
+    assert!(matches!(read(), EntryError::Damaged { document: 0 }), "it is not there");
+    // Reading it fails, as on a disk that does not answer: that proves nothing of what is on it.
+    std::fs::create_dir(dir.path().join("new").join(ulid.as_str())).unwrap();
+    assert!(matches!(read(), EntryError::Io(_)));
+}

@@ -4,11 +4,17 @@
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mailchute::daemon::status::{Facts, ask};
+use chrono::TimeDelta;
+use mailchute::daemon::status::{Delay, Facts, Live, LiveAccount, ask};
+use mailchute::domain::letter::{Fact, Letter, Number, Reason};
+use mailchute::domain::pause::{Cause, Pause};
+use mailchute::outside::store::{LetterRow, PausedRow};
 use serde_json::json;
 
+use crate::model::{noon, order};
 use crate::program::mailchute;
 use crate::running::{Daemon, room};
 use crate::service::pdf;
@@ -297,4 +303,60 @@ async fn a_port_that_is_taken_keeps_no_command_from_asking() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("the daemon does not answer") && said.contains("MB free"), "{said}");
     deaf.join().unwrap();
+}
+
+#[test]
+fn why_nothing_happens_to_a_letter_is_the_first_cause_that_is_so() {
+    let (now, later) = (noon(), noon() + TimeDelta::hours(1));
+    let row = |due_at| LetterRow {
+        letter: Number(1),
+        state: "admitted".to_owned(),
+        account: "main".to_owned(),
+        source: "letters".to_owned(),
+        admitted_at: now,
+        changed_at: now,
+        due_at,
+        note: None,
+        tracking: None,
+    };
+    let admitted = Fact::Admitted { entry: "E".into(), order: Arc::new(order(1)) };
+    let fold = |facts: &[Fact]| {
+        let facts: Vec<_> = facts.iter().map(|fact| (fact.clone(), now)).collect();
+        Letter::fold(Number(1), facts).unwrap().unwrap()
+    };
+    let letter = fold(std::slice::from_ref(&admitted));
+    let of = |account: &str| PausedRow {
+        account: account.to_owned(),
+        pause: Pause { cause: Cause::ByPerson, since: now, probe_at: None, probes: 0 },
+    };
+    let account = |name: &str, known, silent_since| LiveAccount {
+        name: name.to_owned(),
+        known,
+        token_until: None,
+        silent_since,
+        silent_why: None,
+        rests_until: None,
+    };
+    let live = |accounts: &[LiveAccount]| Live { accounts: accounts.to_vec(), ..Live::default() };
+    let works = live(&[account("other", false, Some(now)), account("main", true, None)]);
+    let delay = |letter: &Letter, paused: &[PausedRow], live: Option<&Live>| {
+        format!("{:?}", Delay::of(&row(Some(now)), letter, paused, live, now))
+    };
+    let paused_since = |paused: &[PausedRow]| delay(&letter, paused, Some(&works));
+    assert_eq!(paused_since(&[]), "None");
+    assert_eq!(paused_since(&[of("other")]), "None", "another account's pause");
+    assert!(paused_since(&[of("other"), of("main")]).starts_with("Some(Paused"));
+    assert!(delay(&letter, &[of("main")], None).starts_with("Some(Paused"), "before anything else");
+    assert_eq!(delay(&letter, &[], None), "Some(NotRunning)");
+    assert_eq!(delay(&letter, &[], Some(&live(&[account("other", true, None)]))), "Some(UnknownAccount)");
+    assert_eq!(delay(&letter, &[], Some(&live(&[account("main", false, None)]))), "Some(Unread)");
+    let silent = delay(&letter, &[], Some(&live(&[account("main", false, Some(now))])));
+    assert!(silent.starts_with("Some(Silent"), "{silent}");
+    let waits = Letter { not_before: Some(later), ..letter.clone() };
+    assert!(delay(&waits, &[], Some(&works)).starts_with("Some(Until"));
+    let came = Letter { not_before: Some(now), ..letter.clone() };
+    assert_eq!(delay(&came, &[], Some(&works)), "None", "its time has come");
+    let held = fold(&[admitted, Fact::Held(Reason::ByPerson)]);
+    assert_eq!(delay(&held, &[of("main")], None), "None", "it is held, and says why");
+    assert_eq!(Delay::of(&row(None), &letter, &[of("main")], None, now), None, "nothing is due");
 }

@@ -215,6 +215,27 @@ mod tests {
     }
 
     #[test]
+    fn a_form_or_a_pattern_is_inflated_however_large_it_is() {
+        let damaged_doubt = Inspection::Doubtful { pages: 1, doubt: Doubt::Damaged };
+        for (dict, expected) in [
+            (dictionary! { "Subtype" => "Form" }, damaged_doubt.clone()),
+            (dictionary! { "PatternType" => 1 }, damaged_doubt),
+            // Not content of a page, and too large to be inflated as a font.
+            (dictionary! { "Subtype" => "Type1C" }, Inspection::Pages(1)),
+        ] {
+            let mut pdf = document(100);
+            let long = text().repeat(2 * usize::try_from(SMALL).unwrap() / text().len());
+            let mut damaged = deflated(&long);
+            let end = damaged.len() - 1;
+            damaged[end] ^= 1;
+            let mut stream = Stream::new(dict.clone(), damaged);
+            stream.dict.set("Filter", "FlateDecode");
+            pdf.add_object(stream);
+            assert_eq!(judge(&saved(pdf)), expected, "{dict:?}");
+        }
+    }
+
+    #[test]
     fn one_flipped_bit_in_a_stream_of_objects_is_never_taken() {
         let mut good = Vec::new();
         document(100)

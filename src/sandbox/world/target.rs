@@ -221,3 +221,14 @@ fn hmac(key: &[u8], text: &str) -> [u8; 32] {
 pub fn plain_time(time: Time) -> String {
     format_time(time).split_once('.').map_or_else(String::new, |(seconds, _)| format!("{seconds}Z"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signer_shows_nothing_of_its_key() {
+        let signer = Signer::drawn(Dice::new([1; 32]));
+        assert_eq!(format!("{signer:?}"), "Signer(…)");
+    }
+}

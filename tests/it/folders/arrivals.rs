@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 
-use crate::mailroom::{Mailroom, RULES};
+use crate::mailroom::{Loop, Mailroom, RULES};
 use crate::service::pdf;
 
 fn append(room: &Mailroom, name: &str, bytes: &[u8]) {
@@ -143,6 +143,21 @@ async fn torn_copies_are_rejected_with_a_word_and_never_posted() {
         room.settled().await;
         assert!(room.tree().contains(&format!("{}/x.pdf", room.sent())), "{:?}", room.tree());
     }
+}
+
+#[tokio::test]
+async fn what_was_there_before_the_first_start_is_still_held_if_a_restart_comes_before_it_settles() {
+    let mut room = Mailroom::closed(RULES).await;
+    room.drop("x old.pdf", 1);
+    room.start();
+    room.turn(Loop::Intake).await;
+    assert_eq!(room.tree(), ["x old.pdf"], "it has not settled");
+    room.stop();
+    room.start();
+    room.drop("x new.pdf", 2);
+    room.settled().await;
+    assert_eq!((room.state("x old.pdf").as_str(), room.state("x new.pdf").as_str()), ("held", "confirmed"));
+    room.check().await;
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use mailchute::outside::store::OriginalPlace;
 use serde_json::{Value, json};
 
 use super::mails::{room_with, ship};
@@ -49,6 +50,17 @@ async fn each_document_of_a_subfolder_has_its_sealed_pdf() {
         let sealed = std::fs::read(room.path(&format!("{}/x.{n}.sealed.pdf", room.sent()))).unwrap();
         assert_eq!(sealed, pdf(n), "document {n}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_name_of_a_sealed_pdf_is_cut_at_the_end_of_a_character() {
+    let mut room = Mailroom::with(&with("keep: {sealed_pdf: true}")).await;
+    // 255 bytes, so the longer name of the sealed PDF has no room for all of it.
+    room.drop(&format!("x1{}.pdf", "請".repeat(83)), 1);
+    room.settled().await;
+    room.pass(60).await;
+    let sealed = format!("{}/x1{}.sealed.pdf", room.sent(), "請".repeat(75));
+    assert!(room.tree().contains(&sealed), "{:?}", room.tree());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -209,4 +221,27 @@ async fn a_month_is_reported_by_folder_method_and_cost_centre() {
     let other =
         mailchute(&["report", "--config", config.to_str().unwrap(), "--month", "2020-01", "--json"]).output();
     assert!(other.unwrap().stdout.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn records_made_anew_take_no_strangers_file_for_an_original() {
+    for is_same in [true, false] {
+        let mut room = Mailroom::with(RULES).await;
+        room.drop("x.pdf", 1);
+        room.settled().await;
+        let ulid = room.drops()["x.pdf"].ulid.clone();
+        let lies = room.path(&format!("{}/x.pdf", room.sent()));
+        room.stop();
+        for ending in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(room.dir.path().join(format!("state/mailchute.db{ending}")));
+        }
+        if !is_same {
+            std::fs::write(&lies, pdf(2)).unwrap();
+        }
+        room.start();
+        room.settled().await;
+        let original = room.desk().original(&ulid.parse().unwrap()).unwrap().unwrap().0;
+        assert_eq!(original.place == OriginalPlace::Sent, is_same, "{:?}", original.place);
+        assert!(lies.exists());
+    }
 }

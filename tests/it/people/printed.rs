@@ -140,5 +140,7 @@ async fn explain_says_what_was_found_on_the_page() {
         let done = crate::program::mailchute(&arguments).output().unwrap();
         let out = String::from_utf8(done.stdout).unwrap();
         assert!(done.status.success() && out.contains(told), "{told}: {out}");
+        let condition = format!("here: {name}");
+        assert!(out.contains(&condition), "{condition}: {out}");
     }
 }

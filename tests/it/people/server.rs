@@ -42,6 +42,27 @@ async fn what_is_refused_for_now_comes_later_and_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_is_refused_for_now_is_given_up_after_five_days_and_not_after_eight_attempts() {
+    for (hours, taken) in [(48, true), (130, false)] {
+        let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+        room.drop("INV-000123.pdf", 1);
+        room.settled().await;
+        // On whatever day it ships.
+        while room.row_states() != ["shipped"] {
+            room.pass(3600).await;
+        }
+        postbox.refuse("keiri@example.jp", "450 4.2.0 Greylisted");
+        for _hour in 0..hours {
+            room.pass(3600).await;
+        }
+        postbox.take_again();
+        room.pass(3700).await;
+        let expected: &[&str] = if taken { &["Shipped: INV-000123.pdf (#1)"] } else { &[] };
+        assert_eq!(postbox.subjects("keiri@example.jp"), expected, "after {hours} hours");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_is_refused_for_good_is_an_alert_and_no_loop() {
     let refusal = Mood::Recipient("550 5.1.1 <keiri@example.jp>: no such user");
     let (mut room, postbox) = shipped(Security::Implicit, &[refusal]).await;

@@ -170,6 +170,11 @@ async fn an_older_copy_of_the_database_is_brought_up_to_date() {
         let report = office.start();
         assert!(with_wal || report.from_ledger >= 3 * 4, "{report:?}");
         assert!(report.held.is_empty());
+        for n in 1..=4 {
+            let (row, state) = (office.row(n), office.state(n));
+            let is_followed = ["confirming", "confirmed"].contains(&state);
+            assert_eq!((row.state.as_str(), row.due_at.is_some()), (state, is_followed), "letter {n}");
+        }
         goes_on(&mut office).await;
         assert_eq!(office.states()["confirmed"], 4, "with -wal: {with_wal}");
     }

@@ -41,6 +41,14 @@ async fn each_account_sees_404_for_the_others_mails() {
 }
 
 #[tokio::test]
+async fn an_account_that_is_opened_without_a_name_has_one() {
+    let service = Service::start().await;
+    service.control(Method::POST, "accounts", json!({})).await;
+    let shown = service.control(Method::GET, "accounts", json!({})).await.text().await.unwrap();
+    assert!(shown.contains("Another account"), "{shown}");
+}
+
+#[tokio::test]
 async fn cards_are_each_accounts_own() {
     let mut service = Service::start().await;
     let (account, other) = second_account(&service).await;

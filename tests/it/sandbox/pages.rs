@@ -178,3 +178,17 @@ async fn other_sites_can_send_nothing_here() {
     let own = service.plain(Method::POST, &card).header("origin", &service.welcome.places.base_url);
     assert_eq!(own.form(&[("card", "ok")]).send().await.unwrap().status(), 303);
 }
+
+#[tokio::test]
+async fn until_when_a_letter_can_be_cancelled_is_shown_while_it_can_be() {
+    let service = Service::start().await;
+    let shown = async |service: &Service, id: &str| {
+        page(service, &format!("/inbox/{id}"), "en").await.contains("Cancel until")
+    };
+    let pending = service.create(&letter()).await;
+    assert!(!shown(&service, &pending.id).await, "it was not confirmed");
+    let mail = service.confirmed(&letter()).await;
+    assert!(shown(&service, &mail.id).await);
+    service.advance("10days").await;
+    assert!(!shown(&service, &mail.id).await, "it has shipped");
+}
