@@ -13,14 +13,15 @@ use super::config::ConfigPath;
 use super::{WrongWords, table};
 use crate::base::clock::Clock;
 use crate::config::{Config, Folder};
-use crate::domain::drop::{Doubtful, INSIDE, Refusal, Waiting, natural_order, sidecars_in_any_form};
+use crate::domain::drop::{Doubt, Doubtful, INSIDE, Refusal, Waiting, natural_order, sidecars_in_any_form};
 use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
-use crate::domain::printed::{PageAgreement, PageContradiction};
+use crate::domain::printed::{Attention, OtherPaper, PageAgreement, PageContradiction};
 use crate::domain::rules::{DropFacts, Explanation, Found, Verdict};
 use crate::outside::api::create_body;
 use crate::outside::pdf::{Inspection, Inspector};
 use crate::outside::spool::sha256_of;
 use crate::outside::store::Desk;
+use crate::words::texts::Language;
 
 /// Show which rule fits a file, where its address comes from, and what would be sent
 #[derive(Debug, clap::Args)]
@@ -145,8 +146,30 @@ async fn document(
     let answer = inspector.inspect(&bytes).await?;
     let sha256 = sha256_of(&bytes);
     let printed = if folder.rules.read_pages() { Some(inspector.printed(&bytes).await?) } else { None };
+    let takes_placeholders = folder.rules.check_print.placeholder != Attention::Hold;
+    let mut is_placeholder = false;
+    let answer = match answer {
+        Inspection::Doubtful { pages, doubt: Doubt::Placeholder } if takes_placeholders => {
+            is_placeholder = true;
+            Inspection::Pages(pages)
+        }
+        other @ (Inspection::Pages(_)
+        | Inspection::OtherPaper { .. }
+        | Inspection::Doubtful { .. }
+        | Inspection::Doubt(_)) => other,
+    };
+    let found = |pages, sha256, paper| Found {
+        name: name_of(path),
+        size,
+        pages,
+        sha256,
+        paper,
+        is_placeholder,
+        printed,
+    };
     Ok(match answer {
-        Inspection::Pages(pages) => Ok(Found { name: name_of(path), size, pages, sha256, printed }),
+        Inspection::Pages(pages) => Ok(found(pages, sha256, OtherPaper::default())),
+        Inspection::OtherPaper { pages, paper } => Ok(found(pages, sha256, paper)),
         Inspection::Doubtful { doubt, pages } => Err(NoDocument::Doubtful(Doubtful { doubt, pages, sha256 })),
         Inspection::Doubt(doubt) => Err(NoDocument::Refused(Refusal::Pdf(doubt))),
     })
@@ -202,6 +225,7 @@ fn as_json(explained: &Explained, folder: &Folder, file: &Path, number: Number) 
         Verdict::Send(order, warnings) => {
             value["sheets"] = json!(order.sheets());
             value["warnings"] = json!(warnings);
+            value["print_notes"] = json!(order.print_notes);
             // As text, exactly as it would be sent: a program may compare it byte for byte.
             value["body"] = json!(body(number, order)?);
         }
@@ -246,6 +270,9 @@ fn print(explained: &Explained, folder: &Folder, file: &Path, number: Number) ->
                 address.postal_code, address.state, address.city, address.name
             ))?;
             line(format!("  pages      {}; {} sheet(s)", pages.join(" + "), order.sheets()))?;
+            for note in &order.print_notes {
+                line(format!("  print      {}", Language::En.print_note(note, order.documents.len() > 1)))?;
+            }
             for warning in warnings {
                 line(format!("  warning    {warning}"))?;
             }

@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::table;
 use crate::domain::drop::{Doubtful, Refusal, Waiting};
-use crate::domain::letter::{LARGEST_DOCUMENT, OrderProblem, PAGES_PER_DOCUMENT};
+use crate::domain::letter::{LARGEST_DOCUMENT, OrderProblem, PAGES_PER_DOCUMENT, PrintNote, PrintTrouble};
+use crate::domain::printed::OtherPaper;
 use crate::outside::pdf::{Inspection, Inspector};
 use crate::outside::spool::sha256_of;
 use crate::words::texts::{Language, Names};
@@ -29,6 +30,7 @@ enum Inspected {
         pages: u32,
         size: u64,
         sha256: String,
+        paper: OtherPaper,
     },
     /// Held until a person has looked at it.
     Held(Doubtful),
@@ -45,8 +47,12 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         let name = file.display().to_string();
         if arguments.json {
             table::json(&match seen {
-                Inspected::Pages { pages, size, sha256 } => {
-                    json!({"file": name, "pages": pages, "size": size, "sha256": sha256})
+                Inspected::Pages { pages, size, sha256, paper } => {
+                    let mut value = json!({"file": name, "pages": pages, "size": size, "sha256": sha256});
+                    if !paper.is_none() {
+                        value["other_paper"] = json!(paper);
+                    }
+                    value
                 }
                 Inspected::Held(Doubtful { doubt, pages, sha256 }) => {
                     json!({"file": name, "held": doubt, "pages_if_approved": pages, "sha256": sha256})
@@ -57,8 +63,14 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             continue;
         }
         super::say(&match seen {
-            Inspected::Pages { pages, size, sha256 } => {
-                format!("{name}: {pages} page(s), {size} bytes, sha256 {sha256}")
+            Inspected::Pages { pages, size, sha256, paper } => {
+                let OtherPaper { size: other, landscape } = paper;
+                let notes = [(PrintTrouble::Size, other), (PrintTrouble::Landscape, landscape)];
+                let notes = notes.into_iter().filter(|(_, pages)| !pages.is_empty());
+                let notes = notes.map(|(trouble, pages)| PrintNote { document: 1, trouble, pages });
+                let told: Vec<String> =
+                    notes.map(|note| format!("; {}", Language::En.print_note(&note, false))).collect();
+                format!("{name}: {pages} page(s), {size} bytes, sha256 {sha256}{}", told.concat())
             }
             Inspected::Held(doubtful) => {
                 let said = Language::En.waiting(&Waiting::Doubt(vec![doubtful]), &Names::usual(Language::En));
@@ -94,10 +106,13 @@ async fn look(inspector: &Inspector, file: &Path) -> Inspected {
     let (answer, sha256) = tokio::join!(inspector.inspect(&bytes), sha256);
     let (size, sha256) = (bytes.len() as u64, sha256.unwrap_or_default());
     match answer {
-        Ok(Inspection::Pages(pages)) if pages > PAGES_PER_DOCUMENT => {
+        Ok(Inspection::Pages(pages) | Inspection::OtherPaper { pages, .. }) if pages > PAGES_PER_DOCUMENT => {
             Inspected::Refused(Refusal::NotPostable(vec![OrderProblem::Pages(0, pages)]))
         }
-        Ok(Inspection::Pages(pages)) => Inspected::Pages { pages, size, sha256 },
+        Ok(Inspection::Pages(pages)) => {
+            Inspected::Pages { pages, size, sha256, paper: OtherPaper::default() }
+        }
+        Ok(Inspection::OtherPaper { pages, paper }) => Inspected::Pages { pages, size, sha256, paper },
         Ok(Inspection::Doubtful { pages, doubt }) => Inspected::Held(Doubtful { doubt, pages, sha256 }),
         Ok(Inspection::Doubt(doubt)) => Inspected::Refused(Refusal::Pdf(doubt)),
         Err(error) => Inspected::Error(format!("it can't be inspected: {error}")),

@@ -157,6 +157,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         not_before: None,
         sealed_pdf: false,
         cost_centre: None,
+        print_notes: Vec::new(),
         documents,
     };
     let problems: Vec<String> = order.problems().iter().map(ToString::to_string).collect();

@@ -15,7 +15,7 @@ use crate::domain::address::Address;
 use crate::domain::address_book::Columns;
 use crate::domain::drop::shown;
 use crate::domain::letter::Print;
-use crate::domain::printed::{Area, CheckPage};
+use crate::domain::printed::{Area, Attention, CheckPage, CheckPrint};
 use crate::domain::rules::{self, OnPage, ReceiverFrom, Rule, Rules, When};
 use crate::words::texts::Names;
 
@@ -29,8 +29,8 @@ impl Build<'_, yaml::Folder> {
         let beside = file.parent().unwrap_or(Path::new(""));
         let account = self.account();
         let sender = self.sender(&["sender"], &written.sender);
-        let patterns = &self.around.patterns;
-        let ignore = written.watch.ignore.iter().filter_map(|pattern| patterns.glob(pattern)).collect();
+        let ignore = written.watch.ignore.iter();
+        let ignore = ignore.filter_map(|pattern| self.around.patterns.glob(pattern)).collect();
         let names = self.names();
         let book = written.address_book.as_ref().map(|book| self::book(book, beside));
         if !self.written.has_items(&["rules"]) {
@@ -41,7 +41,6 @@ impl Build<'_, yaml::Folder> {
         let rules: Vec<Option<Rule>> =
             rules.map(|(index, rule)| self.rule(index, rule, sender.as_ref())).collect();
         self.is_sane();
-        let (limits, duplicates) = (&written.limits, &written.duplicates);
         Some(Folder {
             file: file.to_owned(),
             path: real(&beside.join(&written.path)),
@@ -60,6 +59,7 @@ impl Build<'_, yaml::Folder> {
                 account: account?,
                 cost_centre: written.cost_centre.clone(),
                 check_page: check_page(&written.check_page),
+                check_print: check_print(written.check_print),
                 rules: rules.into_iter().collect::<Option<_>>()?,
             },
             name,
@@ -71,17 +71,7 @@ impl Build<'_, yaml::Folder> {
             notify: notify(&written.notify),
             keep: self.keep(),
             notify_at: self.written.has(&["notify"]).then(|| self.written.doubtful(&["notify"], "", "")),
-            terms: FolderTerms {
-                approval: written.release == Release::Approval,
-                posting: match &written.release {
-                    Release::At(line) => Some(line.as_ref().clone()),
-                    Release::Automatic | Release::Approval => None,
-                },
-                duplicates: (duplicates.action == DuplicateAction::Hold).then_some(duplicates.within.0),
-                letters_per_day: limits.letters_per_day,
-                sheets_per_day: limits.sheets_per_day,
-                burst: limits.burst.map(|Burst(letters, within)| (letters, within.as_secs().max(1))),
-            },
+            terms: terms(written),
             addresses: std::sync::Arc::clone(&self.around.addresses),
         })
     }
@@ -326,6 +316,21 @@ impl Build<'_, yaml::Folder> {
     }
 }
 
+fn terms(written: &yaml::Folder) -> FolderTerms {
+    let (limits, duplicates) = (&written.limits, &written.duplicates);
+    FolderTerms {
+        approval: written.release == Release::Approval,
+        posting: match &written.release {
+            Release::At(line) => Some(line.as_ref().clone()),
+            Release::Automatic | Release::Approval => None,
+        },
+        duplicates: (duplicates.action == DuplicateAction::Hold).then_some(duplicates.within.0),
+        letters_per_day: limits.letters_per_day,
+        sheets_per_day: limits.sheets_per_day,
+        burst: limits.burst.map(|Burst(letters, within)| (letters, within.as_secs().max(1))),
+    }
+}
+
 fn check_page(written: &WrittenCheck) -> Option<CheckPage> {
     match written {
         WrittenCheck::Off => None,
@@ -336,6 +341,27 @@ fn check_page(written: &WrittenCheck) -> Option<CheckPage> {
         }) => {
             Some(CheckPage { holds_unclear: *unreadable == yaml::OnUnreadable::Hold, area: place.map(area) })
         }
+    }
+}
+
+fn check_print(written: yaml::PrintCheck) -> CheckPrint {
+    let usual = CheckPrint::default();
+    let or = |given: Option<yaml::WrittenAttention>, usual| match given {
+        Some(yaml::WrittenAttention::Off) => Attention::Off,
+        Some(yaml::WrittenAttention::Note) => Attention::Note,
+        Some(yaml::WrittenAttention::Hold) => Attention::Hold,
+        None => usual,
+    };
+    let yaml::PrintCheck { size, landscape, fonts, blank, colour, placeholder } = written;
+    let reads_pages = [fonts, blank, colour].into_iter().flatten();
+    CheckPrint {
+        size: or(size, usual.size),
+        landscape: or(landscape, usual.landscape),
+        fonts: or(fonts, usual.fonts),
+        blank: or(blank, usual.blank),
+        colour: or(colour, usual.colour),
+        placeholder: or(placeholder, usual.placeholder),
+        reads_pages: reads_pages.into_iter().any(|given| given != yaml::WrittenAttention::Off),
     }
 }
 

@@ -2,6 +2,7 @@
 //! saved looks like such a change, so it comes into force later than others. Pure.
 
 use super::folder::{Accept, FirstStart, Folder};
+use crate::domain::printed::{Attention, CheckPrint};
 use crate::domain::rules::{Rule, When};
 
 /// What is looser in one folder than before, in words for the journal.
@@ -27,6 +28,12 @@ pub fn looser(old: &Folder, new: &Folder) -> Vec<String> {
     note(old.rules.check_page.is_some() && new.rules.check_page.is_none(), "pages are not checked any more");
     let holds_unclear = |folder: &Folder| folder.rules.check_page.is_some_and(|check| check.holds_unclear);
     note(holds_unclear(old) && !holds_unclear(new), "pages that cannot be read go on");
+    let print = |folder: &Folder| {
+        let CheckPrint { size, landscape, fonts, blank, colour, placeholder, .. } = folder.rules.check_print;
+        [size, landscape, fonts, blank, colour, placeholder]
+    };
+    let is_laxer = print(old).iter().zip(print(new)).any(|(old, new)| *old == Attention::Hold && new < *old);
+    note(is_laxer, "what may be printed otherwise than meant goes on");
     note((old.accept, new.accept) == (Accept::No, Accept::Yes), "drops are taken in");
     let ignores =
         |folder: &Folder, pattern: &str| folder.ignore.iter().any(|other| other.as_str() == pattern);

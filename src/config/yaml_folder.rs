@@ -55,6 +55,9 @@ pub(super) struct Folder {
     /// Whether what is printed is compared with the envelope: `off`, `hold`, or more exactly.
     #[serde(default)]
     pub check_page: WrittenCheck,
+    /// What happens to letters that may be printed otherwise than meant.
+    #[serde(default)]
+    pub check_print: PrintCheck,
     #[serde(default)]
     pub notify: Notify,
     #[serde(default)]
@@ -285,6 +288,33 @@ impl Default for PageCheck {
     fn default() -> Self {
         Self { contradiction: OnContradiction::Hold, unreadable: OnUnreadable::GoOn, area: None }
     }
+}
+
+/// For each: `off`, `note` (it is posted, and the texts say so) or `hold`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct PrintCheck {
+    /// A page is not A4. `hold` if missing.
+    pub size: Option<WrittenAttention>,
+    /// A page is A4 landscape. `note` if missing.
+    pub landscape: Option<WrittenAttention>,
+    /// Text has a font that is not in the PDF. If missing, it is noted where pages are read for something else.
+    pub fonts: Option<WrittenAttention>,
+    /// A page is blank. If missing, it is noted where pages are read for something else.
+    pub blank: Option<WrittenAttention>,
+    /// A page has colour and is printed in grayscale. If missing, it is noted where pages are read for something
+    /// else.
+    pub colour: Option<WrittenAttention>,
+    /// All the PDF says is that another program is needed. `hold` if missing.
+    pub placeholder: Option<WrittenAttention>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum WrittenAttention {
+    Off,
+    Note,
+    Hold,
 }
 
 /// A rectangle on a page, from its left and its top: `{left: 20mm, top: 40mm, width: 90mm, height: 45mm}`.

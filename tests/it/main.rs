@@ -73,6 +73,7 @@ mod people {
     mod operators;
     mod past;
     mod printed;
+    mod printing;
     mod scripts;
     mod server;
     mod two_of_a_name;

@@ -108,6 +108,11 @@ impl Office {
         (text("client_id"), text("client_secret"))
     }
 
+    /// The account of the running dispatcher.
+    pub fn account(&self) -> Arc<Account> {
+        self.up.as_ref().unwrap().1.accounts().remove(0)
+    }
+
     pub fn spool(&self) -> Spool {
         Spool::open(&self.dir.path().join("spool")).unwrap()
     }

@@ -7,7 +7,7 @@ use mailchute::domain::printed::{Printed, PrintedPage};
 use mailchute::outside::pdf::Inspector;
 
 use crate::service::pdf;
-use crate::typeset::{shown, typeset, with_contents};
+use crate::typeset::{shown, typeset, with_contents, with_pages};
 
 async fn read(pdf: &[u8]) -> Printed {
     Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute"))).printed(pdf).await.unwrap()
@@ -49,10 +49,12 @@ async fn what_paper_does_not_show_is_not_read() {
         ("under a rectangle", format!("{seen}{cover}")),
         ("outside the page", shown(&(-80.0, 40.0, "山田 太郎 様"))),
         ("outside the clip", format!("0 0 100 100 re W n {seen}")),
-        ("turned round", format!("q -1 0 0 -1 595 842 cm {seen} Q")),
     ] {
         assert_eq!(text(&with_contents(&[content])).await, "", "{what}");
     }
+    // A line that is turned beside the rest of the page.
+    let mixed = format!("{seen}q 0 1 -1 0 400 200 cm BT /F 11 Tf 0 0 Td <5c71> Tj ET Q\n");
+    assert_eq!(text(&with_contents(&[mixed])).await, "山田 太郎 様");
     for (what, content) in [
         ("black", seen.clone()),
         ("blue", format!("0 0 0.6 rg {seen}")),
@@ -87,4 +89,69 @@ async fn a_page_that_never_ends_costs_one_child_and_two_seconds() {
     }
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     assert_eq!(text(&typeset(&[&[(20.0, 40.0, "山田")]])).await, "山田", "the next one has its own child");
+}
+
+#[tokio::test]
+async fn a_page_on_its_side_is_turned_until_its_text_is_upright() {
+    let lines = [shown(&(20.0, 40.0, "〒060-0001")), shown(&(20.0, 52.0, "山田 太郎 様"))].concat();
+    let landscape = "/MediaBox[0 0 842 595]";
+    for (what, content, page, size) in [
+        ("upright", lines.clone(), "/MediaBox[0 0 595 842]", (210, 297)),
+        ("shown on its side", lines.clone(), "/MediaBox[0 0 595 842]/Rotate 90", (210, 297)),
+        ("the other side", lines.clone(), "/MediaBox[0 0 595 842]/Rotate 270", (210, 297)),
+        ("upside down", lines.clone(), "/MediaBox[0 0 595 842]/Rotate 180", (210, 297)),
+        ("written on its side", format!("q 0 1 -1 0 842 0 cm {lines} Q"), landscape, (210, 297)),
+        (
+            "written and turned",
+            format!("q 0 1 -1 0 842 0 cm {lines} Q"),
+            "/MediaBox[0 0 842 595]/Rotate 90",
+            (210, 297),
+        ),
+        ("the other way", format!("q 0 -1 1 0 0 595 cm {lines} Q"), landscape, (210, 297)),
+    ] {
+        let read = read(&with_pages(&[content], page)).await;
+        let page = &read.pages[0];
+        assert_eq!(page.text(), "〒060-0001\n山田 太郎 様", "{what}");
+        #[expect(clippy::cast_possible_truncation, reason = "millimetres")]
+        let rounded = (page.width.round() as i32, page.height.round() as i32);
+        assert_eq!(rounded, size, "{what}");
+        let place = (page.lines[0].left - 20.0, page.lines[0].top - 40.0);
+        assert!(place.0.abs() < 1.0 && place.1.abs() < 2.0, "{what}: {place:?}");
+    }
+}
+
+#[tokio::test]
+async fn whether_a_page_is_blank_coloured_or_lacks_its_fonts_is_told() {
+    let text = shown(&(20.0, 40.0, "山田"));
+    let look = async |content: &str| read(&with_contents(&[content.to_owned()])).await.pages[0].look;
+    for (what, content, blank, colour) in [
+        ("nothing", String::new(), true, false),
+        ("white on white", format!("1 g {text} 0 0 100 100 re f"), true, false),
+        ("outside the page", "900 900 10 10 re f".to_owned(), true, false),
+        ("text", text.clone(), false, false),
+        ("a line", "10 10 m 300 10 l S".to_owned(), false, false),
+        ("grey", "0.5 g 10 10 50 50 re f".to_owned(), false, false),
+        ("red text", format!("1 0 0 rg {text}"), false, true),
+        ("a blue box", "0 0 1 rg 10 10 50 50 re f".to_owned(), false, true),
+        ("a green line", "0 0.6 0 RG 10 10 m 300 10 l S".to_owned(), false, true),
+        ("nearly grey", "0.5 0.52 0.54 rg 10 10 50 50 re f".to_owned(), false, false),
+        (
+            "a grey picture",
+            "q 50 0 0 50 9 9 cm BI /W 1 /H 1 /CS /RGB /BPC 8 ID aaa EI Q".to_owned(),
+            false,
+            false,
+        ),
+        (
+            "a red picture",
+            "q 50 0 0 50 9 9 cm BI /W 1 /H 1 /CS /RGB /BPC 8 ID zaa EI Q".to_owned(),
+            false,
+            true,
+        ),
+    ] {
+        let look = look(&content).await;
+        assert_eq!((look.blank, look.colour), (blank, colour), "{what}");
+        assert!(look.missing_fonts, "this font is in no PDF");
+    }
+    let without = read(&pdf(1)).await.pages[0].look;
+    assert!(without.blank && !without.missing_fonts);
 }

@@ -25,6 +25,11 @@ pub fn shown((left, top, text): &Line<'_>) -> String {
 
 /// Pages of A4 with these contents. The font is `/F`.
 pub fn with_contents(contents: &[String]) -> Vec<u8> {
+    with_pages(contents, "/MediaBox[0 0 595 842]")
+}
+
+/// The same with other entries of each page.
+pub fn with_pages(contents: &[String], page_entries: &str) -> Vec<u8> {
     let mut objects = vec![
         "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
         String::new(),
@@ -43,7 +48,7 @@ pub fn with_contents(contents: &[String]) -> Vec<u8> {
         let page = objects.len() + 1;
         let _ = write!(kids, "{page} 0 R ");
         objects.push(format!(
-            "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F 3 0 R>>>>/Contents {} 0 R>>",
+            "<</Type/Page/Parent 2 0 R{page_entries}/Resources<</Font<</F 3 0 R>>>>/Contents {} 0 R>>",
             page + 1
         ));
         objects.push(format!("<</Length {}>>stream\n{content}\nendstream", content.len() + 1));

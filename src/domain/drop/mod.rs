@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use unheard::{Receivers, StandingLetter, Unheard};
 
 use crate::domain::letter::{Number, OrderProblem};
-use crate::domain::printed::PageDoubt;
+use crate::domain::printed::{PageDoubt, PrintDoubt};
 
 /// Where a letter's original came from. The name is kept as the bytes it had.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -196,6 +196,8 @@ pub enum Waiting {
     Doubt(Vec<Doubtful>),
     /// What is printed and the envelope may be for different people.
     Page(Box<PageDoubt>),
+    /// It may be printed otherwise than meant.
+    Print(PrintDoubt),
 }
 
 /// Why a drop still lies where it was dropped.
@@ -232,6 +234,7 @@ impl Waiting {
             Self::Rules => "the rules kept changing",
             Self::Doubt(_) => "a PDF in doubt",
             Self::Page(_) => "page and envelope may be for different people",
+            Self::Print(_) => "it may be printed otherwise than meant",
         }
     }
 
@@ -246,7 +249,8 @@ impl Waiting {
             | Self::WasThere
             | Self::Book(_)
             | Self::Rules
-            | Self::Doubt(_) => self.clone(),
+            | Self::Doubt(_)
+            | Self::Print(_) => self.clone(),
         }
     }
 }

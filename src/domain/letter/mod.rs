@@ -14,6 +14,7 @@ mod mail;
 mod next_step;
 mod order;
 mod outcome;
+mod print_note;
 mod problem;
 mod retry;
 mod shown;
@@ -39,6 +40,7 @@ pub use outcome::{
     AccountProblem, CancelAnswer, Command, ConfirmAnswer, CreateAnswer, Outcome, ReadAnswer, Reading, Status,
     Trouble, UploadAnswer,
 };
+pub use print_note::{PrintNote, PrintTrouble};
 pub use problem::OrderProblem;
 pub use retry::Retry;
 pub use shown::{Shown, ShownAddress, ShownFile, ShownReply};

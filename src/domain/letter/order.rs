@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::print_note::PrintNote;
 use super::problem::OrderProblem;
 use crate::base::clock::Time;
 use crate::domain::address::{Address, Receiver};
@@ -36,6 +37,9 @@ pub struct Order {
     /// The cost centre that reports list it under.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_centre: Option<String>,
+    /// What may be printed otherwise than meant, as people are told it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub print_notes: Vec<PrintNote>,
     pub documents: Vec<Document>,
 }
 

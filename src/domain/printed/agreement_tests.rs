@@ -16,7 +16,7 @@ fn page(lines: &[(f32, f32, &str)]) -> PrintedPage {
             bottom: top + 4.0,
         }
     });
-    PrintedPage { width: 210.0, height: 297.0, lines: lines.collect(), unknown: 0 }
+    PrintedPage { width: 210.0, height: 297.0, lines: lines.collect(), ..PrintedPage::default() }
 }
 
 fn address(postal_code: &str, name: &str) -> Address {

@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(addressee.to_string(), "〒060-0001 … 山田 太郎 様");
         assert_eq!(format!("{addressee:?}"), "Addressee(…)");
         let line = PrintedLine { text: "山田".to_owned(), left: 0.0, top: 0.0, right: 9.0, bottom: 4.0 };
-        let page = PrintedPage { width: 210.0, height: 297.0, lines: vec![line], unknown: 0 };
+        let page = PrintedPage { width: 210.0, height: 297.0, lines: vec![line], ..PrintedPage::default() };
         assert!(!format!("{page:?} {:?}", page.lines).contains('山'));
     }
 }

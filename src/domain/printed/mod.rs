@@ -5,6 +5,7 @@
 mod agreement;
 mod block;
 mod check;
+mod printable;
 
 use std::fmt;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use agreement::{PageAgreement, PageContradiction, PaperEnvelope, Unclear, compare};
 pub use block::{Addressee, Block, block_in, blocks, codes_of};
 pub use check::{CheckPage, OtherAddressee, PageDoubt, PageFinding};
+pub use printable::{Attention, CheckPrint, OtherPaper, PrintDoubt, PrintedSheet};
 
 /// The printed text of a document's pages, in their order. Empty if it cannot be read.
 #[derive(Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -28,6 +30,19 @@ pub struct PrintedPage {
     pub lines: Vec<PrintedLine>,
     /// The number of painted characters that nobody can read, because their font does not say which they are.
     pub unknown: u32,
+    #[serde(default)]
+    pub look: PageLook,
+}
+
+/// How a page looks, apart from its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PageLook {
+    /// Nothing on it is seen on paper.
+    pub blank: bool,
+    pub colour: bool,
+    /// Text whose font is not in the PDF: it may be drawn with another one.
+    pub missing_fonts: bool,
 }
 
 /// Characters on one line without a wide gap, normalised (NFKC).

@@ -18,7 +18,7 @@ pub use past::Again;
 use crate::domain::address::{Address, Receiver};
 use crate::domain::drop::{Refusal, Waiting};
 use crate::domain::letter::{Order, Print, ReplyLetterpack, Shipping};
-use crate::domain::printed::{Area, CheckPage, Printed};
+use crate::domain::printed::{Area, CheckPage, CheckPrint, OtherPaper, Printed};
 
 /// Everything that decides which letter a drop becomes.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub struct Rules {
     pub cost_centre: Option<String>,
     /// Whether what is printed is compared with the envelope.
     pub check_page: Option<CheckPage>,
+    /// What is looked for that may be printed otherwise than meant.
+    pub check_print: CheckPrint,
     pub rules: Vec<Rule>,
 }
 
@@ -95,6 +97,9 @@ pub struct Found {
     pub size: u64,
     pub pages: u32,
     pub sha256: String,
+    pub paper: OtherPaper,
+    /// All it says is that another program is needed.
+    pub is_placeholder: bool,
     /// What is printed on its pages, if the rules ask for it.
     pub printed: Option<Printed>,
 }
@@ -130,7 +135,7 @@ impl Rules {
 
     /// Whether the text of pages decides anything.
     pub fn read_pages(&self) -> bool {
-        self.check_page.is_some() || self.match_pages()
+        self.check_page.is_some() || self.check_print.reads_pages || self.match_pages()
     }
 
     /// Whether a rule has a condition for the text of a page.

@@ -6,6 +6,7 @@ use super::{DropFacts, Found, Rules, Sidecar, Verdict};
 use crate::domain::address_book::AddressBook;
 use crate::domain::drop::{Refusal, Waiting};
 use crate::domain::letter::Order;
+use crate::domain::printed::OtherPaper;
 
 /// What the current rules make of a letter that was taken in.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ impl Rules {
             size: document.size,
             pages: document.pages,
             sha256: document.sha256.clone(),
+            paper: OtherPaper::default(),
+            is_placeholder: false,
             printed: None,
         });
         let documents: Vec<Found> = found.collect();

@@ -3,8 +3,8 @@
 use super::{DropFacts, Found, ReceiverFrom, Rule, Rules, Sidecar, Verdict, fill};
 use crate::domain::address::Receiver;
 use crate::domain::drop::{Refusal, Waiting};
-use crate::domain::letter::{Document, Order, Print};
-use crate::domain::printed::{PageFinding, PaperEnvelope};
+use crate::domain::letter::{Color, Document, Order, Print};
+use crate::domain::printed::{PageFinding, PaperEnvelope, PrintedSheet};
 
 impl Rules {
     /// Where the receiver came from, what the pages say of the receiver, and the verdict.
@@ -16,7 +16,12 @@ impl Rules {
         match rule.receiver(facts) {
             Ok((receiver, from)) => {
                 let (findings, verdict) = match self.order(rule, facts, receiver) {
-                    Verdict::Send(order, doubts) => self.checked(facts, order, doubts),
+                    Verdict::Send(order, doubts) => match self.checked(facts, order, doubts) {
+                        (findings, Verdict::Send(order, doubts)) => {
+                            (findings, self.as_printed(facts, order, doubts))
+                        }
+                        other @ (_, Verdict::Refuse(_) | Verdict::Hold(_)) => other,
+                    },
                     other @ (Verdict::Refuse(_) | Verdict::Hold(_)) => (Vec::new(), other),
                 };
                 (Some(from), findings, verdict)
@@ -50,6 +55,29 @@ impl Rules {
         (findings, verdict)
     }
 
+    /// Looks whether it is printed as meant.
+    fn as_printed(&self, facts: &DropFacts<'_>, mut order: Box<Order>, doubts: Vec<String>) -> Verdict {
+        let documents: Vec<PrintedSheet<'_>> = facts
+            .documents
+            .iter()
+            .zip(&order.documents)
+            .map(|(found, document)| PrintedSheet {
+                sha256: &found.sha256,
+                paper: &found.paper,
+                is_placeholder: found.is_placeholder,
+                printed: found.printed.as_ref(),
+                is_grayscale: document.print.color == Color::Grayscale,
+            })
+            .collect();
+        match self.check_print.look(&documents, facts.accepted) {
+            (_, Some(doubt)) => Verdict::Hold(Waiting::Print(doubt)),
+            (notes, None) => {
+                order.print_notes = notes;
+                Verdict::Send(order, doubts)
+            }
+        }
+    }
+
     fn order(&self, rule: &Rule, facts: &DropFacts<'_>, receiver: Receiver) -> Verdict {
         let sidecar = facts.sidecar;
         let documents: Vec<Document> =
@@ -69,6 +97,7 @@ impl Rules {
             not_before: None,
             sealed_pdf: false,
             cost_centre: self.cost_centre.clone(),
+            print_notes: Vec::new(),
             documents,
         };
         let problems = order.problems();

@@ -255,27 +255,3 @@ impl Shared {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::base::clock::Clock;
-    use crate::base::secret::Secret;
-    use crate::outside::api::{Credentials, Patience, Places};
-
-    #[test]
-    fn an_answer_of_no_use_ends_the_silence_and_the_account_rests_all_the_same() {
-        let places = Places::new("http://127.0.0.1:9", "http://127.0.0.1:9").unwrap();
-        let credentials = Credentials { client_id: "x".to_owned(), client_secret: Secret::new("x") };
-        let client = Client::new(places, credentials, Patience::default(), Clock::system()).unwrap();
-        let account = Account::new("main".to_owned(), client);
-        let now = Time::UNIX_EPOCH;
-        account.is_silent(now, "no route");
-        assert_eq!((account.silent_since(), account.silent_why().as_deref()), (Some(now), Some("no route")));
-        account.is_useless(now);
-        assert_eq!((account.silent_since(), account.silent_why()), (None, None));
-        assert!(account.rests(now).is_some());
-        account.answers(now);
-        assert_eq!(account.rests(now), None);
-    }
-}

@@ -16,6 +16,7 @@ use crate::base::clock::Time;
 use crate::config::Folder;
 use crate::domain::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, showable, shown, sidecars_of};
 use crate::domain::letter::LARGEST_DOCUMENT;
+use crate::domain::printed::OtherPaper;
 use crate::domain::rules::{Found, Verdict};
 use crate::outside::hot::{Content, Hot, SeenEntry, WAS_THERE};
 use crate::outside::journal;
@@ -64,7 +65,7 @@ pub(super) struct Claim {
     pub(super) dir: String,
     pub(super) ulid: Ulid,
     /// What was counted before the claim, so that the same bytes are not inspected twice.
-    pub(super) peeked: Option<(Vec<u8>, u32)>,
+    pub(super) peeked: Option<(Vec<u8>, Inspection)>,
 }
 
 /// Larger files are not kept that long.
@@ -76,19 +77,29 @@ impl Claim {
         let Content::Whole { bytes, .. } = self.hot.peek(name, LARGEST_DOCUMENT)? else { return Ok(false) };
         let answer = self.shared.inspector.inspect(&bytes).await?;
         let size = bytes.len() as u64;
-        let Inspection::Pages(pages) = answer else { return Ok(false) };
+        let (Inspection::Pages(pages) | Inspection::OtherPaper { pages, .. }) = answer else {
+            return Ok(false);
+        };
         let printed = if self.folder.rules.match_pages() {
             Some(self.shared.inspector.printed(&bytes).await?)
         } else {
             None
         };
-        self.peeked = Some((bytes, pages)).filter(|(bytes, _)| bytes.len() <= LARGEST_PEEKED);
+        self.peeked = Some((bytes, answer)).filter(|(bytes, _)| bytes.len() <= LARGEST_PEEKED);
         if sidecars_of(name).next().is_none() {
             // Such a sidecar cannot exist, so it is not waited for.
             return Ok(false);
         }
         let name = shown(name);
-        let found = Found { name: name.clone(), size, pages, sha256: String::new(), printed };
+        let found = Found {
+            name: name.clone(),
+            size,
+            pages,
+            sha256: String::new(),
+            paper: OtherPaper::default(),
+            is_placeholder: false,
+            printed,
+        };
         let book = self.shared.book(&self.folder).await;
         let verdict = self.verdict(&name, &[found], None, &book, &[]);
         Ok(matches!(verdict, Verdict::Hold(Waiting::Sidecar)))

@@ -6,8 +6,9 @@ use super::decide::{Claim, TakeError};
 use super::litter::is_litter;
 use super::sidecar::is_inner_sidecar;
 use crate::config::LetterKind;
-use crate::domain::drop::{Doubtful, Kind, Refusal, is_pdf, natural_order, showable, shown};
+use crate::domain::drop::{Doubt, Doubtful, Kind, Refusal, is_pdf, natural_order, showable, shown};
 use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT};
+use crate::domain::printed::{Attention, OtherPaper};
 use crate::domain::rules::Found;
 use crate::outside::hot::{Content, SeenEntry, kind};
 use crate::outside::pdf::Inspection;
@@ -102,13 +103,21 @@ impl Claim {
         };
         let sha256 = sha256_of(&bytes);
         let answer = match &self.peeked {
-            Some((peeked, pages)) if *peeked == bytes => Inspection::Pages(*pages),
+            Some((peeked, answer)) if *peeked == bytes => answer.clone(),
             Some(_) | None => self.shared.inspector.inspect(&bytes).await?,
         };
-        let pages = match answer {
-            Inspection::Pages(pages) => pages,
+        let mut is_placeholder = false;
+        let (pages, paper) = match answer {
+            Inspection::Pages(pages) => (pages, OtherPaper::default()),
+            Inspection::OtherPaper { pages, paper } => (pages, paper),
             // The service compares the count before it posts anything.
-            Inspection::Doubtful { pages, .. } if accepted.contains(&sha256) => pages,
+            Inspection::Doubtful { pages, .. } if accepted.contains(&sha256) => {
+                (pages, OtherPaper::default())
+            }
+            Inspection::Doubtful { pages, doubt: Doubt::Placeholder } if self.takes_placeholders() => {
+                is_placeholder = true;
+                (pages, OtherPaper::default())
+            }
             Inspection::Doubtful { pages, doubt } => {
                 return Ok(Err(OpenedDocument::Doubtful(vec![Doubtful { doubt, pages, sha256 }])));
             }
@@ -121,7 +130,12 @@ impl Claim {
             None
         };
         let name = showable(&shown(name));
-        Ok(Ok(Found { name, size: bytes.len() as u64, pages, sha256, printed }))
+        let size = bytes.len() as u64;
+        Ok(Ok(Found { name, size, pages, sha256, paper, is_placeholder, printed }))
+    }
+
+    fn takes_placeholders(&self) -> bool {
+        self.folder.rules.check_print.placeholder != Attention::Hold
     }
 
     pub(super) fn read(

@@ -268,6 +268,7 @@ fn doubts_of(original: &Original) -> Vec<String> {
             doubtful.iter().map(|doubtful| doubtful.sha256.clone()).collect()
         }
         Fate::Undecided(Undecided::Waits(Waiting::Page(doubt))) => doubt.accepts.clone(),
+        Fate::Undecided(Undecided::Waits(Waiting::Print(doubt))) => doubt.accepts.clone(),
         // Accepted before, by a run that did not finish.
         Fate::Undecided(Undecided::Accepted { doubts }) => doubts.clone(),
         Fate::Undecided(_) | Fate::Letter(_) => Vec::new(),

@@ -10,8 +10,9 @@ use lopdf::xref::XrefEntry;
 use lopdf::{Document, LoadOptions, Object};
 
 use super::streams::Damaged;
-use super::{Inspection, placeholder, streams, tree};
+use super::{Inspection, paper, placeholder, streams, tree};
 use crate::domain::drop::Doubt;
+use crate::domain::printed::OtherPaper;
 
 const BEGIN: &[u8] = b"%PDF-";
 
@@ -22,13 +23,23 @@ const LARGEST_STREAM: usize = 32 * 1024 * 1024;
 /// The number of pages beyond doubt; or what is in doubt, with the count that a person may accept.
 pub fn judge(bytes: &[u8]) -> Inspection {
     match count_pages(bytes) {
-        Ok((pages, None)) => Inspection::Pages(pages),
-        Ok((pages, Some(doubt))) => Inspection::Doubtful { pages, doubt },
+        Ok(Counted { pages, doubt: Some(doubt), .. }) => Inspection::Doubtful { pages, doubt },
+        Ok(Counted { pages, doubt: None, paper }) if paper.is_none() => Inspection::Pages(pages),
+        Ok(Counted { pages, doubt: None, paper }) => Inspection::OtherPaper { pages, paper },
         Err(doubt) => Inspection::Doubt(doubt),
     }
 }
 
-fn count_pages(bytes: &[u8]) -> Result<(u32, Option<Doubt>), Doubt> {
+/// What was counted.
+#[derive(Debug, PartialEq)]
+struct Counted {
+    pages: u32,
+    /// Why a person must look at it.
+    doubt: Option<Doubt>,
+    paper: OtherPaper,
+}
+
+fn count_pages(bytes: &[u8]) -> Result<Counted, Doubt> {
     let whole = without_padding(bytes);
     if !ends_as_a_pdf_does(whole) {
         return Err(if bytes.starts_with(BEGIN) { Doubt::Torn } else { Doubt::Unreadable });
@@ -71,7 +82,8 @@ fn count_pages(bytes: &[u8]) -> Result<(u32, Option<Doubt>), Doubt> {
     // approval.
     let is_agreed = pages.iter().copied().eq(pdf.page_iter());
     let agreed = is_agreed && walked > 0 && said.is_ok_and(|said| said == i64::from(walked));
-    if agreed { Ok((walked, in_doubt)) } else { Err(Doubt::Pages) }
+    let paper = paper::other(&pdf, &pages);
+    if agreed { Ok(Counted { pages: walked, doubt: in_doubt, paper }) } else { Err(Doubt::Pages) }
 }
 
 fn is_brotli(object: &Object) -> bool {

@@ -9,7 +9,10 @@
 
 mod alive;
 mod child;
+mod fonts;
 mod judge;
+mod lines;
+mod paper;
 mod placeholder;
 mod reading;
 mod streams;
@@ -27,7 +30,7 @@ pub use child::{answer, answer_printed};
 pub use judge::{is_pdf_end, is_pdf_without_end, judge};
 
 use crate::domain::drop::Doubt;
-use crate::domain::printed::Printed;
+use crate::domain::printed::{OtherPaper, Printed};
 
 /// The hidden subcommand that is a child which counts.
 const COUNTS: &str = "count-pages";
@@ -46,10 +49,15 @@ pub fn work_of_child() -> Option<fn() -> io::Result<()>> {
 }
 
 /// One line of JSON, from child to parent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Inspection {
     Pages(u32),
+    /// The same, with pages that are not upright A4.
+    OtherPaper {
+        pages: u32,
+        paper: OtherPaper,
+    },
     /// A person may accept it with this number of pages.
     Doubtful {
         pages: u32,
@@ -101,7 +109,7 @@ impl Inspector {
     /// is a doubt.
     pub async fn pages(&self, pdf: &[u8]) -> io::Result<Result<u32, Doubt>> {
         Ok(match self.inspect(pdf).await? {
-            Inspection::Pages(pages) => Ok(pages),
+            Inspection::Pages(pages) | Inspection::OtherPaper { pages, .. } => Ok(pages),
             Inspection::Doubtful { doubt, .. } | Inspection::Doubt(doubt) => Err(doubt),
         })
     }

@@ -76,11 +76,11 @@ mod tests {
         let form = || dictionary! { "AcroForm" => dictionary! { "Fields" => Vec::<Object>::new() } };
         let held = Inspection::Doubtful { pages: 1, doubt: Doubt::Placeholder };
         for (catalog, says, answer) in [
-            (xfa(), "Please wait... If this message is not eventually replaced", held),
-            (xfa(), "This document requires Adobe Reader 8 or higher", held),
+            (xfa(), "Please wait... If this message is not eventually replaced", held.clone()),
+            (xfa(), "This document requires Adobe Reader 8 or higher", held.clone()),
             (xfa(), "Application for leave", Inspection::Pages(1)),
-            (made_when_shown(), "", held),
-            (portfolio(), "Dear customer", held),
+            (made_when_shown(), "", held.clone()),
+            (portfolio(), "Dear customer", held.clone()),
             (form(), "Please wait for our call", Inspection::Pages(1)),
             (Dictionary::new(), "Please wait for our call", Inspection::Pages(1)),
         ] {

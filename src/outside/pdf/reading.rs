@@ -6,16 +6,17 @@
 
 use std::time::Duration;
 
-use crate::domain::address::usual;
-use crate::domain::printed::{Printed, PrintedLine, PrintedPage};
+use super::fonts;
+use super::lines::{Character, lines, millimetres, upright};
+use crate::domain::printed::{PageLook, Printed, PrintedPage};
 use hayro_interpret::font::{Glyph, GlyphRun};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
 use hayro_interpret::hayro_syntax::Pdf;
 use hayro_interpret::hayro_syntax::page::Page;
 use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect, Shape as _};
 use hayro_interpret::{
-    BlendMode, ClipPath, Context, Device, DrawMode, DrawProps, Image, ImageDrawProps, InterpreterCache,
-    InterpreterSettings, Paint, SoftMask, TransformExt as _, interpret_page,
+    BlendMode, ClipPath, Context, Device, DrawMode, DrawProps, Image, ImageData, ImageDrawProps,
+    InterpreterCache, InterpreterSettings, Paint, SoftMask, TransformExt as _, interpret_page,
 };
 
 /// The processor's time for all pages. Later pages are then not read.
@@ -24,9 +25,12 @@ const MOST_PAGES: usize = 200;
 const MOST_GLYPHS: usize = 20_000;
 /// The number of bytes of text of all pages.
 const MOST_TEXT: usize = 192 << 10;
-const MILLIMETRES_A_POINT: f64 = 25.4 / 72.0;
 /// Fainter characters are not seen on paper.
 const FAINT: f32 = 0.15;
+/// The number of pixels of all pictures that are looked at for colour.
+const MOST_PIXELS: u64 = 4 << 20;
+/// How much the parts of a colour differ in what nobody would call coloured, of 255.
+const TINT: u8 = 24;
 /// The width of a character in its font's units.
 const EM: f64 = 1000.0;
 
@@ -34,12 +38,13 @@ const EM: f64 = 1000.0;
 pub(super) fn read(bytes: &[u8]) -> Printed {
     let Ok(pdf) = Pdf::new(bytes.to_vec()) else { return Printed::default() };
     let mut left = MOST_TEXT;
+    let mut pixels = MOST_PIXELS;
     let mut pages = Vec::new();
     for page in pdf.pages().iter().take(MOST_PAGES) {
         if spent() > ALL_PAGES || left == 0 {
             break;
         }
-        let mut read = read_page(&pdf, page);
+        let mut read = read_page(&pdf, page, &mut pixels);
         read.lines.retain(|line| {
             let fits = line.text.len() <= left;
             left = if fits { left - line.text.len() } else { 0 };
@@ -50,45 +55,35 @@ pub(super) fn read(bytes: &[u8]) -> Printed {
     Printed { pages }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a page is not so large that a tenth of a millimetre is lost"
-)]
-fn millimetres(points: f64) -> f32 {
-    (points * MILLIMETRES_A_POINT) as f32
-}
-
 /// The processor's time that this process has used. A busy machine must not decide what is read.
 fn spent() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::try_from(time).unwrap_or(Duration::MAX)
 }
 
-fn read_page(pdf: &Pdf, page: &Page<'_>) -> PrintedPage {
+fn read_page(pdf: &Pdf, page: &Page<'_>, pixels: &mut u64) -> PrintedPage {
     let (width, height) = page.render_dimensions();
     let bounds = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
     let cache = InterpreterCache::new();
     let settings = InterpreterSettings::default();
     let transform = page.initial_transform(true).to_kurbo();
     let mut context = Context::new(transform, bounds, &cache, pdf.xref(), settings);
-    let mut seen = Seen { clips: vec![bounds], ..Seen::default() };
+    let mut seen = Seen { clips: vec![bounds], pixels_left: *pixels, ..Seen::default() };
     interpret_page(page, &mut context, &mut seen);
+    *pixels = seen.pixels_left;
+    let look = PageLook {
+        blank: !seen.is_painted,
+        colour: seen.has_colour,
+        missing_fonts: fonts::are_missing(page.resources()),
+    };
+    let (characters, width, height) = upright(seen.characters, f64::from(width), f64::from(height));
     PrintedPage {
-        width: millimetres(f64::from(width)),
-        height: millimetres(f64::from(height)),
+        width: millimetres(width),
+        height: millimetres(height),
         unknown: seen.unknown,
-        lines: lines(seen.characters),
+        look,
+        lines: lines(characters),
     }
-}
-
-/// A character on the page, in points from the left and the top.
-struct Character {
-    text: String,
-    at: Point,
-    /// Where the next one would begin.
-    end: Point,
-    size: f64,
-    is_vertical: bool,
 }
 
 #[derive(Default)]
@@ -99,11 +94,55 @@ struct Seen {
     clips: Vec<Rect>,
     /// Groups that are open, and whether what is in them is seen.
     groups: Vec<bool>,
+    /// Something is seen on paper.
+    is_painted: bool,
+    has_colour: bool,
+    pixels_left: u64,
 }
 
 impl Seen {
     fn is_in_view(&self, at: Point) -> bool {
         self.groups.iter().all(|seen| *seen) && self.clips.last().is_some_and(|clip| clip.contains(at))
+    }
+
+    /// Something is drawn in an area.
+    fn draws(&mut self, area: Rect, paint: &Paint<'_>) {
+        // A line has no width or no height.
+        let touches = |clip: &Rect| {
+            area.x0 <= clip.x1 && area.x1 >= clip.x0 && area.y0 <= clip.y1 && area.y1 >= clip.y0
+        };
+        let is_in_view = self.clips.last().is_none_or(touches);
+        if is_in_view && is_seen(paint) && self.groups.iter().all(|seen| *seen) {
+            self.is_painted = true;
+            self.has_colour |= is_coloured(paint);
+        }
+    }
+
+    /// A picture counts as seen, and as coloured if one of its pixels is.
+    fn shows(&mut self, image: &Image<'_, '_>) {
+        self.is_painted = true;
+        if self.has_colour {
+            return;
+        }
+        match image {
+            // A mask, nearly always of black text.
+            Image::Stencil(_) => {}
+            Image::Raster(raster) => {
+                let size = u64::from(raster.width()) * u64::from(raster.height());
+                let Some(left) = self.pixels_left.checked_sub(size) else { return };
+                self.pixels_left = left;
+                let mut coloured = false;
+                raster.with_rgba(
+                    |data, _| {
+                        if let ImageData::Rgb(data) = data {
+                            coloured = data.data.chunks_exact(3).any(is_tinted);
+                        }
+                    },
+                    None,
+                );
+                self.has_colour = coloured;
+            }
+        }
     }
 
     fn clip(&mut self, to: Rect) {
@@ -165,8 +204,21 @@ fn is_seen(paint: &Paint<'_>) -> bool {
     darkness > FAINT
 }
 
+/// Whether somebody would call it coloured.
+fn is_coloured(paint: &Paint<'_>) -> bool {
+    let Paint::Color(color) = paint else { return false };
+    is_tinted(&color.to_rgba().to_rgba8()[..3])
+}
+
+fn is_tinted(parts: &[u8]) -> bool {
+    let (least, most) = (parts.iter().min(), parts.iter().max());
+    least.zip(most).is_some_and(|(least, most)| most - least > TINT)
+}
+
 impl<'a> Device<'a> for Seen {
-    fn draw_path(&mut self, _: &BezPath, _: DrawProps<'a>, _: &DrawMode) {}
+    fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, _: &DrawMode) {
+        self.draws(props.transform.transform_rect_bbox(path.bounding_box()), &props.paint);
+    }
 
     fn draw_rect(&mut self, rect: &Rect, props: DrawProps<'a>, mode: &DrawMode) {
         let is_filled = matches!(mode, DrawMode::Fill(_) | DrawMode::FillAndStroke(..));
@@ -174,6 +226,7 @@ impl<'a> Device<'a> for Seen {
             Paint::Color(color) => color.to_rgba().to_rgba8()[3] > 230,
             Paint::Pattern(_) => true,
         };
+        self.draws(props.transform.transform_rect_bbox(*rect), &props.paint);
         if is_filled && is_opaque && props.soft_mask.is_none() && props.blend_mode == BlendMode::Normal {
             self.cover((props.transform * rect.to_path(0.1)).bounding_box());
         }
@@ -196,14 +249,19 @@ impl<'a> Device<'a> for Seen {
             return;
         }
         let is_vertical = matches!(run.writing_mode(), WritingMode::Vertical);
+        let before = self.characters.len() + usize::try_from(self.unknown).unwrap_or_default();
         for glyph in run.glyphs() {
             self.add(glyph, props.transform * glyph.transform(), is_vertical);
+        }
+        if self.characters.len() + usize::try_from(self.unknown).unwrap_or_default() > before {
+            self.is_painted = true;
+            self.has_colour |= is_coloured(&props.paint);
         }
     }
 
     fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
         // Text under a scan is what a machine read in it. A logo with transparent parts covers what it covers.
-        let _ = image;
+        self.shows(&image);
         if props.blend_mode == BlendMode::Normal {
             self.cover((props.transform * Rect::new(0.0, 0.0, 1.0, 1.0).to_path(0.1)).bounding_box());
         }
@@ -219,108 +277,4 @@ impl<'a> Device<'a> for Seen {
     fn pop_transparency_group(&mut self) {
         self.groups.pop();
     }
-}
-
-/// The text in usual characters, with one kind of hyphen between digits: fonts draw it by several.
-fn normal(text: &str) -> String {
-    let characters: Vec<char> = usual(text).chars().filter(|c| !c.is_control()).collect();
-    let is_digit = |index: Option<usize>| {
-        index.and_then(|index| characters.get(index)).is_some_and(char::is_ascii_digit)
-    };
-    let usual = characters.iter().enumerate().map(|(index, c)| {
-        let is_hyphen = matches!(c, '‐' | '‑' | '‒' | '–' | '—' | '―' | '−' | 'ー' | '─');
-        let is_between = is_digit(index.checked_sub(1)) && is_digit(Some(index + 1));
-        if is_hyphen && is_between { '-' } else { *c }
-    });
-    usual.collect()
-}
-
-/// Puts characters together: those on one line without a gap of two characters. Upright lines go from top to
-/// bottom, then columns of vertical writing from right to left. Characters at an angle are left out.
-fn lines(characters: Vec<Character>) -> Vec<PrintedLine> {
-    let (vertical, horizontal): (Vec<Character>, Vec<Character>) =
-        characters.into_iter().partition(|character| character.is_vertical);
-    let upright = |one: &Character| {
-        let way = one.end - one.at;
-        way.x > 0.0 && way.y.abs() < way.x * 0.2
-    };
-    let mut horizontal: Vec<Character> = horizontal.into_iter().filter(upright).collect();
-    horizontal.sort_by(|a, b| a.at.y.total_cmp(&b.at.y));
-    let mut found = Vec::new();
-    for row in rows(horizontal, |one| one.at.y) {
-        found.extend(segments(row, |one| one.at.x, |one| one.end.x));
-    }
-    let mut vertical: Vec<Character> = vertical.into_iter().filter(|one| one.end.y > one.at.y).collect();
-    vertical.sort_by(|a, b| b.at.x.total_cmp(&a.at.x));
-    for column in rows(vertical, |one| -one.at.x) {
-        found.extend(segments(column, |one| one.at.y, |one| one.end.y));
-    }
-    found
-}
-
-/// Splits sorted characters where the next one is half a character further.
-fn rows(characters: Vec<Character>, place: impl Fn(&Character) -> f64) -> Vec<Vec<Character>> {
-    let mut rows: Vec<Vec<Character>> = Vec::new();
-    for character in characters {
-        let near = |row: &Vec<Character>| {
-            let first = row.first()?;
-            Some((place(&character) - place(first)).abs() < first.size.max(character.size) * 0.5)
-        };
-        match rows.last_mut().filter(|row| near(row).unwrap_or(false)) {
-            Some(row) => row.push(character),
-            None => rows.push(vec![character]),
-        }
-    }
-    rows
-}
-
-/// The lines of a row: a gap of two characters parts them, a smaller one is a space.
-fn segments(
-    mut row: Vec<Character>,
-    begins: impl Fn(&Character) -> f64,
-    ends: impl Fn(&Character) -> f64,
-) -> Vec<PrintedLine> {
-    row.sort_by(|a, b| begins(a).total_cmp(&begins(b)));
-    let mut lines: Vec<PrintedLine> = Vec::new();
-    let mut text = String::new();
-    let mut area: Option<Rect> = None;
-    let mut last: Option<(f64, f64, String)> = None;
-    let mut finish = |text: &mut String, area: &mut Option<Rect>| {
-        let (written, place) = (std::mem::take(text), area.take());
-        let normal = normal(&written);
-        if let Some(place) = place.filter(|_| !normal.trim().is_empty()) {
-            lines.push(PrintedLine {
-                text: normal.trim().to_owned(),
-                left: millimetres(place.x0),
-                top: millimetres(place.y0),
-                right: millimetres(place.x1),
-                bottom: millimetres(place.y1),
-            });
-        }
-    };
-    for character in row {
-        if let Some((begun, ended, same)) = &last {
-            // Bold text is sometimes drawn twice, a little apart.
-            if *same == character.text && (begins(&character) - begun).abs() < character.size * 0.2 {
-                continue;
-            }
-            let gap = begins(&character) - ended;
-            if gap > character.size * 2.0 {
-                finish(&mut text, &mut area);
-            } else if gap > character.size * 0.3 && !text.ends_with(' ') {
-                text.push(' ');
-            }
-        }
-        text.push_str(&character.text);
-        let (at, end, size) = (character.at, character.end, character.size);
-        let own = if character.is_vertical {
-            Rect::new(at.x - size / 2.0, at.y, at.x + size / 2.0, end.y)
-        } else {
-            Rect::new(at.x, at.y - size * 0.85, end.x, at.y + size * 0.15)
-        };
-        area = Some(area.map_or(own, |area| area.union(own)));
-        last = Some((begins(&character), ends(&character), character.text));
-    }
-    finish(&mut text, &mut area);
-    lines
 }

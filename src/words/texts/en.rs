@@ -1,6 +1,6 @@
 //! English.
 
-use super::{Advice, Names, doubts};
+use super::{Advice, Language, Names, doubts};
 use crate::domain::drop::{Kind, Refusal, Waiting};
 use crate::domain::letter::{Certainty, Reason};
 use crate::domain::printed::{OtherAddressee, PageDoubt, Unclear};
@@ -157,6 +157,10 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
         Waiting::Page(doubt) => Advice::new(
             page(doubt),
             format!("If this PDF is meant for the address on the envelope all the same, {again}"),
+        ),
+        Waiting::Print(doubt) => Advice::new(
+            Language::En.print_notes(&doubt.notes),
+            format!("If it may be printed like this, {again} Better: make it anew."),
         ),
         Waiting::Rules => Advice::new(
             "The rules of this folder kept changing for ten minutes, so nobody knows what they say of it.",

@@ -1,5 +1,6 @@
 //! Japanese.
 
+use super::Language;
 use super::ja_problem::problem;
 use super::{Advice, Names, doubts};
 use crate::domain::drop::{Kind, Refusal, Waiting};
@@ -159,6 +160,10 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
         Waiting::Page(doubt) => {
             Advice::new(page(doubt), format!("封筒の宛先に送るPDFで間違いなければ、{again}"))
         }
+        Waiting::Print(doubt) => Advice::new(
+            Language::Ja.print_notes(&doubt.notes),
+            format!("このまま印刷してよければ{again}作り直すとより確実です。"),
+        ),
         Waiting::Rules => Advice::new(
             "フォルダーの規則が10分間変更され続けていたため、どう扱うか分かりません。",
             format!("規則の変更が終わってから、{again}"),

@@ -9,6 +9,7 @@ mod ja;
 mod ja_problem;
 mod note;
 mod pdf;
+mod printing;
 mod unheard;
 mod waits;
 

@@ -37,6 +37,7 @@ struct Words {
     /// Contains the name of the subfolder.
     to_cancel: &'static str,
     tracking: &'static str,
+    print: &'static str,
     sealed: &'static str,
     sealed_same: &'static str,
     sealed_otherwise: &'static str,
@@ -64,6 +65,7 @@ const EN: Words = Words {
     cancel_until: "Can be cancelled until",
     to_cancel: "To cancel it, move it into `{}`.",
     tracking: "Tracking number",
+    print: "Print",
     sealed: "Sealed PDF",
     sealed_same: "beside it; the same as was dropped",
     sealed_otherwise: "beside it; NOT the same as was dropped. Ask the administrator.",
@@ -91,6 +93,7 @@ const JA: Words = Words {
     cancel_until: "取消期限",
     to_cancel: "取り消す場合は「{}」に移してください。",
     tracking: "追跡番号",
+    print: "印刷",
     sealed: "保管PDF",
     sealed_same: "隣に保存しました（入れたPDFと同一です）",
     sealed_otherwise: "隣に保存しました（入れたPDFと一致しません。mailchuteの管理者にご連絡ください）",
@@ -195,6 +198,9 @@ impl Note<'_> {
             | State::Withdrawn
             | State::Closed
             | State::Held { .. } => {}
+        }
+        if !letter.order.print_notes.is_empty() {
+            self.line(words.print, language.print_notes(&letter.order.print_notes));
         }
         if let Some(same) = times.sealed_as_sent {
             self.line(words.sealed, if same { words.sealed_same } else { words.sealed_otherwise });

@@ -137,6 +137,7 @@ pub fn order(documents: usize) -> Order {
         not_before: None,
         sealed_pdf: false,
         cost_centre: None,
+        print_notes: vec![],
         documents: vec![document; documents],
     }
 }

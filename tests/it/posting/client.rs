@@ -80,6 +80,18 @@ async fn what_the_token_endpoint_refuses_is_the_account_s_trouble_and_what_it_ca
     assert!(why.contains("account:read, mails:write"), "{why}");
 }
 
+#[tokio::test]
+async fn an_answer_of_no_use_ends_the_silence_and_the_account_rests_all_the_same() {
+    let mut office = Office::open().await;
+    office.service.order(status("account", 503, 1)).await;
+    office.restart();
+    office.settle().await;
+    assert!(office.account().silent_since().is_some(), "it did not answer");
+    office.service.order(status("account", 403, 1)).await;
+    office.go_on_for(TimeDelta::minutes(5)).await;
+    assert_eq!(office.account().silent_since(), None, "it answered, though not what was asked");
+}
+
 fn stranger() -> Mail {
     let soon = "2026-11-20T12:00:00Z".parse().unwrap();
     Mail {
