@@ -45,7 +45,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let number = next_number(&config.state);
     for file in &arguments.files {
         let folder = folder_of(&config, file, arguments.folder.as_deref())?;
-        let explained = explain(&inspector, folder, file).await?;
+        let explained = explain(&inspector, folder, &config.state, file).await?;
         if arguments.json {
             table::json(&as_json(&explained, folder, file, number)?)?;
         } else {
@@ -89,7 +89,12 @@ enum NoDocument {
     Doubtful(Doubtful),
 }
 
-async fn explain(inspector: &Inspector, folder: &Folder, file: &Path) -> anyhow::Result<Explained> {
+async fn explain(
+    inspector: &Inspector,
+    folder: &Folder,
+    state: &Path,
+    file: &Path,
+) -> anyhow::Result<Explained> {
     let mut paths = vec![file.to_owned()];
     if file.is_dir() {
         paths = fs::read_dir(file)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
@@ -116,14 +121,20 @@ async fn explain(inspector: &Inspector, folder: &Folder, file: &Path) -> anyhow:
         return Ok(Explained::Doubtful(doubtful));
     }
     let book = folder.book.as_ref().map(crate::config::Book::read).transpose();
-    let facts = DropFacts {
+    let mut facts = DropFacts {
         name: &name_of(file),
         documents: &documents,
         arrived: Clock::system().now().with_timezone(&folder.zone).naive_local(),
         sidecar: sidecar.as_ref(),
         book: book.as_ref().map(|book| book.as_ref().map(|(book, _)| book)).map_err(String::as_str),
         accepted: &[],
+        is_receiver_known: false,
     };
+    if let Some(receiver) = folder.rules.printed_receiver(&facts) {
+        facts.is_receiver_known = Desk::open(state)
+            .and_then(|desk| desk.has_written_to(&folder.rules.folder, &receiver))
+            .unwrap_or(false);
+    }
     let explanation = folder.rules.explain(&facts);
     Ok(Explained::Decided(documents, explanation))
 }

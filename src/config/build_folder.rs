@@ -16,7 +16,7 @@ use crate::domain::address_book::Columns;
 use crate::domain::drop::shown;
 use crate::domain::letter::Print;
 use crate::domain::printed::{Area, Attention, CheckPage, CheckPrint};
-use crate::domain::rules::{self, OnPage, ReceiverFrom, Rule, Rules, When};
+use crate::domain::rules::{self, OnPage, PageReceiver, ReceiverFrom, Rule, Rules, When};
 use crate::words::texts::Names;
 
 /// A scanner or a slow copy may pause in the middle of a file.
@@ -300,6 +300,10 @@ impl Build<'_, yaml::Folder> {
     ) -> ReceiverFrom {
         match written {
             WrittenReceiver::Sidecar => ReceiverFrom::Sidecar,
+            WrittenReceiver::Page(yaml::WrittenPageReceiver { area: place, first_time }) => {
+                let holds_strangers = *first_time == yaml::FirstTime::Hold;
+                ReceiverFrom::Page(PageReceiver { area: place.map(area), holds_strangers })
+            }
             WrittenReceiver::Written(file) => ReceiverFrom::Written(self.address(path, file, true)),
             WrittenReceiver::Book(template) => {
                 if self.written.value.address_book.is_none() {

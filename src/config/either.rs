@@ -10,7 +10,7 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use super::folder::Accept;
 use super::yaml::AddressFile;
-use super::yaml_folder::PageCheck;
+use super::yaml_folder::{PageCheck, WrittenPageReceiver};
 
 /// A name, or an address.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,11 +19,12 @@ pub(super) enum Sender {
     Written(AddressFile),
 }
 
-/// `sidecar`, `{book: '{customer}'}`, or an address.
+/// `sidecar`, `page`, `{book: '{customer}'}`, or an address.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ReceiverKind {
     Sidecar,
     Book(String),
+    Page(WrittenPageReceiver),
     Written(AddressFile),
 }
 
@@ -56,6 +57,7 @@ impl<'de> Deserialize<'de> for Sender {
 #[serde(deny_unknown_fields)]
 struct ReceiverMap {
     book: Option<String>,
+    page: Option<WrittenPageReceiver>,
     postal_code: Option<String>,
     state: Option<String>,
     city: Option<String>,
@@ -70,23 +72,32 @@ impl<'de> Visitor<'de> for ReceiverVisitor {
     type Value = ReceiverKind;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("`sidecar`, `{book: '{customer}'}` or an address")
+        f.write_str("`sidecar`, `page`, `{book: '{customer}'}` or an address")
     }
 
     fn visit_str<E: Error>(self, word: &str) -> Result<ReceiverKind, E> {
         match word {
             "sidecar" => Ok(ReceiverKind::Sidecar),
+            "page" => Ok(ReceiverKind::Page(WrittenPageReceiver::default())),
             _other => Err(E::custom(format!(
-                "`{word}` is not a receiver\nwrite `sidecar`, `{{book: '{{customer}}'}}` or an address"
+                "`{word}` is not a receiver\nwrite `sidecar`, `page`, `{{book: '{{customer}}'}}` or an address"
             ))),
         }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ReceiverKind, A::Error> {
-        let ReceiverMap { book, postal_code, state, city, address1, name, honorific } =
+        let ReceiverMap { book, page, postal_code, state, city, address1, name, honorific } =
             ReceiverMap::deserialize(MapAccessDeserializer::new(map))?;
         let texts = [&postal_code, &state, &city, &address1, &name, &honorific];
-        match (book, texts.iter().any(|text| text.is_some())) {
+        let has_address = texts.iter().any(|text| text.is_some());
+        if let Some(page) = page {
+            return if book.is_some() || has_address {
+                Err(A::Error::custom("either `page` or something else\nkeep one of the two"))
+            } else {
+                Ok(ReceiverKind::Page(page))
+            };
+        }
+        match (book, has_address) {
             (Some(_), true) => Err(A::Error::custom("either `book` or an address\nkeep one of the two")),
             (Some(book), false) => Ok(ReceiverKind::Book(book)),
             (None, _) => {
@@ -224,6 +235,10 @@ impl JsonSchema for ReceiverKind {
             "type": "object", "required": ["book"], "additionalProperties": false,
             "properties": {"book": {"type": "string", "description": "the key to look up: '{customer}'"}}
         });
-        json_schema!({"anyOf": [{"const": "sidecar"}, book, address]})
+        let page = generator.subschema_for::<WrittenPageReceiver>();
+        let page = json_schema!({
+            "type": "object", "required": ["page"], "additionalProperties": false, "properties": {"page": page}
+        });
+        json_schema!({"anyOf": [{"enum": ["sidecar", "page"]}, book, page, address]})
     }
 }

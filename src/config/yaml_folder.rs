@@ -290,6 +290,24 @@ impl Default for PageCheck {
     }
 }
 
+/// The receiver that page 1 of the first document names.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct WrittenPageReceiver {
+    /// Where the address block is. If missing, it must be the only one on the page.
+    pub area: Option<WrittenArea>,
+    /// What happens if nothing was posted to this receiver from this folder before.
+    pub first_time: FirstTime,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum FirstTime {
+    #[default]
+    Hold,
+    Send,
+}
+
 /// For each: `off`, `note` (it is posted, and the texts say so) or `hold`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

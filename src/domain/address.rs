@@ -12,7 +12,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use city::table_date;
+pub use city::{in_city, table_date};
 pub use mistake::{AddressMistake, Field, Wrong};
 pub use spelling::{Folded, fold, usual};
 

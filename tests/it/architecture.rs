@@ -43,7 +43,7 @@ const WINGS: &[(&str, &[Room])] = &[
         &[
             ("disk", &[]),
             ("spool", &["clock", "sync", "letter", "drop", "limits"]),
-            ("store", &["clock", "letter", "drop", "pause", "limits", "alarm", "disk", "spool"]),
+            ("store", &["clock", "address", "letter", "drop", "pause", "limits", "alarm", "disk", "spool"]),
             ("api", &["clock", "secret", "connection", "address", "letter"]),
             ("pdf", &["address", "letter", "printed", "drop"]),
             ("hot", &["sync", "drop", "disk", "spool"]),

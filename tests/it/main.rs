@@ -62,6 +62,7 @@ mod packaging;
 mod people {
     mod at_hand;
     mod doctor;
+    mod from_page;
     mod holds;
     mod instructions;
     mod kept;

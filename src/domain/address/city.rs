@@ -77,6 +77,14 @@ impl City {
         address.strip_prefix(fold(city).as_str()).is_some_and(|rest| !self.begins_with_other_ward(city, rest))
     }
 
+    /// Whether this is the city's name, in full, without its district, or without its ward.
+    fn is_called(self, name: &Folded) -> bool {
+        let full = fold(self.name);
+        let town = without_district(full.as_str()).filter(|_| full.as_str().ends_with(['町', '村']));
+        let city = split_ward(self.name).map(|(city, _)| fold(city));
+        name == &full || town == Some(name.as_str()) || city.as_ref() == Some(name)
+    }
+
     /// Whether the text begins with a ward of this city.
     fn begins_with_other_ward(self, city: &str, rest: &str) -> bool {
         let all = NAMES.lines().filter_map(|line| line.split_once(' '));
@@ -84,6 +92,29 @@ impl City {
         let mut wards = here.filter_map(|(_, name)| name.strip_prefix(city)).filter(|ward| !ward.is_empty());
         wards.any(|ward| rest.starts_with(fold(ward).as_str()))
     }
+}
+
+/// An address as it is written, parted into prefecture, city and the rest by the cities of its postal code. `None`
+/// if it names none of them.
+pub fn in_city(code: &str, written: &str) -> Option<(String, String, String)> {
+    let written = written.trim();
+    for city in cities(code) {
+        let own = written.strip_prefix(city.prefecture);
+        if own.is_none() && super::PREFECTURES.iter().any(|prefecture| written.starts_with(prefecture)) {
+            continue;
+        }
+        let rest = own.unwrap_or(written).trim_start();
+        let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
+        let mut named = ends.filter_map(|end| rest.split_at_checked(end)).filter(|(name, after)| {
+            let is_all = city.is_called(&fold(name));
+            is_all && city.is_named_by(&fold(&format!("{name}{after}")))
+        });
+        // 札幌市中央区 rather than 札幌市.
+        if let Some((name, after)) = named.next_back() {
+            return Some((city.prefecture.to_owned(), name.trim().to_owned(), after.trim().to_owned()));
+        }
+    }
+    None
 }
 
 /// 上郡町 of 赤穂郡上郡町, 三宅村 of 三宅島三宅村.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use unheard::{Receivers, StandingLetter, Unheard};
 
 use crate::domain::letter::{Number, OrderProblem};
-use crate::domain::printed::{PageDoubt, PrintDoubt};
+use crate::domain::printed::{PageDoubt, PrintDoubt, ReceiverDoubt};
 
 /// Where a letter's original came from. The name is kept as the bytes it had.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -198,6 +198,8 @@ pub enum Waiting {
     Page(Box<PageDoubt>),
     /// It may be printed otherwise than meant.
     Print(PrintDoubt),
+    /// The receiver was to be taken from its page.
+    Receiver(Box<ReceiverDoubt>),
 }
 
 /// Why a drop still lies where it was dropped.
@@ -235,6 +237,7 @@ impl Waiting {
             Self::Doubt(_) => "a PDF in doubt",
             Self::Page(_) => "page and envelope may be for different people",
             Self::Print(_) => "it may be printed otherwise than meant",
+            Self::Receiver(_) => "a receiver read from its page",
         }
     }
 
@@ -243,6 +246,7 @@ impl Waiting {
     pub fn without_people(&self) -> Self {
         match self {
             Self::Page(doubt) => Self::Page(Box::new(doubt.without_people())),
+            Self::Receiver(doubt) => Self::Receiver(Box::new(doubt.without_people())),
             Self::Sidecar
             | Self::SidecarHandedBack { .. }
             | Self::SidecarOfTwo

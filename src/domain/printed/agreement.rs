@@ -7,15 +7,19 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::block::{code_of, codes_of};
+use super::block::{code_of, codes_of, honorific_of};
+use super::named::{Person, Spaced, folded_name};
 use super::{Addressee, Area, Block, Printed, PrintedPage, block_in, blocks};
-use crate::domain::address::{Address, Folded, Receiver, fold};
+use crate::domain::address::{Address, Receiver};
 use crate::domain::address_book::AddressBook;
 
-/// A name of fewer characters agrees with nothing by itself.
-const SHORTEST_NAME: usize = 3;
 /// A key of the address book of fewer characters may stand on a page by chance.
 const SHORTEST_KEY: usize = 5;
+/// What follows an amount.
+const COUNTERS: [&str; 8] = ["円", "枚", "個", "点", "件", "本", "台", "名"];
+/// Offices to which forms are addressed that a letter may have behind its first page.
+const OFFICES: [&str; 10] =
+    ["市長", "区長", "町長", "村長", "知事", "署長", "局長", "大臣", "校長", "裁判所"];
 /// A block without a postal code counts only in this part of the page from its top.
 const UPPER_PART: f32 = 0.45;
 /// A block on a later page begins another letter if it is this near to the place of the first.
@@ -63,6 +67,8 @@ pub enum Unclear {
     NobodyFound,
     /// Something of the receiver was found, but not enough.
     Partly,
+    /// It has another number of pages than was counted before, so nobody knows which of them are printed.
+    OtherCount,
 }
 
 impl fmt::Display for Unclear {
@@ -70,6 +76,7 @@ impl fmt::Display for Unclear {
         f.write_str(match self {
             Self::Unreadable => "nothing on page 1 can be read",
             Self::NobodyFound => "no address was found on page 1",
+            Self::OtherCount => "its pages are counted in two ways",
             Self::Partly => "only a part of the receiver was found on page 1",
         })
     }
@@ -77,19 +84,24 @@ impl fmt::Display for Unclear {
 
 /// Compares a document with its envelope.
 pub fn compare(printed: &Printed, envelope: &PaperEnvelope<'_>) -> PageAgreement {
-    let Some(first) = printed.pages.first().filter(|page| page.is_readable()) else {
-        return PageAgreement::CannotTell(Unclear::Unreadable);
-    };
     let known = Known::of(envelope);
-    let block = addressed(first, envelope, &known);
+    let first = printed.pages.first().filter(|page| page.is_readable());
+    let block = first.and_then(|first| addressed(first, envelope, &known));
     let place = block.as_ref().map(|block| block.area);
-    let of_first = known.first_page(first, block.as_ref());
+    let of_first = match first {
+        Some(first) => known.first_page(first, block.as_ref()),
+        None => PageAgreement::CannotTell(Unclear::Unreadable),
+    };
     if matches!(of_first, PageAgreement::Contradicts(_)) {
         return of_first;
     }
     for (index, page) in printed.pages.iter().enumerate().skip(1) {
         let found = if envelope.area.is_some() {
-            addressed(page, envelope, &known)
+            // Whatever else stands there is text that goes on.
+            let is_address = |block: &Block| {
+                block.addressee.postal_code.is_some() || honorific_of(&block.addressee.name).is_some()
+            };
+            addressed(page, envelope, &known).filter(is_address)
         } else {
             known.begins(page, place)
         };
@@ -102,7 +114,8 @@ pub fn compare(printed: &Printed, envelope: &PaperEnvelope<'_>) -> PageAgreement
 }
 
 /// The block that says whom a page is for: in the configured area, or the first with a postal code, or the first in
-/// the upper part. The sender's own is none.
+/// the upper part. The sender's own is none. Somebody else's name above the receiver's block comes first: the rest
+/// is where the goods go, or whom the letter is about.
 fn addressed(page: &PrintedPage, envelope: &PaperEnvelope<'_>, known: &Known<'_>) -> Option<Block> {
     if let Some(area) = &envelope.area {
         return block_in(page, area).filter(|block| !known.is_senders(block));
@@ -111,7 +124,12 @@ fn addressed(page: &PrintedPage, envelope: &PaperEnvelope<'_>, known: &Known<'_>
     all.retain(|block| !known.is_senders(block));
     let with_code = all.iter().position(|block| block.addressee.postal_code.is_some());
     let upper = |block: &Block| block.area.top < page.height * UPPER_PART;
-    let chosen = with_code.or_else(|| all.iter().position(upper))?;
+    let above = with_code.and_then(|at| {
+        let top = all.get(at)?.area.top;
+        let is_above = |block: &Block| block.area.top + block.area.height <= top && upper(block);
+        all.iter().take(at).position(|block| is_above(block) && known.is_stranger(block))
+    });
+    let chosen = above.or(with_code).or_else(|| all.iter().position(upper))?;
     Some(all.swap_remove(chosen))
 }
 
@@ -120,104 +138,6 @@ struct Known<'a> {
     receiver: Person<'a>,
     sender: Person<'a>,
     book: Option<&'a AddressBook>,
-}
-
-/// A person's postal code and the words of the name.
-struct Person<'a> {
-    postal_code: &'a str,
-    name: Folded,
-    words: Vec<Folded>,
-}
-
-impl<'a> Person<'a> {
-    fn of(address: &'a Address) -> Self {
-        let words = address.name.split_whitespace().map(folded_name);
-        Self {
-            postal_code: &address.postal_code,
-            name: folded_name(&address.name),
-            words: words.filter(|word| !word.as_str().is_empty()).collect(),
-        }
-    }
-
-    /// Whether a text has the name, or its words in several places: a company and a person on two lines. What is
-    /// only a part of a longer name is not the name.
-    fn is_named_in(&self, text: &Spaced) -> bool {
-        let mut left = self.words.as_slice();
-        while !left.is_empty() {
-            let begins = |count: &usize| {
-                let name: String = left.iter().take(*count).map(Folded::as_str).collect();
-                let is_long = name.chars().count() >= 2 || self.words.len() == 1;
-                is_long && text.has(&name)
-            };
-            let Some(count) = (1..=left.len()).rev().find(begins) else { return false };
-            left = left.get(count..).unwrap_or_default();
-        }
-        !self.words.is_empty()
-    }
-
-    /// Whether the name is long enough to count by itself.
-    fn is_distinct(&self) -> bool {
-        self.name.as_str().chars().count() >= SHORTEST_NAME
-    }
-}
-
-/// A name without what kind of company it is, which is written in several ways.
-fn folded_name(name: &str) -> Folded {
-    let folded = fold(name);
-    let mut text = folded.as_str().to_owned();
-    for (short, long) in
-        [("(株)", "株式会社"), ("(有)", "有限会社"), ("(同)", "合同会社"), ("(財)", "財団法人")]
-    {
-        text = text.replace(short, long);
-    }
-    fold(&text)
-}
-
-/// A text in one spelling without spaces, and where its words begin.
-struct Spaced {
-    characters: Vec<char>,
-    begins: Vec<bool>,
-}
-
-/// What may stand right before a name.
-const BEFORE: &str = "部課室係店所社会長役局院校園館団員方様殿中者先名";
-/// What may follow a name at once, in one spelling: ノ and ケ are の and が.
-#[rustfmt::skip]
-const AFTER: [&str; 19] = [
-    "様", "御中", "殿", "先生", "さま", "宛", "行", "方", "氏", "株式会社", "有限会社", "合同会社", "ノ", "は", "ケ", "に",
-    "へ", "を", "と",
-];
-
-impl Spaced {
-    fn of(text: &str) -> Self {
-        let mut spaced = Self { characters: Vec::new(), begins: Vec::new() };
-        for word in text.split_whitespace().map(folded_name) {
-            for (index, c) in word.as_str().chars().enumerate() {
-                spaced.characters.push(c);
-                spaced.begins.push(index == 0);
-            }
-        }
-        spaced
-    }
-
-    /// Whether the name stands there, and not within a longer one.
-    fn has(&self, name: &str) -> bool {
-        let name: Vec<char> = name.chars().collect();
-        let places = self.characters.windows(name.len().max(1)).enumerate();
-        places
-            .filter(|(_, window)| *window == name.as_slice())
-            .any(|(at, _)| self.is_apart(at, at + name.len()))
-    }
-
-    fn is_apart(&self, start: usize, end: usize) -> bool {
-        let is_word = |at: usize| self.begins.get(at).copied().unwrap_or(true);
-        let before = start.checked_sub(1).and_then(|at| self.characters.get(at));
-        let may_precede = |c: &char| !c.is_alphabetic() || BEFORE.contains(*c);
-        let rest = self.characters.get(end..).unwrap_or_default();
-        let follows = |word: &&str| word.chars().eq(rest.iter().take(word.chars().count()).copied());
-        let may_follow = rest.first().is_none_or(|c| !c.is_alphabetic()) || AFTER.iter().any(follows);
-        (is_word(start) || before.is_none_or(may_precede)) && (is_word(end) || may_follow)
-    }
 }
 
 impl<'a> Known<'a> {
@@ -229,12 +149,33 @@ impl<'a> Known<'a> {
         }
     }
 
+    /// Whether a block is the sender's own: its name is the sender's, or somebody's at the sender's address, or
+    /// that of a department below the sender's name.
     fn is_senders(&self, block: &Block) -> bool {
-        let has_code = block.addressee.postal_code.as_deref() == Some(self.sender.postal_code);
-        let is_named = self.sender.is_named_in(&Spaced::of(&block.text));
+        let (text, name) = (Spaced::of(&block.text), Spaced::of(&block.addressee.name));
         // Somebody who writes to their own company, or the same building, is not the sender.
-        let is_receivers = self.receiver.is_named_in(&Spaced::of(&block.text));
-        !is_receivers && is_named && (has_code || block.addressee.postal_code.is_none())
+        if self.receiver.is_named_in(&text) || !self.sender.is_named_in(&text) {
+            return false;
+        }
+        let honorific = honorific_of(&block.addressee.name).map(|(_, honorific)| honorific);
+        let is_department = match block.addressee.postal_code.as_deref() {
+            Some(code) => code == self.sender.postal_code,
+            None => matches!(honorific, Some("御中" | "宛")),
+        };
+        is_department || self.sender.is_named_in(&name)
+    }
+
+    /// Whether a name is a part of the receiver's, as in a salutation.
+    fn is_part_of_receiver(&self, block: &Block) -> bool {
+        let name = block.addressee.name.as_str();
+        let name = folded_name(honorific_of(name).map_or(name, |(name, _)| name));
+        !name.as_str().is_empty() && self.receiver.name.as_str().contains(name.as_str())
+    }
+
+    /// Whether a block names somebody who is neither the receiver nor the sender.
+    fn is_stranger(&self, block: &Block) -> bool {
+        let is_named = self.receiver.is_named_in(&Spaced::of(&block.text));
+        !is_named && !self.is_part_of_receiver(block) && !self.is_senders(block)
     }
 
     /// Whether a block is neither the receiver's nor the sender's.
@@ -252,7 +193,7 @@ impl<'a> Known<'a> {
         let has_code = codes.iter().any(|code| code == self.receiver.postal_code);
         let has_name = self.receiver.is_named_in(&folded);
         if let Some(block) = block {
-            return self.of_block(block, has_code, has_name);
+            return self.of_block(block, has_code);
         }
         match (has_code, has_name) {
             (true, true) => PageAgreement::Agrees,
@@ -264,29 +205,36 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// The verdict on an address block. `has_name` and `has_code` are of the whole page.
-    fn of_block(&self, block: &Block, has_code: bool, has_name: bool) -> PageAgreement {
+    /// The verdict on an address block. `has_code` is of the whole page.
+    fn of_block(&self, block: &Block, has_code: bool) -> PageAgreement {
         let is_named = self.receiver.is_named_in(&Spaced::of(&block.text));
+        let is_part = self.is_part_of_receiver(block);
         let contradicts =
             || PageAgreement::Contradicts(PageContradiction { page: 1, addressee: block.addressee.clone() });
         match block.addressee.postal_code.as_deref() {
-            Some(code) if code == self.receiver.postal_code => match (is_named, has_name) {
+            Some(code) if code == self.receiver.postal_code => match (is_named, is_part) {
                 (true, _) => PageAgreement::Agrees,
-                // Somebody at the same address, and the receiver is somewhere on the page.
                 (false, true) => PageAgreement::CannotTell(Unclear::Partly),
+                // Somebody at the same address, even if the receiver is somewhere on the page.
                 (false, false) => contradicts(),
             },
             Some(_other) => contradicts(),
             None if is_named && has_code => PageAgreement::Agrees,
-            None if is_named || has_name => PageAgreement::CannotTell(Unclear::Partly),
+            None if is_named || is_part => PageAgreement::CannotTell(Unclear::Partly),
             None => contradicts(),
         }
     }
 
     /// Another receiver of the address book whose name or key stands on the page.
     fn another_of_the_book(&self, page: &PrintedPage, text: &Spaced, codes: &[String]) -> Option<Addressee> {
-        let words = || page.lines.iter().flat_map(|line| line.text.split_whitespace());
-        let stands_alone = |key: &str| key.chars().count() >= SHORTEST_KEY && words().any(|word| word == key);
+        let words: Vec<&str> = page.lines.iter().flat_map(|line| line.text.split_whitespace()).collect();
+        // 10000 円 is an amount.
+        let counts =
+            |next: Option<&&str>| next.is_some_and(|next| COUNTERS.iter().any(|unit| next.starts_with(unit)));
+        let stands_alone = |key: &str| {
+            let is_there = |(at, word): (usize, &&str)| *word == key && !counts(words.get(at + 1));
+            key.chars().count() >= SHORTEST_KEY && words.iter().enumerate().any(is_there)
+        };
         self.book?.receivers().find_map(|(key, receiver)| {
             let other = Person::of(&receiver.address);
             if other.name == self.receiver.name || other.name == self.sender.name {
@@ -310,7 +258,11 @@ impl<'a> Known<'a> {
             });
             let at_the_top =
                 block.addressee.postal_code.is_some() && block.area.top < page.height * UPPER_PART;
-            (at_the_place || at_the_top) && !self.is_senders(block)
+            let name = honorific_of(&block.addressee.name).map_or("", |(name, _)| name.trim_end());
+            let is_labelled = name.split_whitespace().next().is_some_and(|word| word.ends_with('者'));
+            let is_office = OFFICES.iter().any(|office| name.ends_with(office));
+            let is_form = block.addressee.postal_code.is_none() && (is_office || is_labelled);
+            (at_the_place || at_the_top) && !is_form && !self.is_senders(block)
         })
     }
 }

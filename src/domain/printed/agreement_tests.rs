@@ -35,7 +35,7 @@ fn compared(pages: &[PrintedPage], receiver: &Receiver) -> PageAgreement {
     let (book, _) = AddressBook::read(csv.as_bytes(), &columns).unwrap();
     let sender = address("1000001", "株式会社サンプル");
     let envelope = PaperEnvelope { receiver, sender: &sender, book: Some(&book), area: None };
-    compare(&Printed { pages: pages.to_vec() }, &envelope)
+    compare(&Printed { pages: pages.to_vec(), count: 0 }, &envelope)
 }
 
 fn yamada() -> Receiver {
@@ -179,4 +179,150 @@ fn a_part_of_a_longer_name_is_not_the_name() {
         let found = compared(&[block], &firm(receiver));
         assert_eq!(found == PageAgreement::Agrees, agrees, "{receiver} {printed}: {found:?}");
     }
+}
+
+/// A block of these rows at the top left.
+fn block(rows: &[&'static str]) -> Vec<(f32, f32, &'static str)> {
+    rows.iter().zip([40.0, 46.0, 52.0, 58.0, 64.0]).map(|(text, top)| (20.0, top, *text)).collect()
+}
+
+#[test]
+fn somebody_elses_name_above_the_receiver_is_whom_the_page_is_for() {
+    let delivery = [
+        (20.0, 90.0, "納品先 〒060-0001"),
+        (20.0, 96.0, "北海道札幌市北一条西1-1"),
+        (20.0, 102.0, "山田 太郎 様"),
+    ];
+    for (top, expected) in [
+        ("鈴木 三郎 様", contradicts(1, None, "鈴木 三郎 様")),
+        ("田中物産 御中", contradicts(1, None, "田中物産 御中")),
+        // A salutation, and the receiver twice.
+        ("山田 様", PageAgreement::Agrees),
+        ("山田 太郎 様", PageAgreement::Agrees),
+        ("お客様", PageAgreement::Agrees),
+    ] {
+        let lines: Vec<_> = block(&[top]).into_iter().chain(delivery).collect();
+        assert_eq!(of_first(&lines), expected, "{top}");
+    }
+    // Below the receiver it is whom the letter is about.
+    let mut below = block(&["〒060-0001", "北海道札幌市北一条西1-1", "山田 太郎 様"]);
+    below.push((20.0, 90.0, "ご利用者 佐藤 花子 様"));
+    assert_eq!(of_first(&below), PageAgreement::Agrees);
+}
+
+#[test]
+fn words_of_a_name_that_stand_apart_are_not_the_name() {
+    for rows in [
+        &["〒060-0001", "山田 花子 様", "佐藤 太郎 様"][..],
+        &["〒060-0001", "山田 次郎 様方", "鈴木 太郎 様"],
+        &["〒060-0001", "山田 ビル 3F", "鈴木 太郎 様"],
+        // At the receiver's, and for somebody else.
+        &["〒060-0001", "山田 太郎 様方", "佐藤 次郎 様"],
+        &["〒060-0001", "山田 太郎 方", "佐藤 次郎 様"],
+        &["〒060-0001", "山田 太郎 気付", "佐藤 次郎 様"],
+        &["〒060-0001", "故 山田 太郎 様", "ご遺族 佐藤 次郎 様"],
+        // Written apart.
+        &["〒060-0001", "小 山 田 太 郎 様"],
+        &["〒060-0001", "山 田 太 郎 吉 様"],
+    ] {
+        let found = of_first(&block(rows));
+        assert!(matches!(found, PageAgreement::Contradicts(_)), "{rows:?}: {found:?}");
+    }
+    for rows in [
+        &["〒060-0001", "山 田 太 郎 様"][..],
+        &["〒060-0001", "山田", "太郎 様"],
+        &["〒060-0001", "様式1 山田 太郎 様"],
+        &["〒060-0001", "内田 花子 様方", "山田 太郎 様"],
+    ] {
+        assert_eq!(of_first(&block(rows)), PageAgreement::Agrees, "{rows:?}");
+    }
+    // After an organisation's or an office's name a person's may follow on another line, in this order.
+    let address = address("0600001", "株式会社見本 営業部 佐藤 花子");
+    let receiver = Receiver { address, honorific: "様".to_owned() };
+    for (rows, agrees) in [
+        (&["〒060-0001", "株式会社見本", "営業部", "佐藤 花子 様"][..], true),
+        (&["〒060-0001", "株式会社見本", "本社ビル3階", "営業部 第一課", "佐藤 花子 様"], true),
+        (&["〒060-0001", "株式会社見本", "営業部", "佐藤 次郎 様", "中村 花子 様"], false),
+        (&["〒060-0001", "佐藤 花子 様", "株式会社見本", "営業部 御中"], false),
+    ] {
+        let found = compared(&[page(&block(rows))], &receiver);
+        assert_eq!(found == PageAgreement::Agrees, agrees, "{rows:?}: {found:?}");
+    }
+}
+
+#[test]
+fn a_mention_of_the_receiver_does_not_make_somebody_elses_block_agree() {
+    let mention = (20.0, 150.0, "被保険者 山田 太郎");
+    for (rows, expected) in [
+        (&["〒060-0001", "山田 花子 様"][..], contradicts(1, Some("0600001"), "山田 花子 様")),
+        (&["伊藤 六郎 殿"], contradicts(1, None, "伊藤 六郎 殿")),
+        // The sender's name stands above it, as on a payslip.
+        (&["株式会社サンプル", "伊藤 六郎 殿"], contradicts(1, None, "伊藤 六郎 殿")),
+    ] {
+        let lines: Vec<_> = block(rows).into_iter().chain([mention]).collect();
+        assert_eq!(of_first(&lines), expected, "{rows:?}");
+    }
+    let own = [
+        &["〒530-8799", "大阪府大阪市北区大淀", "株式会社サンプル 事務センター 御中"][..],
+        &["株式会社サンプル", "経理部 御中"],
+        &["〒100-0001", "東京都千代田区千代田1-1", "株式会社サンプル", "総務部 御中"],
+    ];
+    for label in own {
+        let right = page(&block(&["〒060-0001", "北海道札幌市北一条西1-1", "山田 太郎 様"]));
+        let found = compared(&[right, page(&block(label))], &yamada());
+        assert_eq!(found, PageAgreement::Agrees, "a return label of the sender: {label:?}");
+    }
+}
+
+#[test]
+fn later_pages_are_looked_at_even_if_the_first_cannot_be_read() {
+    let other = page(&block(&["〒530-0001", "大阪府大阪市北区梅田1-1", "山本商事 御中"]));
+    let scan = PrintedPage { lines: Vec::new(), ..other.clone() };
+    assert_eq!(compared(&[scan, other], &yamada()), contradicts(2, Some("5300001"), "山本商事 御中"));
+}
+
+#[test]
+fn forms_behind_the_first_page_are_no_letters() {
+    let own = page(&block(&["〒060-0001", "北海道札幌市北一条西1-1", "山田 太郎 様"]));
+    for (name, expected) in [
+        ("札幌市長 殿", PageAgreement::Agrees),
+        ("税務署長 殿", PageAgreement::Agrees),
+        ("ご利用者 佐藤 花子 様", PageAgreement::Agrees),
+        ("佐藤 花子 様", contradicts(2, None, "佐藤 花子 様")),
+    ] {
+        let form = page(&[(20.0, 46.0, name)]);
+        assert_eq!(compared(&[own.clone(), form], &yamada()), expected, "{name}");
+    }
+}
+
+#[test]
+fn an_amount_is_no_key() {
+    for (text, contradicts) in [("お客様番号 K-10002", true), ("K-10002 円", false), ("K-10002 個", false)]
+    {
+        let found = of_first(&[(20.0, 100.0, text)]);
+        assert_eq!(matches!(found, PageAgreement::Contradicts(_)), contradicts, "{text}");
+    }
+}
+
+#[test]
+fn in_the_configured_area_the_receivers_code_is_the_one_nearest_to_the_name() {
+    let area = Area { left: 15.0, top: 30.0, width: 110.0, height: 45.0 };
+    let in_area = |pages: &[PrintedPage]| {
+        let (receiver, sender) = (yamada(), address("1000001", "株式会社サンプル"));
+        let envelope = PaperEnvelope { receiver: &receiver, sender: &sender, book: None, area: Some(area) };
+        compare(&Printed { pages: pages.to_vec(), count: 0 }, &envelope)
+    };
+    let window = block(&[
+        "〒100-0001 東京都千代田区千代田1-1 株式会社サンプル",
+        "〒060-0001",
+        "北海道札幌市北一条西1-1",
+        "山田 太郎 様",
+    ]);
+    let first = page(&window);
+    assert_eq!(in_area(std::slice::from_ref(&first)), PageAgreement::Agrees);
+    // Text that goes on there is no address.
+    let text = page(&block(&["第8条 お客様は次の事項を承諾します", "1. 作業範囲", "2. 料金"]));
+    assert_eq!(in_area(&[first.clone(), text]), PageAgreement::Agrees);
+    let other = page(&block(&["〒530-0001", "大阪府大阪市北区梅田1-1", "山本商事 御中"]));
+    assert_eq!(in_area(&[first, other]), contradicts(2, Some("5300001"), "山本商事 御中"));
 }

@@ -1,6 +1,7 @@
 //! Address blocks on a page: the lines up to a name with an honorific.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -105,10 +106,21 @@ pub fn blocks(page: &PrintedPage) -> Vec<Block> {
 /// The block in an area, whatever its lines say. `None` if nothing is printed there.
 pub fn block_in(page: &PrintedPage, area: &Area) -> Option<Block> {
     let lines: Vec<&PrintedLine> = page.lines.iter().filter(|line| area.holds(line)).collect();
-    let name = lines.iter().rev().find_map(|line| named(line, &page.lines)).map(|(name, _)| name);
+    let mut named = lines.iter().enumerate().rev();
+    let name = named.find_map(|(at, line)| Some((at, named_of(line, &page.lines)?)));
+    // A sender's line may stand above the receiver's: the code nearest to the name counts.
+    let begin = name.as_ref().and_then(|(at, _)| {
+        let before = lines.get(..=*at).unwrap_or_default();
+        before.iter().rposition(|line| code_of(&line.text).is_some())
+    });
+    let lines = lines.get(begin.unwrap_or_default()..).unwrap_or_default();
     let last = lines.iter().rev().find(|line| code_of(&line.text).is_none())?;
-    let name = name.unwrap_or_else(|| last.text.trim().to_owned());
-    Some(block_of(&lines, name))
+    let name = name.map_or_else(|| last.text.trim().to_owned(), |(_, name)| name);
+    Some(block_of(lines, name))
+}
+
+fn named_of(line: &PrintedLine, all: &[PrintedLine]) -> Option<String> {
+    named(line, all).map(|(name, _)| name)
 }
 
 fn block_of(lines: &[&PrintedLine], name: String) -> Block {
@@ -153,6 +165,14 @@ fn named(line: &PrintedLine, all: &[PrintedLine]) -> Option<(String, Option<usiz
             ends.then(|| (format!("{name} {honorific}"), None))
         })
     })
+}
+
+/// A name and the honorific with which its line ends.
+pub(super) fn honorific_of(line: &str) -> Option<(&str, &'static str)> {
+    let line = line.trim();
+    let (name, honorific) =
+        HONORIFICS.into_iter().find_map(|honorific| Some((line.strip_suffix(honorific)?, honorific)))?;
+    of_somebody(name.trim()).map(|name| (name, honorific))
 }
 
 /// The text, if it can be somebody's name.
@@ -229,6 +249,11 @@ pub fn code_of(text: &str) -> Option<String> {
 
 /// All postal codes in a text.
 pub fn codes_of(text: &str) -> Vec<String> {
+    code_places(text).into_iter().map(|(_, code)| code).collect()
+}
+
+/// The same, with the characters that each stands for.
+pub(super) fn code_places(text: &str) -> Vec<(Range<usize>, String)> {
     let characters: Vec<char> = text.chars().collect();
     let at = |index: usize| characters.get(index).copied().unwrap_or(' ');
     let digits = |from: usize, count: usize| (from..from + count).all(|index| at(index).is_ascii_digit());
@@ -247,7 +272,7 @@ pub fn codes_of(text: &str) -> Vec<String> {
             continue;
         }
         let all = characters[start..start + 3].iter().chain(&characters[rest..rest + 4]);
-        found.push(all.collect());
+        found.push((start..rest + 4, all.collect()));
     }
     found
 }

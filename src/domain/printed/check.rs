@@ -58,18 +58,23 @@ impl PageDoubt {
 }
 
 impl CheckPage {
-    /// The findings for each document, given with its SHA-256. What is not read counts as unreadable.
+    /// The findings for each document, given with its SHA-256 and its page count. What is not read counts as
+    /// unreadable.
     pub fn findings<'a>(
         &self,
-        documents: impl Iterator<Item = (&'a str, Option<&'a Printed>)>,
+        documents: impl Iterator<Item = (&'a str, u32, Option<&'a Printed>)>,
         envelope: &PaperEnvelope<'_>,
         accepted: &[String],
     ) -> Vec<PageFinding> {
         let envelope = PaperEnvelope { area: self.area, ..*envelope };
-        let found = documents.map(|(sha256, printed)| PageFinding {
-            agreement: printed.map_or(PageAgreement::CannotTell(Unclear::Unreadable), |printed| {
-                compare(printed, &envelope)
-            }),
+        let found = documents.map(|(sha256, pages, printed)| PageFinding {
+            agreement: match printed {
+                None => PageAgreement::CannotTell(Unclear::Unreadable),
+                Some(printed) if printed.count != 0 && printed.count != pages => {
+                    PageAgreement::CannotTell(Unclear::OtherCount)
+                }
+                Some(printed) => compare(printed, &envelope),
+            },
             is_accepted: accepted.contains(&covers(sha256, envelope.receiver)),
         });
         found.collect()
@@ -85,7 +90,10 @@ impl CheckPage {
     ) -> Option<PageDoubt> {
         let waits = |finding: &PageFinding| match &finding.agreement {
             PageAgreement::Agrees => None,
-            PageAgreement::CannotTell(why) => self.holds_unclear.then_some(OtherAddressee::Unclear(*why)),
+            PageAgreement::CannotTell(why) => {
+                let holds = self.holds_unclear || *why == Unclear::OtherCount;
+                holds.then_some(OtherAddressee::Unclear(*why))
+            }
             PageAgreement::Contradicts(PageContradiction { page, addressee }) => {
                 let people = Some(Box::new((addressee.clone(), Addressee::on_envelope(receiver))));
                 Some(OtherAddressee::Named { page: *page, people })
@@ -110,7 +118,7 @@ impl Addressee {
 }
 
 /// Names these bytes for this receiver, without saying who that is.
-fn covers(sha256: &str, receiver: &Receiver) -> String {
+pub fn covers(sha256: &str, receiver: &Receiver) -> String {
     let Receiver { address, honorific } = receiver;
     let parts = [
         sha256,
@@ -127,4 +135,32 @@ fn covers(sha256: &str, receiver: &Receiver) -> String {
         hash.update(part);
     }
     format!("page:{}", hex::encode(hash.finalize()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::address::Address;
+
+    #[test]
+    fn pages_that_are_counted_in_two_ways_wait_whatever_the_folder_says() {
+        let [postal_code, state, city, address1] =
+            ["1000001", "東京都", "千代田区", "1-1"].map(str::to_owned);
+        let address = Address { postal_code, state, city, address1, name: "山田".to_owned() };
+        let receiver = Receiver { address: address.clone(), honorific: "様".to_owned() };
+        let envelope = PaperEnvelope { receiver: &receiver, sender: &address, book: None, area: None };
+        let check = CheckPage::default();
+        for (count, expected) in [
+            (2, Unclear::Unreadable),
+            (3, Unclear::OtherCount),
+            // The file was refused: nothing was counted.
+            (0, Unclear::Unreadable),
+        ] {
+            let printed = Printed { pages: Vec::new(), count };
+            let findings = check.findings(std::iter::once(("aa", 2, Some(&printed))), &envelope, &[]);
+            assert_eq!(findings[0].agreement, PageAgreement::CannotTell(expected));
+            let doubt = check.doubt(&findings, &["aa"], &receiver, &[]);
+            assert_eq!(doubt.is_some(), expected == Unclear::OtherCount, "{count}");
+        }
+    }
 }

@@ -5,7 +5,9 @@
 mod agreement;
 mod block;
 mod check;
+mod named;
 mod printable;
+mod receiver;
 
 use std::fmt;
 
@@ -13,13 +15,17 @@ use serde::{Deserialize, Serialize};
 
 pub use agreement::{PageAgreement, PageContradiction, PaperEnvelope, Unclear, compare};
 pub use block::{Addressee, Block, block_in, blocks, codes_of};
-pub use check::{CheckPage, OtherAddressee, PageDoubt, PageFinding};
+pub use check::{CheckPage, OtherAddressee, PageDoubt, PageFinding, covers};
 pub use printable::{Attention, CheckPrint, OtherPaper, PrintDoubt, PrintedSheet};
+pub use receiver::{NoReceiver, ReadReceiver, ReceiverDoubt, receiver_on};
 
 /// The printed text of a document's pages, in their order. Empty if it cannot be read.
 #[derive(Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Printed {
     pub pages: Vec<PrintedPage>,
+    /// How many pages were found. Not all of them may have been read.
+    #[serde(default)]
+    pub count: u32,
 }
 
 /// Lengths are in millimetres, from the left and the top of the page as it is shown.

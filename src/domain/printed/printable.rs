@@ -175,6 +175,7 @@ mod tests {
                 page(PageLook { blank: true, ..PageLook::default() }),
                 page(PageLook { missing_fonts: true, ..PageLook::default() }),
             ],
+            count: 3,
         };
         let paper = OtherPaper { size: vec![1], landscape: vec![2] };
         let sheet = PrintedSheet {

@@ -18,7 +18,7 @@ pub use past::Again;
 use crate::domain::address::{Address, Receiver};
 use crate::domain::drop::{Refusal, Waiting};
 use crate::domain::letter::{Order, Print, ReplyLetterpack, Shipping};
-use crate::domain::printed::{Area, CheckPage, CheckPrint, OtherPaper, Printed};
+use crate::domain::printed::{Area, CheckPage, CheckPrint, OtherPaper, Printed, receiver_on};
 
 /// Everything that decides which letter a drop becomes.
 #[derive(Debug)]
@@ -73,6 +73,17 @@ pub enum ReceiverFrom {
     /// A key for the address book. It may contain `{group}`s of the file name and of the page.
     Book(String),
     Sidecar,
+    /// What the address block on page 1 of the first document says.
+    Page(PageReceiver),
+}
+
+/// How a receiver is taken from a page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PageReceiver {
+    /// Where the address block is. If missing, it must be the only one.
+    pub area: Option<Area>,
+    /// Somebody to whom nothing was posted before waits for a person.
+    pub holds_strangers: bool,
 }
 
 /// What is known of a drop when it is decided.
@@ -88,6 +99,8 @@ pub struct DropFacts<'a> {
     pub book: Result<Option<&'a crate::domain::address_book::AddressBook>, &'a str>,
     /// What a person has accepted of it.
     pub accepted: &'a [String],
+    /// The receiver that is printed on it was written to before from this folder.
+    pub is_receiver_known: bool,
 }
 
 /// One PDF as it was found.
@@ -135,7 +148,23 @@ impl Rules {
 
     /// Whether the text of pages decides anything.
     pub fn read_pages(&self) -> bool {
-        self.check_page.is_some() || self.check_print.reads_pages || self.match_pages()
+        self.check_page.is_some()
+            || self.check_print.reads_pages
+            || self.match_pages()
+            || self.write_to_pages()
+    }
+
+    /// Whether a rule takes the receiver from a page.
+    fn write_to_pages(&self) -> bool {
+        self.rules.iter().any(|rule| matches!(rule.receiver, ReceiverFrom::Page(_)))
+    }
+
+    /// The receiver that is printed on a drop, if its rule takes it from there and it can be read.
+    pub fn printed_receiver(&self, facts: &DropFacts<'_>) -> Option<Receiver> {
+        let rule = self.rules.iter().find(|rule| rule.when.holds(facts))?;
+        let ReceiverFrom::Page(page) = &rule.receiver else { return None };
+        let printed = facts.documents.first()?.printed.as_ref()?;
+        receiver_on(printed, page.area, &rule.sender).ok()
     }
 
     /// Whether a rule has a condition for the text of a page.

@@ -44,10 +44,21 @@ impl Rules {
             printed: None,
         });
         let documents: Vec<Found> = found.collect();
-        let facts = DropFacts { name, documents: &documents, arrived, sidecar: None, book, accepted: &[] };
+        let facts = DropFacts {
+            name,
+            documents: &documents,
+            arrived,
+            sidecar: None,
+            book,
+            accepted: &[],
+            is_receiver_known: true,
+        };
         let explained = self.explain(&facts);
         let tried = self.rules.iter().take(explained.tried.len());
         if tried.map(|rule| &rule.when).any(|when| when.page.is_some() && when.may_be(&facts)) {
+            return Again::ByItsPages;
+        }
+        if let Verdict::Hold(Waiting::Receiver(_)) = explained.verdict {
             return Again::ByItsPages;
         }
         let mut verdict = explained.verdict;

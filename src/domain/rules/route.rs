@@ -1,10 +1,12 @@
 //! What the deciding rule makes of a drop: an order, a refusal or a wait.
 
-use super::{DropFacts, Found, ReceiverFrom, Rule, Rules, Sidecar, Verdict, fill};
+use super::{DropFacts, Found, PageReceiver, ReceiverFrom, Rule, Rules, Sidecar, Verdict, fill};
 use crate::domain::address::Receiver;
 use crate::domain::drop::{Refusal, Waiting};
 use crate::domain::letter::{Color, Document, Order, Print};
-use crate::domain::printed::{PageFinding, PaperEnvelope, PrintedSheet};
+use crate::domain::printed::{
+    PageFinding, PaperEnvelope, Printed, PrintedSheet, ReadReceiver, ReceiverDoubt, covers, receiver_on,
+};
 
 impl Rules {
     /// Where the receiver came from, what the pages say of the receiver, and the verdict.
@@ -45,7 +47,7 @@ impl Rules {
         let book = facts.book.ok().flatten();
         let envelope = PaperEnvelope { receiver: &order.receiver, sender: &order.sender, book, area: None };
         let documents = facts.documents.iter();
-        let documents = documents.map(|found| (found.sha256.as_str(), found.printed.as_ref()));
+        let documents = documents.map(|found| (found.sha256.as_str(), found.pages, found.printed.as_ref()));
         let findings = check.findings(documents, &envelope, facts.accepted);
         let sha256: Vec<&str> = facts.documents.iter().map(|found| found.sha256.as_str()).collect();
         let verdict = match check.doubt(&findings, &sha256, &order.receiver, facts.accepted) {
@@ -111,7 +113,8 @@ impl Rules {
 
 impl Rule {
     fn receiver(&self, facts: &DropFacts<'_>) -> Result<(Receiver, String), Verdict> {
-        if !matches!(self.receiver, ReceiverFrom::Sidecar) && facts.sidecar.is_some() {
+        let may_have_sidecar = matches!(self.receiver, ReceiverFrom::Sidecar | ReceiverFrom::Page(_));
+        if !may_have_sidecar && facts.sidecar.is_some() {
             return Err(Verdict::Refuse(Refusal::SidecarUnwanted { rule: self.name.clone() }));
         }
         match &self.receiver {
@@ -119,6 +122,11 @@ impl Rule {
             ReceiverFrom::Sidecar => match facts.sidecar {
                 Some(sidecar) => Ok((sidecar.receiver.clone(), "the sidecar".to_owned())),
                 None => Err(Verdict::Hold(Waiting::Sidecar)),
+            },
+            ReceiverFrom::Page(page) => match facts.sidecar {
+                // A person wrote down what could not be read.
+                Some(sidecar) => Ok((sidecar.receiver.clone(), "the sidecar".to_owned())),
+                None => self.on_page(page, facts),
             },
             ReceiverFrom::Book(template) => {
                 let key =
@@ -134,6 +142,28 @@ impl Rule {
                 }
             }
         }
+    }
+
+    fn on_page(&self, page: &PageReceiver, facts: &DropFacts<'_>) -> Result<(Receiver, String), Verdict> {
+        let hold = |doubt| Err(Verdict::Hold(Waiting::Receiver(Box::new(doubt))));
+        let first = facts.documents.first();
+        let unread = Printed::default();
+        let printed = first.and_then(|found| found.printed.as_ref()).unwrap_or(&unread);
+        let receiver = match receiver_on(printed, page.area, &self.sender) {
+            Ok(receiver) => receiver,
+            Err((why, read)) => {
+                return hold(ReceiverDoubt::NotRead {
+                    why,
+                    read: read.as_deref().map(ReadReceiver::of_block),
+                });
+            }
+        };
+        let covers = first.map(|found| covers(&found.sha256, &receiver)).unwrap_or_default();
+        if page.holds_strangers && !facts.is_receiver_known && !facts.accepted.contains(&covers) {
+            let accepts = facts.accepted.iter().cloned().chain([covers]).collect();
+            return hold(ReceiverDoubt::FirstTime { who: Some(ReadReceiver::of(&receiver)), accepts });
+        }
+        Ok((receiver, "page 1".to_owned()))
     }
 
     fn document(&self, found: &Found, sidecar: Option<&Sidecar>) -> Document {

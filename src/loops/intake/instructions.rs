@@ -24,6 +24,7 @@ use super::taken_back::{bring_along, take_back};
 use crate::config::Folder;
 use crate::domain::drop::{Origin, Refusal, Undecided, Waiting, forms_of, pdf_of, showable, shown};
 use crate::domain::letter::{Command, LARGEST_DOCUMENT, Number};
+use crate::domain::printed::ReceiverDoubt;
 use crate::outside::hot::{Content, Hot, WAS_THERE};
 use crate::outside::journal;
 use crate::outside::store::{Fate, Original, OriginalPlace};
@@ -269,6 +270,10 @@ fn doubts_of(original: &Original) -> Vec<String> {
         }
         Fate::Undecided(Undecided::Waits(Waiting::Page(doubt))) => doubt.accepts.clone(),
         Fate::Undecided(Undecided::Waits(Waiting::Print(doubt))) => doubt.accepts.clone(),
+        Fate::Undecided(Undecided::Waits(Waiting::Receiver(doubt))) => match doubt.as_ref() {
+            ReceiverDoubt::FirstTime { accepts, .. } => accepts.clone(),
+            ReceiverDoubt::NotRead { .. } => Vec::new(),
+        },
         // Accepted before, by a run that did not finish.
         Fate::Undecided(Undecided::Accepted { doubts }) => doubts.clone(),
         Fate::Undecided(_) | Fate::Letter(_) => Vec::new(),

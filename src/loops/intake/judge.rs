@@ -11,6 +11,7 @@ use crate::domain::drop::{Waiting, shown};
 use crate::domain::rules::{DropFacts, Found, Sidecar, Verdict};
 use crate::outside::hot::SeenEntry;
 use crate::outside::spool::Draft;
+use crate::outside::store::StoreError;
 
 /// What was read of a drop.
 enum Contents {
@@ -67,7 +68,8 @@ impl Claim {
                             book = self.shared.book(&self.folder).await;
                             let sidecar = sidecar.as_deref();
                             let accepts = accepted.unwrap_or_default();
-                            let found = self.verdict(&shown(&main.name), &documents, sidecar, &book, accepts);
+                            let found =
+                                self.verdict(&shown(&main.name), &documents, sidecar, &book, accepts)?;
                             // A drop that a person has accepted is not held again.
                             verdict = Some(match accepted {
                                 Some(_) => found,
@@ -116,13 +118,18 @@ impl Claim {
         sidecar: Option<&Sidecar>,
         book: &BookNow,
         accepted: &[String],
-    ) -> Verdict {
+    ) -> Result<Verdict, StoreError> {
         let book = match book {
             BookNow::None => Ok(None),
             BookNow::Unsettled => Err("it is being written"),
             BookNow::Settled(book) => book.as_ref().as_ref().map(Some).map_err(String::as_str),
         };
         let arrived = self.ulid.time().with_timezone(&self.folder.zone).naive_local();
-        self.folder.rules.decide(&DropFacts { name, documents, arrived, sidecar, book, accepted })
+        let (rules, is_receiver_known) = (&self.folder.rules, false);
+        let mut facts = DropFacts { name, documents, arrived, sidecar, book, accepted, is_receiver_known };
+        if let Some(receiver) = rules.printed_receiver(&facts) {
+            facts.is_receiver_known = self.shared.store.has_written_to(&rules.folder, &receiver)?;
+        }
+        Ok(rules.decide(&facts))
     }
 }

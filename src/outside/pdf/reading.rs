@@ -16,7 +16,7 @@ use hayro_interpret::hayro_syntax::page::Page;
 use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect, Shape as _};
 use hayro_interpret::{
     BlendMode, ClipPath, Context, Device, DrawMode, DrawProps, Image, ImageData, ImageDrawProps,
-    InterpreterCache, InterpreterSettings, Paint, SoftMask, TransformExt as _, interpret_page,
+    InterpreterCache, InterpreterSettings, LumaData, Paint, SoftMask, TransformExt as _, interpret_page,
 };
 
 /// The processor's time for all pages. Later pages are then not read.
@@ -31,6 +31,10 @@ const FAINT: f32 = 0.15;
 const MOST_PIXELS: u64 = 4 << 20;
 /// How much the parts of a colour differ in what nobody would call coloured, of 255.
 const TINT: u8 = 24;
+/// Of 255. What is less covers nothing.
+const OPAQUE: u8 = 230;
+/// Smaller characters, in points, are not read by anybody.
+const SMALLEST: f64 = 3.0;
 /// The width of a character in its font's units.
 const EM: f64 = 1000.0;
 
@@ -52,7 +56,8 @@ pub(super) fn read(bytes: &[u8]) -> Printed {
         });
         pages.push(read);
     }
-    Printed { pages }
+    let count = u32::try_from(pdf.pages().len()).unwrap_or(u32::MAX);
+    Printed { pages, count }
 }
 
 /// The processor's time that this process has used. A busy machine must not decide what is read.
@@ -118,30 +123,31 @@ impl Seen {
         }
     }
 
-    /// A picture counts as seen, and as coloured if one of its pixels is.
-    fn shows(&mut self, image: &Image<'_, '_>) {
+    /// A picture is seen, is coloured if one of its pixels is, and covers what is below it if it is opaque.
+    fn shows(&mut self, image: &Image<'_, '_>, transform: Affine) {
         self.is_painted = true;
-        if self.has_colour {
-            return;
+        // A mask, nearly always of black text.
+        let Image::Raster(raster) = image else { return };
+        let size = u64::from(raster.width()) * u64::from(raster.height());
+        let (mut has_colour, mut is_opaque) = (false, true);
+        // One that is too large to be looked at covers, as a scan does.
+        if let Some(left) = self.pixels_left.checked_sub(size) {
+            self.pixels_left = left;
+            let look = |data: ImageData, alpha: Option<LumaData>| {
+                if let ImageData::Rgb(data) = data {
+                    has_colour = data.data.chunks_exact(3).any(is_tinted);
+                }
+                is_opaque = alpha.is_none_or(|alpha| {
+                    let opaque = alpha.data.iter().filter(|alpha| **alpha > OPAQUE).count();
+                    opaque * 20 >= alpha.data.len() * 19
+                });
+            };
+            raster.with_rgba(look, None);
         }
-        match image {
-            // A mask, nearly always of black text.
-            Image::Stencil(_) => {}
-            Image::Raster(raster) => {
-                let size = u64::from(raster.width()) * u64::from(raster.height());
-                let Some(left) = self.pixels_left.checked_sub(size) else { return };
-                self.pixels_left = left;
-                let mut coloured = false;
-                raster.with_rgba(
-                    |data, _| {
-                        if let ImageData::Rgb(data) = data {
-                            coloured = data.data.chunks_exact(3).any(is_tinted);
-                        }
-                    },
-                    None,
-                );
-                self.has_colour = coloured;
-            }
+        self.has_colour |= has_colour;
+        if is_opaque {
+            let (width, height) = (f64::from(raster.width()), f64::from(raster.height()));
+            self.cover(transform.transform_rect_bbox(Rect::new(0.0, 0.0, width, height)));
         }
     }
 
@@ -173,6 +179,9 @@ impl Seen {
             // Its units are its own. A character is about as high as it is wide, or twice as high.
             Glyph::Type3(_) => (end - at).hypot(),
         };
+        if matches!(glyph, Glyph::Outline(_)) && size < SMALLEST {
+            return;
+        }
         let text = match glyph.as_unicode() {
             Some(BfString::Char(c)) => c.to_string(),
             Some(BfString::String(text)) => text,
@@ -223,7 +232,7 @@ impl<'a> Device<'a> for Seen {
     fn draw_rect(&mut self, rect: &Rect, props: DrawProps<'a>, mode: &DrawMode) {
         let is_filled = matches!(mode, DrawMode::Fill(_) | DrawMode::FillAndStroke(..));
         let is_opaque = match &props.paint {
-            Paint::Color(color) => color.to_rgba().to_rgba8()[3] > 230,
+            Paint::Color(color) => color.to_rgba().to_rgba8()[3] > OPAQUE,
             Paint::Pattern(_) => true,
         };
         self.draws(props.transform.transform_rect_bbox(*rect), &props.paint);
@@ -240,12 +249,16 @@ impl<'a> Device<'a> for Seen {
         self.clip(*rect);
     }
 
-    fn push_transparency_group(&mut self, opacity: f32, _: Option<SoftMask<'a>>, _: BlendMode) {
-        self.groups.push(opacity > FAINT);
+    fn push_transparency_group(&mut self, opacity: f32, mask: Option<SoftMask<'a>>, _: BlendMode) {
+        // What a mask leaves of it is not known.
+        self.groups.push(opacity > FAINT && mask.is_none());
     }
 
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, mode: &DrawMode) {
         if matches!(mode, DrawMode::Invisible) || !is_seen(&props.paint) {
+            return;
+        }
+        if props.soft_mask.is_some() {
             return;
         }
         let is_vertical = matches!(run.writing_mode(), WritingMode::Vertical);
@@ -260,11 +273,8 @@ impl<'a> Device<'a> for Seen {
     }
 
     fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
-        // Text under a scan is what a machine read in it. A logo with transparent parts covers what it covers.
-        self.shows(&image);
-        if props.blend_mode == BlendMode::Normal {
-            self.cover((props.transform * Rect::new(0.0, 0.0, 1.0, 1.0).to_path(0.1)).bounding_box());
-        }
+        // Text under a scan is what a machine read in it.
+        self.shows(&image, props.transform);
     }
 
     fn pop_clip(&mut self) {

@@ -37,6 +37,7 @@ mod standing;
 mod tally;
 mod union;
 mod writer;
+mod written_to;
 
 use std::io;
 use std::path::PathBuf;

@@ -158,6 +158,7 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
             page(doubt),
             format!("If this PDF is meant for the address on the envelope all the same, {again}"),
         ),
+        Waiting::Receiver(doubt) => super::from_page::en(doubt, beside, &again),
         Waiting::Print(doubt) => Advice::new(
             Language::En.print_notes(&doubt.notes),
             format!("If it may be printed like this, {again} Better: make it anew."),
@@ -195,6 +196,11 @@ fn page(doubt: &PageDoubt) -> String {
         }
         OtherAddressee::Unclear(Unclear::NobodyFound) => {
             format!("There is no address on page 1{document}, so nobody knows whom it is for.")
+        }
+        OtherAddressee::Unclear(Unclear::OtherCount) => {
+            format!(
+                "Programs count the pages{document} in two ways, so nobody knows which of them are printed."
+            )
         }
         OtherAddressee::Unclear(Unclear::Partly) => {
             format!("Page 1{document} has only a part of the receiver's name and postal code.")

@@ -160,6 +160,7 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
         Waiting::Page(doubt) => {
             Advice::new(page(doubt), format!("封筒の宛先に送るPDFで間違いなければ、{again}"))
         }
+        Waiting::Receiver(doubt) => super::from_page::ja(doubt, beside, &again),
         Waiting::Print(doubt) => Advice::new(
             Language::Ja.print_notes(&doubt.notes),
             format!("このまま印刷してよければ{again}作り直すとより確実です。"),
@@ -194,6 +195,9 @@ fn page(doubt: &PageDoubt) -> String {
         }
         OtherAddressee::Unclear(Unclear::NobodyFound) => {
             format!("{document}1ページ目に宛先が見つからないため、誰宛てか分かりません。")
+        }
+        OtherAddressee::Unclear(Unclear::OtherCount) => {
+            format!("{document}ページ数がソフトによって違うため、どのページが印刷されるか分かりません。")
         }
         OtherAddressee::Unclear(Unclear::Partly) => {
             format!("{document}1ページ目には、宛先の氏名と郵便番号の一部しかありません。")

@@ -4,6 +4,7 @@
 
 mod alert;
 mod en;
+mod from_page;
 mod history;
 mod ja;
 mod ja_problem;
