@@ -3,7 +3,7 @@
 
 use super::folder::{Accept, FirstStart, Folder};
 use crate::domain::printed::{Attention, CheckPrint};
-use crate::domain::rules::{Rule, When};
+use crate::domain::rules::{PageReceiver, ReceiverFrom, Rule, When};
 
 /// What is looser in one folder than before, in words for the journal.
 pub fn looser(old: &Folder, new: &Folder) -> Vec<String> {
@@ -42,11 +42,22 @@ pub fn looser(old: &Folder, new: &Folder) -> Vec<String> {
         let what = match new.rules.rules.iter().find(|other| other.name == rule.name) {
             None => "is gone",
             Some(other) if asks_less(rule, other) => "has one condition less",
+            Some(other) if trusts_strangers(rule, other) => "posts to new receivers without asking",
             Some(_) => continue,
         };
         note(true, &format!("the rule \"{}\" {what}", rule.name));
     }
     found
+}
+
+/// Whether receivers who are new to the folder waited and do not any more.
+fn trusts_strangers(old: &Rule, new: &Rule) -> bool {
+    let holds =
+        |rule: &Rule| matches!(rule.receiver, ReceiverFrom::Page(PageReceiver { holds_strangers: true, .. }));
+    let sends = |rule: &Rule| {
+        matches!(rule.receiver, ReceiverFrom::Page(PageReceiver { holds_strangers: false, .. }))
+    };
+    holds(old) && sends(new)
 }
 
 fn asks_less(old: &Rule, new: &Rule) -> bool {
@@ -84,6 +95,8 @@ approval: {not_by_owner: true}
 limits: {letters_per_day: 10, sheets_per_day: 20, burst: 5 in 10m}
 duplicates: {within: 30d, action: hold}
 watch: {ignore: ['draft*', '*.bak']}
+check_page: {unreadable: hold}
+check_print: {size: hold, blank: hold}
 sender: {postal_code: '1000001', state: 東京都, city: 千代田区, address1: 1-1, name: 社}
 rules:
   - name: one
@@ -91,6 +104,10 @@ rules:
     receiver: {postal_code: '0600001', state: 北海道, city: 札幌市, address1: 1-1, name: 佐藤}
     shipping: {method: normal}
   - name: two
+    when: {size: ..2MB}
+    receiver: {page: {first_time: hold}}
+    shipping: {method: normal}
+  - name: three
     receiver: sidecar
     shipping: {method: normal}
 ";
@@ -130,8 +147,13 @@ accounts:
             (", time: '09:00..17:00'", ""),
             ("weekday: [mon], ", ""),
             ("file_name: '^a', ", ""),
-            ("  - name: two\n    receiver: sidecar\n    shipping: {method: normal}\n", ""),
-            ("name: two", "name: three"),
+            ("check_page: {unreadable: hold}\n", ""),
+            ("{unreadable: hold}", "hold"),
+            ("blank: hold", "blank: note"),
+            ("{size: hold, blank", "{size: off, blank"),
+            ("first_time: hold", "first_time: send"),
+            ("  - name: three\n    receiver: sidecar\n    shipping: {method: normal}\n", ""),
+            ("name: three", "name: four"),
         ] {
             let changed = FOLDER.replace(from, to);
             assert_ne!(changed, FOLDER, "{from}");
@@ -143,7 +165,7 @@ accounts:
             let new = folder(&changed);
             assert_ne!(looser(&old, &new), [""; 0], "{from} -> {to}");
             // A renamed rule counts as removed either way.
-            if to != "name: three" {
+            if to != "name: four" {
                 assert_eq!(looser(&new, &old), [""; 0], "{to} -> {from}");
             }
         }

@@ -22,6 +22,7 @@ first_start: take
 watch: {settle: 60s}           # by the demo's clock, which runs sixty times as fast
 address_book: {file: customers.csv, key: customer, settle: 1s}
 check_page: hold               # what names somebody else than the envelope waits
+check_print: {fonts: off}      # the demo's PDFs have no fonts of their own
 notify: {shipped: [office@example.jp], rejected: [office@example.jp], held: [office@example.jp]}
 rules:
   - name: invoices in a tracked letter pack

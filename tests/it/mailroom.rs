@@ -27,6 +27,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::journal;
 use crate::service::{Service, pdf};
 
 /// Folder `letters`: a book of two customers, else the sidecar.
@@ -368,7 +369,7 @@ impl Mailroom {
         assert_eq!(findings.problems, Vec::<String>::new());
         for folder in &self.config().folders {
             let looked = mailchute::loops::originals::audit(&self.desk(), folder, self.clock.now()).unwrap();
-            assert_eq!(looked.problems, Vec::<String>::new());
+            assert_eq!(looked.problems, Vec::<String>::new(), "{:?}\n{}", self.tree(), journal::written());
         }
         let url = format!("{}/ledger?event=authorized", self.service.welcome.places.control_url);
         let ledger: Value = self.service.http.get(url).send().await.unwrap().json().await.unwrap();

@@ -21,6 +21,9 @@ mod copies;
 #[path = "../it/simulation/dice.rs"]
 mod dice;
 #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+#[path = "../it/journal.rs"]
+mod journal;
+#[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
 #[path = "../it/mailroom.rs"]
 mod mailroom;
 #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]

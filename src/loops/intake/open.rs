@@ -87,10 +87,11 @@ impl Watched {
         let enabled = self.enable(shared, folder, &hot).await?;
         let names = [folder.names.approve.as_str(), folder.names.cancel.as_str()];
         hot.share(&folder.names.all()).and_then(|()| hot.make_shelves(&names)).map_err(Away::no_right)?;
-        // Whatever a crash left in the claims must settle here before it is looked at again.
+        // Whatever a crash left in the claims must settle here before it is decided. What this run has looked at
+        // already goes on settling, or a folder that is opened again and again would never decide it.
         let now = shared.clock.steady();
         for dir in claims_of(shared, &hot, &enabled)? {
-            self.resume(dir, now, None);
+            self.settles(dir, now);
         }
         // A rival may have been found meanwhile. Then both are compared at the next look.
         self.opened = !shared.has_rival(&folder.name);

@@ -98,6 +98,11 @@ impl Watched {
         self.claims.insert(dir, (at, looks));
     }
 
+    /// A claim that was found is decided when it has settled.
+    pub(super) fn settles(&mut self, dir: String, now: TimeDelta) {
+        self.claims.entry(dir).or_insert((now, None));
+    }
+
     pub(super) fn look_again(&mut self, at: TimeDelta) {
         self.next_look = Some(self.next_look.map_or(at, |next| next.min(at)));
     }
@@ -235,7 +240,7 @@ impl Watched {
         for claim in forgotten(shared, hot, FORGOTTEN_EVERY).map_or(Ok(Vec::new()), |found| found)? {
             if !self.claims.contains_key(&claim) {
                 journal::claim_found_again(&folder.name, &claim);
-                self.resume(claim, now, None);
+                self.settles(claim, now);
             }
         }
         Ok(())

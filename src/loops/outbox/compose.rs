@@ -14,7 +14,9 @@ use crate::domain::drop::{Undecided, showable, shown};
 use crate::domain::letter::{Certainty, Notice, Number, Reason, State};
 use crate::outside::spool::Ulid;
 use crate::outside::store::{DropNotice, EmailRow, News, OwedRow, StoreError, Tally, Waits};
-use crate::words::message::{self, Alert, DigestRow, EmailContent, EmailKind, Item, tracking_url};
+use crate::words::message::{
+    self, Alert, DigestNote, DigestRow, EmailContent, EmailKind, Item, tracking_url,
+};
 use crate::words::texts::{AlertNews, Language, Names};
 
 /// The maximum number of entries. Nobody reads more in an e-mail.
@@ -236,6 +238,18 @@ impl Outbox {
                 Waits::Drop(ulid) => self.drop(&ulid, DropNotice::Held, tongue)?,
             });
         }
+        let mut notes = Vec::new();
+        for letter in self.store.noted(since, until, MOST_ITEMS)? {
+            let original = self.store.original_of(letter.number)?;
+            let first = letter.order.documents.first().map(|document| document.name.clone());
+            let file = original.map(|original| shown(&original.origin.name)).or(first).unwrap_or_default();
+            notes.push(DigestNote {
+                folder: letter.order.source.clone(),
+                letter: letter.number.to_string(),
+                file: showable(&file),
+                note: tongue.language.print_notes(&letter.order.print_notes),
+            });
+        }
         let alarms = self.store.alarms()?;
         let alarms = alarms.iter().filter(|raised| raised.told && raised.fine_since.is_none());
         Ok(message::Digest {
@@ -245,6 +259,7 @@ impl Outbox {
             total,
             waiting: items,
             more,
+            notes,
             alarms: alarms.map(|raised| standing(raised, tongue)).collect(),
         })
     }

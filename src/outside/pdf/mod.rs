@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use alive::Alive;
 pub use child::{answer, answer_printed};
 pub use judge::{is_pdf_end, is_pdf_without_end, judge};
+pub use reading::read;
 
 use crate::domain::drop::Doubt;
 use crate::domain::printed::{OtherPaper, Printed};

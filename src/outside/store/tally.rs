@@ -36,6 +36,24 @@ impl Store {
         happened(&schema::connect(&self.home().database())?, since, until)
     }
 
+    /// Letters that were taken in from `since` until before `until` and may be printed otherwise than meant.
+    pub fn noted(&self, since: Time, until: Time, most: usize) -> Result<Vec<Letter>, StoreError> {
+        let db = self.reader();
+        let sql = "SELECT number FROM letter JOIN fact ON fact.letter = number AND n = 0
+                   WHERE admitted_at >= ?1 AND admitted_at < ?2
+                     AND json_extract(line, '$.fact.admitted.order.print_notes') IS NOT NULL
+                   ORDER BY number LIMIT ?3";
+        let mut statement = db.prepare_cached(sql)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let numbers = statement
+            .query_map(rusqlite::params![millis(since), millis(until), most], |row| read::number(row, 0))?;
+        let mut found = Vec::new();
+        for number in numbers {
+            found.extend(read::letter(&db, number?)?);
+        }
+        Ok(found)
+    }
+
     /// The longest waiting first.
     pub fn waiting(&self) -> Result<Vec<Waits>, StoreError> {
         let db = self.reader();

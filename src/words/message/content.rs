@@ -102,7 +102,18 @@ pub struct Digest {
     pub waiting: Vec<Item>,
     /// The number of waiting letters beyond those shown.
     pub more: usize,
+    /// Letters that may be printed otherwise than meant, the first of them.
+    pub notes: Vec<DigestNote>,
     pub alarms: Vec<Alert>,
+}
+
+/// What may be printed otherwise than meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct DigestNote {
+    pub folder: String,
+    pub letter: String,
+    pub file: String,
+    pub note: String,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

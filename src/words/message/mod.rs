@@ -9,7 +9,7 @@ mod mailbox;
 mod sample;
 mod templates;
 
-pub use content::{Alert, Digest, DigestRow, EmailContent, EmailKind, Item, tracking_url};
+pub use content::{Alert, Digest, DigestNote, DigestRow, EmailContent, EmailKind, Item, tracking_url};
 pub use mailbox::Mailbox;
 pub use sample::samples;
 pub use templates::{Message, TemplateMistake, Templates};

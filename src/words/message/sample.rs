@@ -1,6 +1,6 @@
 //! Sample values with which every template is tried. They look like real ones.
 
-use super::{Alert, Digest, DigestRow, EmailContent, EmailKind, Item, tracking_url};
+use super::{Alert, Digest, DigestNote, DigestRow, EmailContent, EmailKind, Item, tracking_url};
 use crate::words::texts::Language;
 
 /// One e-mail of each kind, and for letters a second one with several letters.
@@ -12,6 +12,16 @@ pub fn samples(language: Language) -> Vec<(EmailKind, EmailContent)> {
         EmailContent { folder: "invoices".to_owned(), place, items, ..EmailContent::default() }
     };
     let alert = |over: bool| EmailContent { alert: Some(alert(language, over)), ..EmailContent::default() };
+    let note = DigestNote {
+        folder: "invoices".to_owned(),
+        letter: "#16".to_owned(),
+        file: "見積書.pdf".to_owned(),
+        note: match language {
+            Language::En => "Page 2 is landscape.",
+            Language::Ja => "2ページ目は横向きです。",
+        }
+        .to_owned(),
+    };
     let digest = Digest {
         from: "2026-11-19 18:00".to_owned(),
         to: "2026-11-20 18:00".to_owned(),
@@ -19,6 +29,7 @@ pub fn samples(language: Language) -> Vec<(EmailKind, EmailContent)> {
         total: row("", 15),
         waiting: two.clone(),
         more: 3,
+        notes: vec![note],
         alarms: vec![self::alert(language, false)],
     };
     let drop = Item {
@@ -45,7 +56,8 @@ pub fn samples(language: Language) -> Vec<(EmailKind, EmailContent)> {
         (EmailKind::Alert, alert(false)),
         (EmailKind::Alert, alert(true)),
     ]);
-    let quiet = Digest { folders: vec![], waiting: vec![], more: 0, alarms: vec![], ..digest.clone() };
+    let quiet =
+        Digest { folders: vec![], waiting: vec![], more: 0, notes: vec![], alarms: vec![], ..digest.clone() };
     let of = |digest| EmailContent { digest: Some(digest), ..EmailContent::default() };
     samples.extend([(EmailKind::Digest, of(digest)), (EmailKind::Digest, of(quiet))]);
     samples

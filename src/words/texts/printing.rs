@@ -5,7 +5,7 @@ use crate::domain::letter::{PrintNote, PrintTrouble};
 
 impl Language {
     /// All of them, one after the other.
-    pub(super) fn print_notes(self, notes: &[PrintNote]) -> String {
+    pub fn print_notes(self, notes: &[PrintNote]) -> String {
         let of_several = notes.iter().any(|note| note.document > 1);
         let told: Vec<String> = notes.iter().map(|note| self.print_note(note, of_several)).collect();
         match self {

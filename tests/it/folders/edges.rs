@@ -345,3 +345,21 @@ async fn a_claim_on_which_nobody_works_is_taken_up_again() {
     assert_eq!(room.state("x forgotten.pdf"), "confirmed");
     room.check().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_settles_although_its_folder_is_opened_again_and_again() {
+    let mut room = Mailroom::open().await;
+    room.drop("x first.pdf", 1);
+    room.settled().await;
+    let ulid = Ulid::new(room.clock.now()).unwrap();
+    let claim = room.hot().join(format!(".mailchute/claim/{ulid}"));
+    std::fs::create_dir(&claim).unwrap();
+    std::fs::write(claim.join("x settling.pdf"), pdf(2)).unwrap();
+    for _ in 0..4 {
+        // As a share does that comes and goes between two looks.
+        room.registry().set("letters", None);
+        room.pass(700).await;
+    }
+    assert_eq!(room.row_states(), ["confirmed", "confirmed"]);
+    room.check().await;
+}

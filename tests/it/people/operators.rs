@@ -5,6 +5,7 @@ use serde_json::json;
 use super::mails::{room_with, ship};
 use crate::mailroom::RULES;
 use crate::postbox::Security;
+use crate::typeset::with_pages;
 
 const ADMIN: &str = "admin@example.jp";
 
@@ -99,6 +100,25 @@ async fn a_configuration_that_is_kept_out_is_told_until_it_is_right() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_digest_names_what_may_be_printed_otherwise_than_meant() {
+    let digest = "  digest: {at: '0 18 * * *', to: [boss@example.jp]}\n";
+    let (mut room, postbox) = room_with(Security::Plain, RULES, digest).await;
+    let landscape = with_pages(&["0 g 9 9 9 9 re f".to_owned()], "/MediaBox[0 0 842 595]");
+    std::fs::write(room.path("x wide.pdf"), landscape).unwrap();
+    room.drop("x right.pdf", 1);
+    room.settled().await;
+    for _day in 0..2 {
+        room.pass(86_400).await;
+    }
+    let got: Vec<_> =
+        postbox.got().into_iter().filter(|got| got.subject.contains("Letters of the day")).collect();
+    let note = " x wide.pdf\n    Page 1 is landscape.";
+    let told = |text: &str| text.replace('\r', "").contains(note);
+    assert_eq!(got.iter().map(|got| told(&got.text)).collect::<Vec<_>>(), [true, false], "{}", got[0].text);
+    assert!(got[0].html.contains("Page 1 is landscape.") && !got[0].text.contains("x right.pdf"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn each_evening_says_what_was_posted_and_what_waits() {
     let rules = RULES.replace("rules:", "limits: {letters_per_day: 2}\nrules:");
     let digest = "  digest: {at: '0 18 * * *', to: [boss@example.jp]}\n";
@@ -116,6 +136,7 @@ async fn each_evening_says_what_was_posted_and_what_waits() {
     assert_eq!(digests().len(), 1);
     let first = digests().remove(0);
     assert_eq!(first.subject, "[mailchute] Letters of the day: 2 posted, 1 waiting");
+    assert!(!first.text.contains("printed otherwise"), "{}", first.text);
     for said in ["posted: 2", "held: 1", "rejected: 1", "x2.pdf", "limit of 2 letters"] {
         assert!(first.text.contains(said), "{said}: {}", first.text);
     }

@@ -19,6 +19,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::journal;
 use world::{Tally, World};
 
 const SEEDS: u64 = 2000;
@@ -32,6 +33,7 @@ fn seeds() -> Range<u64> {
 
 /// One life; what it came to, and what happened in it.
 fn live(seed: u64) -> Result<(Tally, Vec<String>), Vec<String>> {
+    journal::keep();
     let threads = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut world = threads.block_on(World::of(seed));
     let lived = catch_unwind(AssertUnwindSafe(|| {
