@@ -68,9 +68,9 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
                 let notes = [(PrintTrouble::Size, other), (PrintTrouble::Landscape, landscape)];
                 let notes = notes.into_iter().filter(|(_, pages)| !pages.is_empty());
                 let notes = notes.map(|(trouble, pages)| PrintNote { document: 1, trouble, pages });
-                let told: Vec<String> =
+                let sentences: Vec<String> =
                     notes.map(|note| format!("; {}", Language::En.print_note(&note, false))).collect();
-                format!("{name}: {pages} page(s), {size} bytes, sha256 {sha256}{}", told.concat())
+                format!("{name}: {pages} page(s), {size} bytes, sha256 {sha256}{}", sentences.concat())
             }
             Inspected::Held(doubtful) => {
                 let said = Language::En.waiting(&Waiting::Doubt(vec![doubtful]), &Names::usual(Language::En));

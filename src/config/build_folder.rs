@@ -356,14 +356,14 @@ fn check_print(written: yaml::PrintCheck) -> CheckPrint {
         Some(yaml::WrittenAttention::Hold) => Attention::Hold,
         None => usual,
     };
-    let yaml::PrintCheck { size, landscape, fonts, blank, colour, placeholder } = written;
-    let reads_pages = [fonts, blank, colour].into_iter().flatten();
+    let yaml::PrintCheck { size, landscape, fonts, blank, color, placeholder } = written;
+    let reads_pages = [fonts, blank, color].into_iter().flatten();
     CheckPrint {
         size: or(size, usual.size),
         landscape: or(landscape, usual.landscape),
         fonts: or(fonts, usual.fonts),
         blank: or(blank, usual.blank),
-        colour: or(colour, usual.colour),
+        color: or(color, usual.color),
         placeholder: or(placeholder, usual.placeholder),
         reads_pages: reads_pages.into_iter().any(|given| given != yaml::WrittenAttention::Off),
     }

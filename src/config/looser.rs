@@ -29,8 +29,8 @@ pub fn looser(old: &Folder, new: &Folder) -> Vec<String> {
     let holds_unclear = |folder: &Folder| folder.rules.check_page.is_some_and(|check| check.holds_unclear);
     note(holds_unclear(old) && !holds_unclear(new), "pages that cannot be read go on");
     let print = |folder: &Folder| {
-        let CheckPrint { size, landscape, fonts, blank, colour, placeholder, .. } = folder.rules.check_print;
-        [size, landscape, fonts, blank, colour, placeholder]
+        let CheckPrint { size, landscape, fonts, blank, color, placeholder, .. } = folder.rules.check_print;
+        [size, landscape, fonts, blank, color, placeholder]
     };
     let is_laxer = print(old).iter().zip(print(new)).any(|(old, new)| *old == Attention::Hold && new < *old);
     note(is_laxer, "what may be printed otherwise than meant goes on");

@@ -322,7 +322,7 @@ pub(super) struct PrintCheck {
     pub blank: Option<WrittenAttention>,
     /// A page has colour and is printed in grayscale. If missing, it is noted where pages are read for something
     /// else.
-    pub colour: Option<WrittenAttention>,
+    pub color: Option<WrittenAttention>,
     /// All the PDF says is that another program is needed. `hold` if missing.
     pub placeholder: Option<WrittenAttention>,
 }

@@ -7,7 +7,7 @@ use mailchute::domain::printed::{Printed, PrintedPage};
 use mailchute::outside::pdf::Inspector;
 
 use crate::service::pdf;
-use crate::typeset::{shown, typeset, with_contents, with_pages};
+use crate::typeset::{shown, typeset, with_contents, with_objects, with_pages};
 
 async fn read(pdf: &[u8]) -> Printed {
     Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute"))).printed(pdf).await.unwrap()
@@ -38,6 +38,82 @@ async fn lines_have_their_text_and_their_place() {
     assert_eq!(read.pages[1].text(), "二頁");
 }
 
+/// One opaque pixel over the whole page.
+const PICTURE: &str = "q 595 0 0 842 0 0 cm BI /W 1 /H 1 /CS /RGB /BPC 8 ID aaa EI Q\n";
+
+#[tokio::test]
+async fn a_picture_hides_what_is_below_it_as_far_as_it_is_opaque() {
+    let content = format!("{}q 595 0 0 842 0 0 cm /I Do Q", shown(&(20.0, 40.0, "山田 太郎 様")));
+    let resources = "/Font<</F 3 0 R>>/XObject<</I 6 0 R>>";
+    let picture = |mask: &str| {
+        format!(
+            "<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceRGB/BitsPerComponent 8{mask}/Length 3>>\
+             stream\naaa\nendstream"
+        )
+    };
+    let alpha = |byte: char| {
+        format!(
+            "<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray/BitsPerComponent 8/Length 1>>\
+             stream\n{byte}\nendstream"
+        )
+    };
+    for (what, picture, mask, expected) in [
+        ("opaque", picture(""), alpha('~'), ""),
+        ("half transparent", picture("/SMask 7 0 R"), alpha('~'), "山田 太郎 様"),
+        ("transparent", picture("/SMask 7 0 R"), alpha('\u{1}'), "山田 太郎 様"),
+    ] {
+        let pdf = with_objects(
+            std::slice::from_ref(&content),
+            "/MediaBox[0 0 595 842]",
+            resources,
+            &[&picture, &mask],
+        );
+        assert_eq!(text(&pdf).await, expected, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_soft_mask_leaves_of_text_is_not_known() {
+    let resources = "/Font<</F 3 0 R>>/ExtGState<</M <</SMask<</S/Luminosity/G 6 0 R>>>>>>";
+    let group = "<</Type/XObject/Subtype/Form/BBox[0 0 595 842]/Group<</S/Transparency/CS/DeviceGray>>/Length 0>>\
+                 stream\n\nendstream";
+    let seen = shown(&(20.0, 40.0, "山田"));
+    for (content, expected) in [(format!("q /M gs {seen} Q"), ""), (format!("q /M gs Q {seen}"), "山田")] {
+        let pdf = with_objects(&[content.clone()], "/MediaBox[0 0 595 842]", resources, &[group]);
+        assert_eq!(text(&pdf).await, expected, "{content}");
+    }
+}
+
+#[tokio::test]
+async fn a_font_is_missing_if_the_pdf_has_no_file_of_it() {
+    let font = "<</Type/Font/Subtype/TrueType/BaseFont/X/FontDescriptor 7 0 R>>";
+    let composite = "<</Type/Font/Subtype/Type0/BaseFont/X/Encoding/Identity-H/DescendantFonts[7 0 R]>>";
+    let form = "<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</Font<</F 3 0 R>>>>/Length 0>>\
+                stream\n\nendstream";
+    let drawn = "<</Type/Font/Subtype/Type3/FontBBox[0 0 9 9]/FontMatrix[1 0 0 1 0 0]/CharProcs<<>>/Encoding<<>>\
+                 /FirstChar 0/LastChar 0/Widths[9]>>";
+    let file = "<</Length 0>>stream\n\nendstream";
+    for (what, resources, objects, expected) in [
+        ("no font", "", &[][..], false),
+        ("embedded", "/Font<</G 6 0 R>>", &[font, "<</FontFile2 8 0 R>>", file], false),
+        ("embedded otherwise", "/Font<</G 6 0 R>>", &[font, "<</FontFile3 8 0 R>>", file], false),
+        ("described only", "/Font<</G 6 0 R>>", &[font, "<</Flags 4>>"], true),
+        ("of two one", "/Font<</F 3 0 R/G 6 0 R>>", &[font, "<</FontFile2 8 0 R>>", file], true),
+        (
+            "composite",
+            "/Font<</G 6 0 R>>",
+            &[composite, "<</FontDescriptor 8 0 R>>", "<</FontFile2 9 0 R>>", file],
+            false,
+        ),
+        ("composite without", "/Font<</G 6 0 R>>", &[composite, "<</FontDescriptor 8 0 R>>", "<<>>"], true),
+        ("drawn by the file", "/Font<</G 6 0 R>>", &[drawn], false),
+        ("in a form", "/XObject<</X 6 0 R>>", &[form], true),
+    ] {
+        let pdf = with_objects(&[String::new()], "/MediaBox[0 0 595 842]", resources, objects);
+        assert_eq!(read(&pdf).await.pages[0].look.missing_fonts, expected, "{what}");
+    }
+}
+
 #[tokio::test]
 async fn what_paper_does_not_show_is_not_read() {
     let seen = shown(&(20.0, 40.0, "山田 太郎 様"));
@@ -49,6 +125,9 @@ async fn what_paper_does_not_show_is_not_read() {
         ("under a rectangle", format!("{seen}{cover}")),
         ("outside the page", shown(&(-80.0, 40.0, "山田 太郎 様"))),
         ("outside the clip", format!("0 0 100 100 re W n {seen}")),
+        ("two points high", seen.replace("/F 11 Tf", "/F 2 Tf")),
+        ("pressed flat", seen.replace("Tf 1 0 0 1", "Tf 1 0 0 0.01")),
+        ("under a picture", format!("{seen}{PICTURE}")),
     ] {
         assert_eq!(text(&with_contents(&[content])).await, "", "{what}");
     }
@@ -59,6 +138,12 @@ async fn what_paper_does_not_show_is_not_read() {
         ("black", seen.clone()),
         ("blue", format!("0 0 0.6 rg {seen}")),
         ("over a rectangle", format!("{cover}0 g {seen}")),
+        ("over a picture", format!("{PICTURE}{seen}")),
+        (
+            "under a mask of black",
+            format!("{seen}q 595 0 0 842 0 0 cm BI /W 1 /H 1 /IM true ID \u{1} EI Q\n"),
+        ),
+        ("four points high", seen.replace("/F 11 Tf", "/F 4 Tf")),
         ("inside the clip", format!("0 0 595 842 re W n {seen}")),
         ("after a clip", format!("q 0 0 100 100 re W n Q {seen}")),
     ] {
@@ -149,7 +234,7 @@ async fn whether_a_page_is_blank_coloured_or_lacks_its_fonts_is_told() {
         ),
     ] {
         let look = look(&content).await;
-        assert_eq!((look.blank, look.colour), (blank, colour), "{what}");
+        assert_eq!((look.blank, look.color), (blank, colour), "{what}");
         assert!(look.missing_fonts, "this font is in no PDF");
     }
     let without = read(&pdf(1)).await.pages[0].look;

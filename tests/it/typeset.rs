@@ -30,6 +30,11 @@ pub fn with_contents(contents: &[String]) -> Vec<u8> {
 
 /// The same with other entries of each page.
 pub fn with_pages(contents: &[String], page_entries: &str) -> Vec<u8> {
+    with_objects(contents, page_entries, "/Font<</F 3 0 R>>", &[])
+}
+
+/// The same with other resources, and with objects for them, whose numbers begin with 6.
+pub fn with_objects(contents: &[String], page_entries: &str, resources: &str, more: &[&str]) -> Vec<u8> {
     let mut objects = vec![
         "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
         String::new(),
@@ -43,12 +48,13 @@ pub fn with_pages(contents: &[String], page_entries: &str) -> Vec<u8> {
          /Ascent 723/Descent -241/CapHeight 709/StemV 69>>"
             .to_owned(),
     ];
+    objects.extend(more.iter().map(|object| (*object).to_owned()));
     let mut kids = String::new();
     for content in contents {
         let page = objects.len() + 1;
         let _ = write!(kids, "{page} 0 R ");
         objects.push(format!(
-            "<</Type/Page/Parent 2 0 R{page_entries}/Resources<</Font<</F 3 0 R>>>>/Contents {} 0 R>>",
+            "<</Type/Page/Parent 2 0 R{page_entries}/Resources<<{resources}>>/Contents {} 0 R>>",
             page + 1
         ));
         objects.push(format!("<</Length {}>>stream\n{content}\nendstream", content.len() + 1));

@@ -27,7 +27,7 @@ mod journal;
 #[path = "../it/mailroom.rs"]
 mod mailroom;
 #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
-#[path = "../it/nasty.rs"]
+#[path = "../it/nasty/mod.rs"]
 mod nasty;
 #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
 #[path = "../it/program.rs"]

@@ -237,7 +237,10 @@ impl Waiting {
             Self::Doubt(_) => "a PDF in doubt",
             Self::Page(_) => "page and envelope may be for different people",
             Self::Print(_) => "it may be printed otherwise than meant",
-            Self::Receiver(_) => "a receiver read from its page",
+            Self::Receiver(doubt) => match doubt.as_ref() {
+                ReceiverDoubt::FirstTime { .. } => "the folder never posted to the receiver on its page",
+                ReceiverDoubt::NotRead { .. } => "its receiver can't be read from its page",
+            },
         }
     }
 

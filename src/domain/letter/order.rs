@@ -37,7 +37,7 @@ pub struct Order {
     /// The cost centre that reports list it under.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_centre: Option<String>,
-    /// What may be printed otherwise than meant, as people are told it.
+    /// Differences between the pages and what the printer makes of them, as people read them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub print_notes: Vec<PrintNote>,
     pub documents: Vec<Document>,

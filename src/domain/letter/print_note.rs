@@ -13,7 +13,7 @@ pub enum PrintTrouble {
     Fonts,
     Blank,
     /// Colour, which is printed in grayscale.
-    Colour,
+    Color,
     /// All the PDF says is that another program is needed.
     Placeholder,
 }

@@ -67,7 +67,7 @@ pub enum Unclear {
     NobodyFound,
     /// Something of the receiver was found, but not enough.
     Partly,
-    /// It has another number of pages than was counted before, so nobody knows which of them are printed.
+    /// Two engines count different numbers of pages.
     OtherCount,
 }
 
@@ -113,9 +113,9 @@ pub fn compare(printed: &Printed, envelope: &PaperEnvelope<'_>) -> PageAgreement
     of_first
 }
 
-/// The block that says whom a page is for: in the configured area, or the first with a postal code, or the first in
-/// the upper part. The sender's own is none. Somebody else's name above the receiver's block comes first: the rest
-/// is where the goods go, or whom the letter is about.
+/// The block with the addressee of a page: the one in the configured area, or else the first with a postal code, or
+/// else the first in the upper part. Blocks of the sender are left out. If another person's name stands above the
+/// receiver's block, that name is the addressee, and the block below is a delivery address or the subject.
 fn addressed(page: &PrintedPage, envelope: &PaperEnvelope<'_>, known: &Known<'_>) -> Option<Block> {
     if let Some(area) = &envelope.area {
         return block_in(page, area).filter(|block| !known.is_senders(block));

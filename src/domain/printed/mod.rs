@@ -46,7 +46,7 @@ pub struct PrintedPage {
 pub struct PageLook {
     /// Nothing on it is seen on paper.
     pub blank: bool,
-    pub colour: bool,
+    pub color: bool,
     /// Text whose font is not in the PDF: it may be drawn with another one.
     pub missing_fonts: bool,
 }

@@ -94,7 +94,7 @@ const AFTER: [&str; 18] = [
     "へ", "を", "と",
 ];
 
-/// What follows the name of somebody at whose place the addressee is.
+/// Words after the name of a host: the addressee lives or works there (c/o).
 const CARE_OF: [&str; 4] = ["様方", "方", "気付", "内"];
 
 impl Spaced {

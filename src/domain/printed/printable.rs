@@ -46,7 +46,7 @@ impl OtherPaper {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Attention {
     Off,
-    /// The letter is posted, and people are told.
+    /// The letter is posted. Its text, `explain` and the digest mention it.
     Note,
     /// The letter waits for a person.
     Hold,
@@ -59,7 +59,7 @@ pub struct CheckPrint {
     pub landscape: Attention,
     pub fonts: Attention,
     pub blank: Attention,
-    pub colour: Attention,
+    pub color: Attention,
     pub placeholder: Attention,
     /// Pages are read for it. Otherwise fonts, blank pages and colour are noted only where pages are read for
     /// something else.
@@ -73,7 +73,7 @@ impl Default for CheckPrint {
             landscape: Attention::Note,
             fonts: Attention::Note,
             blank: Attention::Note,
-            colour: Attention::Note,
+            color: Attention::Note,
             placeholder: Attention::Hold,
             reads_pages: false,
         }
@@ -100,7 +100,7 @@ pub struct PrintedSheet<'a> {
 }
 
 impl CheckPrint {
-    /// All troubles that people are told of; and the doubt, if the letter waits for one of them.
+    /// All troubles that are not off. The doubt is given if the letter is on hold for one of them.
     pub fn look(
         self,
         documents: &[PrintedSheet<'_>],
@@ -131,7 +131,7 @@ impl CheckPrint {
         let with = |has: &dyn Fn(&super::PrintedPage) -> bool| -> Vec<u32> {
             (1..).zip(pages).filter(|(_, page)| has(page)).map(|(number, _)| number).take(NAMED).collect()
         };
-        let colour = if document.is_grayscale { with(&|page| page.look.colour) } else { Vec::new() };
+        let color = if document.is_grayscale { with(&|page| page.look.color) } else { Vec::new() };
         let placeholder = if document.is_placeholder { vec![1] } else { Vec::new() };
         [
             (self.placeholder, PrintTrouble::Placeholder, placeholder),
@@ -139,7 +139,7 @@ impl CheckPrint {
             (self.landscape, PrintTrouble::Landscape, document.paper.landscape.clone()),
             (self.blank, PrintTrouble::Blank, with(&|page| page.look.blank)),
             (self.fonts, PrintTrouble::Fonts, with(&|page| page.look.missing_fonts)),
-            (self.colour, PrintTrouble::Colour, colour),
+            (self.color, PrintTrouble::Color, color),
         ]
     }
 }
@@ -171,7 +171,7 @@ mod tests {
         let page = |look| PrintedPage { look, ..PrintedPage::default() };
         let printed = Printed {
             pages: vec![
-                page(PageLook { colour: true, ..PageLook::default() }),
+                page(PageLook { color: true, ..PageLook::default() }),
                 page(PageLook { blank: true, ..PageLook::default() }),
                 page(PageLook { missing_fonts: true, ..PageLook::default() }),
             ],
@@ -191,20 +191,20 @@ mod tests {
             PrintTrouble::Landscape,
             PrintTrouble::Blank,
             PrintTrouble::Fonts,
-            PrintTrouble::Colour,
+            PrintTrouble::Color,
         ];
         let (notes, doubt) = CheckPrint::default().look(&[sheet], &[]);
         assert_eq!(notes.iter().map(|note| note.trouble).collect::<Vec<_>>(), all);
         let doubt = doubt.unwrap();
         assert_eq!((&doubt.notes, doubt.accepts.as_slice()), (&notes, &["print:aa".to_owned()][..]));
         let (notes, doubt) = CheckPrint::default().look(&[sheet], &doubt.accepts);
-        assert_eq!((notes.len(), doubt), (6, None), "accepted, and still told");
+        assert_eq!((notes.len(), doubt), (6, None), "accepted, and still mentioned");
         let only = |attention| CheckPrint {
             size: attention,
             landscape: Attention::Off,
             fonts: Attention::Off,
             blank: Attention::Off,
-            colour: Attention::Off,
+            color: Attention::Off,
             placeholder: Attention::Off,
             reads_pages: false,
         };
@@ -216,7 +216,7 @@ mod tests {
         }
         let coloured = PrintedSheet { is_grayscale: false, ..sheet };
         let (notes, _) = CheckPrint::default().look(&[coloured], &[]);
-        assert!(notes.iter().all(|note| note.trouble != PrintTrouble::Colour), "it is printed in colour");
+        assert!(notes.iter().all(|note| note.trouble != PrintTrouble::Color), "it is printed in colour");
         let unread = PrintedSheet { printed: None, is_placeholder: false, ..sheet };
         let (notes, _) = CheckPrint::default().look(&[unread], &[]);
         assert_eq!(notes.len(), 2, "size and landscape are known without reading");

@@ -82,7 +82,7 @@ pub enum ReceiverFrom {
 pub struct PageReceiver {
     /// Where the address block is. If missing, it must be the only one.
     pub area: Option<Area>,
-    /// Somebody to whom nothing was posted before waits for a person.
+    /// A letter to a receiver to whom the folder never posted is on hold until a person approves it.
     pub holds_strangers: bool,
 }
 

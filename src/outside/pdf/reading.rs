@@ -29,11 +29,11 @@ const MOST_TEXT: usize = 192 << 10;
 const FAINT: f32 = 0.15;
 /// The number of pixels of all pictures that are looked at for colour.
 const MOST_PIXELS: u64 = 4 << 20;
-/// How much the parts of a colour differ in what nobody would call coloured, of 255.
+/// Red, green and blue of a gray differ by at most this much, of 255.
 const TINT: u8 = 24;
-/// Of 255. What is less covers nothing.
+/// The least alpha of a pixel that hides what is below it, of 255.
 const OPAQUE: u8 = 230;
-/// Smaller characters, in points, are not read by anybody.
+/// The smallest size of characters that count, in points.
 const SMALLEST: f64 = 3.0;
 /// The width of a character in its font's units.
 const EM: f64 = 1000.0;
@@ -79,7 +79,7 @@ fn read_page(pdf: &Pdf, page: &Page<'_>, pixels: &mut u64) -> PrintedPage {
     *pixels = seen.pixels_left;
     let look = PageLook {
         blank: !seen.is_painted,
-        colour: seen.has_colour,
+        color: seen.has_color,
         missing_fonts: fonts::are_missing(page.resources()),
     };
     let (characters, width, height) = upright(seen.characters, f64::from(width), f64::from(height));
@@ -102,7 +102,7 @@ struct Seen {
     groups: Vec<bool>,
     /// Something is seen on paper.
     is_painted: bool,
-    has_colour: bool,
+    has_color: bool,
     pixels_left: u64,
 }
 
@@ -120,7 +120,7 @@ impl Seen {
         let is_in_view = self.clips.last().is_none_or(touches);
         if is_in_view && is_seen(paint) && self.groups.iter().all(|seen| *seen) {
             self.is_painted = true;
-            self.has_colour |= is_coloured(paint);
+            self.has_color |= is_colored(paint);
         }
     }
 
@@ -130,13 +130,13 @@ impl Seen {
         // A mask, nearly always of black text.
         let Image::Raster(raster) = image else { return };
         let size = u64::from(raster.width()) * u64::from(raster.height());
-        let (mut has_colour, mut is_opaque) = (false, true);
+        let (mut has_color, mut is_opaque) = (false, true);
         // One that is too large to be looked at covers, as a scan does.
         if let Some(left) = self.pixels_left.checked_sub(size) {
             self.pixels_left = left;
             let look = |data: ImageData, alpha: Option<LumaData>| {
                 if let ImageData::Rgb(data) = data {
-                    has_colour = data.data.chunks_exact(3).any(is_tinted);
+                    has_color = data.data.chunks_exact(3).any(is_tinted);
                 }
                 is_opaque = alpha.is_none_or(|alpha| {
                     let opaque = alpha.data.iter().filter(|alpha| **alpha > OPAQUE).count();
@@ -145,7 +145,7 @@ impl Seen {
             };
             raster.with_rgba(look, None);
         }
-        self.has_colour |= has_colour;
+        self.has_color |= has_color;
         if is_opaque {
             let (width, height) = (f64::from(raster.width()), f64::from(raster.height()));
             self.cover(transform.transform_rect_bbox(Rect::new(0.0, 0.0, width, height)));
@@ -214,8 +214,8 @@ fn is_seen(paint: &Paint<'_>) -> bool {
     darkness > FAINT
 }
 
-/// Whether somebody would call it coloured.
-fn is_coloured(paint: &Paint<'_>) -> bool {
+/// Whether it is not a shade of gray.
+fn is_colored(paint: &Paint<'_>) -> bool {
     let Paint::Color(color) = paint else { return false };
     is_tinted(&color.to_rgba().to_rgba8()[..3])
 }
@@ -269,7 +269,7 @@ impl<'a> Device<'a> for Seen {
         }
         if self.characters.len() + usize::try_from(self.unknown).unwrap_or_default() > before {
             self.is_painted = true;
-            self.has_colour |= is_coloured(&props.paint);
+            self.has_color |= is_colored(&props.paint);
         }
     }
 

@@ -14,7 +14,7 @@ pub(super) fn en(doubt: &ReceiverDoubt, beside: &str, again: &str) -> Advice {
             )
         }
         ReceiverDoubt::NotRead { why, read } => {
-            let read = read.as_ref().map_or_else(String::new, |read| format!(" Read was: {}", read.0));
+            let read = read.as_ref().map_or_else(String::new, |read| format!(" What was read: {}", read.0));
             Advice::new(
                 format!("Its receiver was to be read from it, but {why}.{read}"),
                 format!("{beside} Then {again}"),

@@ -7,10 +7,10 @@ impl Language {
     /// All of them, one after the other.
     pub fn print_notes(self, notes: &[PrintNote]) -> String {
         let of_several = notes.iter().any(|note| note.document > 1);
-        let told: Vec<String> = notes.iter().map(|note| self.print_note(note, of_several)).collect();
+        let sentences: Vec<String> = notes.iter().map(|note| self.print_note(note, of_several)).collect();
         match self {
-            Self::En => told.join(" "),
-            Self::Ja => told.concat(),
+            Self::En => sentences.join(" "),
+            Self::Ja => sentences.concat(),
         }
     }
 
@@ -30,7 +30,7 @@ impl Language {
                         format!("{pages} {uses} fonts that are not in the PDF, so it may look different.")
                     }
                     PrintTrouble::Blank => format!("{pages} {is} blank."),
-                    PrintTrouble::Colour => {
+                    PrintTrouble::Color => {
                         format!("{pages} {has} colour and would be printed in grayscale.")
                     }
                     PrintTrouble::Placeholder => {
@@ -51,7 +51,7 @@ impl Language {
                         )
                     }
                     PrintTrouble::Blank => format!("{pages}は白紙です。"),
-                    PrintTrouble::Colour => format!("{pages}には色がありますが、白黒で印刷されます。"),
+                    PrintTrouble::Color => format!("{pages}には色がありますが、白黒で印刷されます。"),
                     PrintTrouble::Placeholder => {
                         let of =
                             if of_several { format!("{}番目の", note.document) } else { String::new() };
@@ -78,7 +78,7 @@ mod tests {
         let [en, ja] = told(PrintTrouble::Blank, &[3, 5], true);
         assert_eq!(en, "Pages 3, 5 of document 2 are blank.");
         assert_eq!(ja, "2番目の書類の3、5ページ目は白紙です。");
-        for trouble in [PrintTrouble::Landscape, PrintTrouble::Fonts, PrintTrouble::Colour] {
+        for trouble in [PrintTrouble::Landscape, PrintTrouble::Fonts, PrintTrouble::Color] {
             assert!(told(trouble, &[1], false).iter().all(|text| text.contains('1')), "{trouble:?}");
         }
         assert!(told(PrintTrouble::Placeholder, &[1], true).iter().all(|text| text.contains('2')));

@@ -326,16 +326,20 @@ async fn a_document_of_exactly_the_largest_size_is_posted_and_a_larger_one_is_no
     );
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_claim_on_which_nobody_works_is_taken_up_again() {
-    let mut room = Mailroom::open().await;
+/// After a first letter, a claim as a worker leaves it that ends without a word.
+async fn claim_of_nobody(room: &mut Mailroom, name: &str) {
     room.drop("x first.pdf", 1);
     room.settled().await;
-    // As a worker leaves it that ends without a word.
     let ulid = Ulid::new(room.clock.now()).unwrap();
     let claim = room.hot().join(format!(".mailchute/claim/{ulid}"));
     std::fs::create_dir(&claim).unwrap();
-    std::fs::write(claim.join("x forgotten.pdf"), pdf(2)).unwrap();
+    std::fs::write(claim.join(name), pdf(2)).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_on_which_nobody_works_is_taken_up_again() {
+    let mut room = Mailroom::open().await;
+    claim_of_nobody(&mut room, "x forgotten.pdf").await;
     room.pass(300).await;
     assert_eq!(room.row_states(), ["confirmed"], "somebody may be working on it");
     for _ in 0..3 {
@@ -349,12 +353,7 @@ async fn a_claim_on_which_nobody_works_is_taken_up_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_claim_settles_although_its_folder_is_opened_again_and_again() {
     let mut room = Mailroom::open().await;
-    room.drop("x first.pdf", 1);
-    room.settled().await;
-    let ulid = Ulid::new(room.clock.now()).unwrap();
-    let claim = room.hot().join(format!(".mailchute/claim/{ulid}"));
-    std::fs::create_dir(&claim).unwrap();
-    std::fs::write(claim.join("x settling.pdf"), pdf(2)).unwrap();
+    claim_of_nobody(&mut room, "x settling.pdf").await;
     for _ in 0..4 {
         // As a share does that comes and goes between two looks.
         room.registry().set("letters", None);

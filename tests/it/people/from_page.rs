@@ -2,6 +2,7 @@
 
 use crate::mailroom::{Mailroom, RULES};
 use crate::program::mailchute;
+use crate::running::Daemon;
 use crate::typeset::{Line, typeset};
 
 const YAMADA: [Line<'_>; 3] =
@@ -62,7 +63,7 @@ async fn somebody_who_was_never_written_to_waits_for_a_person_and_then_goes_by_i
     put(&room, "scan1.pdf", &[&YAMADA, &SENDER]);
     room.settled().await;
     assert_eq!(room.state("scan1.pdf"), "held");
-    assert_eq!(room.why("scan1.pdf"), "a receiver read from its page");
+    assert_eq!(room.why("scan1.pdf"), "the folder never posted to the receiver on its page");
     let note = room.note("Held/scan1.txt");
     let who = "Nothing was posted to the receiver on page 1 before: 〒060-0001 北海道札幌市中央区北一条西1-1 山田 太郎 様.";
     assert!(note.contains(who), "{note}");
@@ -94,7 +95,7 @@ async fn what_cannot_be_read_in_one_way_only_waits_until_a_person_writes_it_down
     for (name, told) in [
         (
             "mistaken",
-            "the address on page 1 is not in the city of its postal code. Read was: 〒060-0001 / 大阪府",
+            "the address on page 1 is not in the city of its postal code. What was read: 〒060-0001 / 大阪府",
         ),
         ("two", "there are several addresses on page 1"),
         ("nobody", "there is no address with a postal code and a name on page 1"),
@@ -139,4 +140,18 @@ async fn explain_says_whom_page_1_names() {
         .unwrap();
     let said = explain();
     assert!(said.contains("山田 太郎 様   from page 1"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_status_page_says_why_it_is_on_hold_and_names_nobody() {
+    let room = crate::running::room().await;
+    std::fs::write(room.dir.path().join("folders/letters.yaml"), rules("page")).unwrap();
+    let daemon = Daemon::start(&room);
+    put(&room, "new.pdf", &[&YAMADA]);
+    put(&room, "mistaken.pdf", &[&MISTAKEN]);
+    for why in ["Nothing was posted to the receiver on page 1 before.", "not in the city of its postal code."]
+    {
+        let html = daemon.until_page("/letters", why).await;
+        assert!(!html.contains("山田") && !html.contains("山本") && !html.contains("梅田"), "{html}");
+    }
 }

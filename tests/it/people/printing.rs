@@ -66,7 +66,7 @@ async fn each_kind_is_held_noted_or_left_alone_as_the_folder_says() {
             "held",
         ),
         (
-            "check_print: {size: hold, colour: note, fonts: note}",
+            "check_print: {size: hold, color: note, fonts: note}",
             Some(
                 "Pages 1, 2, 3 are not A4. Page 2 is blank. Pages 1, 2, 3 use fonts that are not in the PDF, so it \
                  may look different. Page 3 has colour",
@@ -86,7 +86,7 @@ async fn each_kind_is_held_noted_or_left_alone_as_the_folder_says() {
         }
     }
     // A rule that prints in colour.
-    let rules = with("check_print: {colour: hold}")
+    let rules = with("check_print: {color: hold}")
         .replace("method: normal}\n", "method: normal}\n    print: {color: color}\n");
     let mut room = Mailroom::with(&rules).await;
     put(&room, "x.pdf", &[&red], A4);
