@@ -79,7 +79,7 @@ async fn what_a_soft_mask_leaves_of_text_is_not_known() {
                  stream\n\nendstream";
     let seen = shown(&(20.0, 40.0, "山田"));
     for (content, expected) in [(format!("q /M gs {seen} Q"), ""), (format!("q /M gs Q {seen}"), "山田")] {
-        let pdf = with_objects(&[content.clone()], "/MediaBox[0 0 595 842]", resources, &[group]);
+        let pdf = with_objects(std::slice::from_ref(&content), "/MediaBox[0 0 595 842]", resources, &[group]);
         assert_eq!(text(&pdf).await, expected, "{content}");
     }
 }
