@@ -1,7 +1,7 @@
 //! **mailchute**: drop a PDF into a folder; it is printed, posted as paper mail exactly once, and followed
 //! until it ships.
 //!
-//! The wings, from the bottom up: each uses only those before it. `tests/it/architecture.rs` enforces that,
+//! The wings, from the bottom up: each uses only those before it. `tests/it/house/architecture.rs` enforces that,
 //! and says which room may use which.
 
 /// Tools that belong to no subject.

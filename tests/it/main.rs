@@ -5,37 +5,56 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
-mod architecture;
-mod config;
-mod documents;
-mod files;
-mod golden;
-mod inspection;
-mod invariants;
-mod journal;
-mod logs;
-mod mailroom;
-mod manager;
-#[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
-mod model;
-mod model_check;
-mod nasty;
-mod office;
-mod page;
-mod past;
-mod postbox;
-mod program;
-mod reading;
-mod rows;
-mod running;
-mod service;
-mod simulation;
-mod spool;
-mod standing;
-mod taking_in;
-mod taking_in_check;
-mod tidy;
-mod typeset;
+mod rigs {
+    pub mod files;
+    pub mod journal;
+    pub mod mailroom;
+    pub mod nasty;
+    pub mod office;
+    pub mod past;
+    pub mod postbox;
+    pub mod program;
+    pub mod running;
+    pub mod service;
+    pub mod typeset;
+}
+
+mod sandbox {
+    mod accounts;
+    mod auth;
+    mod cancel;
+    mod command;
+    mod confirm;
+    mod controls;
+    mod create;
+    mod data;
+    mod hostile;
+    mod memory;
+    mod pages;
+    mod pdf;
+    mod properties;
+    mod read;
+    mod standard_clients;
+    mod time;
+    mod upload;
+}
+
+mod letters {
+    mod answers;
+    mod as_meant;
+    pub mod certificates;
+    mod client;
+    mod commands;
+    mod copied;
+    mod damage;
+    mod kill;
+    mod misbehaving;
+    mod online;
+    mod people;
+    mod records;
+    pub mod spool;
+    mod twenty;
+}
 
 mod folders {
     mod alone;
@@ -58,7 +77,6 @@ mod folders {
     mod together;
 }
 
-mod packaging;
 mod people {
     mod at_hand;
     mod doctor;
@@ -66,52 +84,48 @@ mod people {
     mod holds;
     mod instructions;
     mod kept;
+    mod logs;
     mod mail_server;
     mod mails;
+    mod manager;
     mod month;
     mod names;
     mod namesakes;
     mod operators;
+    mod page;
     mod past;
     mod printed;
     mod printing;
     mod scripts;
     mod server;
+    mod standing;
     mod two_of_a_name;
 }
 
-mod posting {
-    mod answers;
-    mod as_meant;
-    pub mod certificates;
-    mod client;
-    mod commands;
-    mod copied;
-    mod damage;
-    mod kill;
-    mod misbehaving;
-    mod online;
-    mod people;
-    mod records;
-    mod twenty;
+mod configuration {
+    mod config;
 }
 
-mod sandbox {
-    mod accounts;
-    mod auth;
-    mod cancel;
-    mod command;
-    mod confirm;
-    mod controls;
-    mod create;
-    mod data;
-    mod hostile;
-    mod memory;
-    mod pages;
-    mod pdf;
-    mod properties;
-    mod read;
-    mod standard_clients;
-    mod time;
-    mod upload;
+mod pdfs {
+    mod inspection;
+    mod reading;
+}
+
+mod proofs {
+    mod golden;
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
+    pub mod model;
+    mod model_check;
+    mod simulation;
+    pub mod taking_in;
+    mod taking_in_check;
+}
+
+mod house {
+    pub mod architecture;
+    pub mod documents;
+    mod invariants;
+    mod packaging;
+    mod rows;
+    mod tidy;
 }

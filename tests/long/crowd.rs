@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use mailchute::outside::store::Desk;
 use rusqlite::Connection;
 
-use super::copies::copies;
 use super::flood::{PDF, Running, mailchute, office, until};
+use crate::rigs::past::copies;
 
 /// What a process has used, in hundredths of a second.
 fn ticks(process: &Running) -> u64 {

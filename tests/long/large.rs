@@ -1,9 +1,9 @@
 //! The model checks in large sizes, and in one small size that a mutant is tried with.
 
-use crate::model::sizes as posting;
 use crate::mutants::SIZE;
-use crate::taking_in::sizes as taking_in;
-use crate::{model, taking_in as drops};
+use crate::proofs::model::sizes as posting;
+use crate::proofs::taking_in::sizes as taking_in;
+use crate::proofs::{model, taking_in as drops};
 
 const POSTING: &[posting::Size] = &[
     posting::Size {

@@ -7,34 +7,32 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
-#[path = "../it/model/mod.rs"]
-mod model;
+/// The models and the dice of the ordinary tests.
+#[path = "../it/proofs"]
+mod proofs {
+    #[path = "simulation/dice.rs"]
+    #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+    pub mod dice;
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
+    pub mod model;
+    pub mod taking_in;
+}
 
-#[path = "../it/taking_in/mod.rs"]
-mod taking_in;
-
-#[path = "../it/past.rs"]
-mod copies;
-
-#[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
-#[path = "../it/simulation/dice.rs"]
-mod dice;
-#[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
-#[path = "../it/journal.rs"]
-mod journal;
-#[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
-#[path = "../it/mailroom.rs"]
-mod mailroom;
-#[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
-#[path = "../it/nasty/mod.rs"]
-mod nasty;
-#[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
-#[path = "../it/program.rs"]
-mod program;
-#[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
-#[path = "../it/service.rs"]
-mod service;
+/// The rigs of the ordinary tests.
+#[path = "../it/rigs"]
+mod rigs {
+    #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+    pub mod journal;
+    #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+    pub mod mailroom;
+    #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+    pub mod nasty;
+    pub mod past;
+    #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+    pub mod program;
+    #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+    pub mod service;
+}
 
 mod crowd;
 mod flood;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use mailchute::daemon::status::{ask, socket};
 use mailchute::outside::store::Desk;
 
-use super::copies::copies;
 use super::flood::{PDF, Running, mailchute, office, peak, program, until};
+use crate::rigs::past::copies;
 
 /// Starts a daemon, as it is installed: a file that was copied. What the linker has just written lies otherwise
 /// in the system's cache, and more of it is in a process's memory. Gives how long until it says that it is ready.

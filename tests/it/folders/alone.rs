@@ -1,6 +1,6 @@
 //! A sidecar whose PDF does not come is handed back, and decides over no later PDF of that name.
 
-use crate::mailroom::{Mailroom, SIDECAR};
+use crate::rigs::mailroom::{Mailroom, SIDECAR};
 
 /// The sidecar alone, until it is handed back.
 async fn handed_back(room: &mut Mailroom, sidecar: &str) {
@@ -45,7 +45,7 @@ async fn a_sidecar_whose_pdf_does_not_come_is_handed_back_and_a_pdf_of_that_name
     assert_eq!(room.state("xa.pdf"), "confirmed");
     // A day later the name counts like any other.
     room.pass(2 * 3600).await;
-    std::fs::write(room.path("xa.pdf"), crate::service::pdf(2)).unwrap();
+    std::fs::write(room.path("xa.pdf"), crate::rigs::service::pdf(2)).unwrap();
     room.settled().await;
     assert_eq!(room.row_states(), ["confirmed"; 3]);
     room.check().await;

@@ -5,8 +5,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 
-use crate::mailroom::{Loop, Mailroom, RULES};
-use crate::service::pdf;
+use crate::rigs::mailroom::{Loop, Mailroom, RULES};
+use crate::rigs::service::pdf;
 
 fn append(room: &Mailroom, name: &str, bytes: &[u8]) {
     OpenOptions::new().append(true).create(true).open(room.path(name)).unwrap().write_all(bytes).unwrap();

@@ -9,7 +9,7 @@ use mailchute::loops::originals::audit;
 use mailchute::outside::spool::{Line, Ulid};
 use mailchute::outside::store::Desk;
 
-use crate::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
 
 fn database(room: &Mailroom) -> PathBuf {
     room.dir.path().join("state/mailchute.db")

@@ -4,8 +4,8 @@ use chrono::TimeDelta;
 use mailchute::base::clock::{Clock, Pace};
 use mailchute::outside::hot::{Hot, Keeper};
 
-use crate::mailroom::{Loop, Mailroom, RULES};
-use crate::service::pdf;
+use crate::rigs::mailroom::{Loop, Mailroom, RULES};
+use crate::rigs::service::pdf;
 
 #[tokio::test]
 async fn what_lies_in_a_new_folder_is_held_and_what_comes_later_is_not() {

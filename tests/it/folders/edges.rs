@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use mailchute::domain::letter::{LARGEST_DOCUMENT, Number};
 use mailchute::outside::spool::Ulid;
 
-use crate::mailroom::{Mailroom, RULES, SIDECAR};
-use crate::service::pdf;
-use crate::typeset::with_contents;
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::service::pdf;
+use crate::rigs::typeset::with_contents;
 
 fn approval() -> String {
     RULES.replace("path:", "release: approval\npath:")

@@ -5,8 +5,8 @@ use mailchute::daemon;
 use mailchute::outside::hot::{Hot, Keeper};
 use mailchute::outside::store::Store;
 
-use crate::files::{copy_tree, stands_here};
-use crate::mailroom::Mailroom;
+use crate::rigs::files::{copy_tree, stands_here};
+use crate::rigs::mailroom::Mailroom;
 
 /// One letter was posted before the backup, one was in the middle of it, and one came after it.
 async fn put_back() -> Mailroom {

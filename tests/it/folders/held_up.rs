@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use mailchute::loops::folders::Registry;
 
-use crate::mailroom::{Mailroom, RULES};
-use crate::program::mailchute;
-use crate::service::pdf;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::program::mailchute;
+use crate::rigs::service::pdf;
 
 const TEXT: &str = "THESE FILES WAIT.txt";
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use mailchute::outside::hot::{Hot, Keeper, Reach};
 
-use crate::files::{helpers_below, kill};
-use crate::mailroom::{Mailroom, RULES, SIDECAR};
-use crate::service::pdf;
+use crate::rigs::files::{helpers_below, kill};
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::service::pdf;
 
 fn reach() -> Reach {
     Reach::of(Path::new(env!("CARGO_BIN_EXE_mailchute"))).always_apart()

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::mailroom::{Mailroom, RULES};
-use crate::program::mailchute;
-use crate::service::pdf;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::program::mailchute;
+use crate::rigs::service::pdf;
 
 fn start(room: &Mailroom) -> Child {
     let config = room.dir.path().join("mailchute.yaml");

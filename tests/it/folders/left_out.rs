@@ -5,7 +5,7 @@ use mailchute::domain::letter::Reason;
 use mailchute::loops::intake::left_out;
 use mailchute::outside::store::Store;
 
-use crate::mailroom::{Mailroom, RULES};
+use crate::rigs::mailroom::{Mailroom, RULES};
 
 fn approval() -> String {
     RULES.replace("rules:", "release: approval\nrules:")

@@ -5,8 +5,8 @@ use std::os::unix::net::UnixListener;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use crate::mailroom::Mailroom;
-use crate::service::pdf;
+use crate::rigs::mailroom::Mailroom;
+use crate::rigs::service::pdf;
 
 #[tokio::test]
 async fn each_is_rejected_with_its_word_and_nothing_is_posted_or_opened() {

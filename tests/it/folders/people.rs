@@ -1,7 +1,7 @@
 //! What people do with files in a folder, and what they find there.
 
-use crate::mailroom::{Mailroom, RULES, SIDECAR};
-use crate::service::pdf;
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::service::pdf;
 
 #[tokio::test]
 async fn the_text_beside_an_original_follows_its_letter_to_the_tracking_number() {

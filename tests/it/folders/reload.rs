@@ -5,9 +5,9 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use crate::mailroom::{Mailroom, RULES};
-use crate::program::mailchute;
-use crate::service::pdf;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::program::mailchute;
+use crate::rigs::service::pdf;
 
 /// What the daemon says, line by line.
 fn start(room: &Mailroom) -> (Child, Receiver<String>) {

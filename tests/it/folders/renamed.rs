@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use crate::files::copy_tree;
-use crate::mailroom::{Mailroom, RULES};
-use crate::service::pdf;
+use crate::rigs::files::copy_tree;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::service::pdf;
 
 fn approval() -> String {
     RULES.replace("rules:", "release: approval\nrules:")

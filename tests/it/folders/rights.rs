@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 
-use crate::mailroom::{Mailroom, RULES};
-use crate::program::mailchute;
-use crate::service::pdf;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::program::mailchute;
+use crate::rigs::service::pdf;
 
 /// Of another group, if the test may say so.
 const GROUP: u32 = 4242;

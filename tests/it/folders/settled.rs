@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use mailchute::config::FilesOnDisk;
 use mailchute::domain::letter::Number;
 
-use crate::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
 
 /// The sidecar's address as it is once the writer is done, and as it is half-way: of the same length.
 const WHOLE: &str = "1-1-1204";
@@ -125,7 +125,7 @@ async fn two_sidecars_within_a_subfolder_are_refused() {
     let mut room = Mailroom::with(&rules).await;
     let inside = room.path("side 1");
     std::fs::create_dir(&inside).unwrap();
-    std::fs::write(inside.join("a.pdf"), crate::service::pdf(1)).unwrap();
+    std::fs::write(inside.join("a.pdf"), crate::rigs::service::pdf(1)).unwrap();
     std::fs::write(inside.join("letter.yaml"), sidecar("1-1")).unwrap();
     std::fs::write(inside.join("letter.json"), "{}").unwrap();
     room.settled().await;

@@ -1,7 +1,7 @@
 //! Other names for the shelves, or another language: what an older text says to do still works.
 
-use crate::mailroom::{Mailroom, RULES};
-use crate::program::mailchute;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::program::mailchute;
 
 fn approval() -> String {
     RULES.replace("rules:", "release: approval\nrules:")

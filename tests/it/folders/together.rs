@@ -6,8 +6,8 @@ use std::path::Path;
 use mailchute::domain::letter::{Command, Number};
 use mailchute::outside::hot::{Hot, Keeper, MoveWithText};
 
-use crate::mailroom::{Loop, Mailroom, RULES};
-use crate::service::pdf;
+use crate::rigs::mailroom::{Loop, Mailroom, RULES};
+use crate::rigs::service::pdf;
 
 #[tokio::test]
 async fn what_is_put_away_together_has_each_its_own_name_and_text() {

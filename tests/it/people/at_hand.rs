@@ -5,8 +5,8 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use crate::mailroom::{Mailroom, RULES};
-use crate::program::mailchute;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::program::mailchute;
 
 fn run(room: &Mailroom, words: &[&str]) -> Output {
     mailchute(words).current_dir(room.dir.path()).output().unwrap()

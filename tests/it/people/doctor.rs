@@ -3,9 +3,9 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::mails::room_with;
-use crate::mailroom::{Mailroom, RULES};
-use crate::postbox::{Mood, Postbox, Security};
-use crate::program::mailchute;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::postbox::{Mood, Postbox, Security};
+use crate::rigs::program::mailchute;
 
 /// What the doctor says of an office in which something was broken.
 async fn doctor(broken: impl AsyncFnOnce(&Mailroom, &Postbox)) -> (bool, String) {

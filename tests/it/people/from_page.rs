@@ -1,9 +1,9 @@
 //! Letters whose receiver is read from their first page.
 
-use crate::mailroom::{Mailroom, RULES};
-use crate::program::mailchute;
-use crate::running::Daemon;
-use crate::typeset::{Line, typeset};
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::program::mailchute;
+use crate::rigs::running::Daemon;
+use crate::rigs::typeset::{Line, typeset};
 
 const YAMADA: [Line<'_>; 3] =
     [(20.0, 40.0, "〒060-0001"), (20.0, 46.0, "北海道札幌市中央区北一条西1-1"), (20.0, 52.0, "山田 太郎 様")];
@@ -115,7 +115,7 @@ async fn what_cannot_be_read_in_one_way_only_waits_until_a_person_writes_it_down
     // Approving alone does not help.
     approve(&mut room, "mistaken.pdf").await;
     assert_eq!(room.state("mistaken.pdf"), "held");
-    std::fs::write(room.path("Held/mistaken.pdf.yaml"), crate::mailroom::SIDECAR).unwrap();
+    std::fs::write(room.path("Held/mistaken.pdf.yaml"), crate::rigs::mailroom::SIDECAR).unwrap();
     approve(&mut room, "mistaken.pdf").await;
     assert_eq!(room.state("mistaken.pdf"), "confirmed");
     assert_eq!(receivers(&room), ["0600001 札幌市 佐藤", "5300001 大阪市北区 山本商事株式会社"]);
@@ -153,7 +153,7 @@ async fn explain_says_whom_page_1_names() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_status_page_says_why_it_is_on_hold_and_names_nobody() {
-    let room = crate::running::room().await;
+    let room = crate::rigs::running::room().await;
     let file = room.dir.path().join("folders/letters.yaml");
     let quick = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, with_receiver(&quick, "page")).unwrap();

@@ -8,8 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use mailchute::domain::letter::{Command, Number};
 
-use crate::mailroom::{Mailroom, RULES};
-use crate::service::pdf;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::service::pdf;
 
 fn with(more: &str) -> String {
     RULES.replace("rules:", &format!("{more}\nrules:"))

@@ -3,9 +3,9 @@
 use mailchute::domain::letter::{Command, Number};
 use mailchute::outside::store::Store;
 
-use crate::journal;
-use crate::mailroom::{Mailroom, RULES, SIDECAR};
-use crate::service::pdf;
+use crate::rigs::journal;
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::service::pdf;
 
 fn approval() -> String {
     RULES.replace("rules:", "release: approval\nrules:")

@@ -7,11 +7,11 @@ use mailchute::outside::store::OriginalPlace;
 use serde_json::{Value, json};
 
 use super::mails::{room_with, ship};
-use crate::mailroom::{Mailroom, RULES};
-use crate::postbox::Security;
-use crate::program::mailchute;
-use crate::service::pdf;
-use crate::spool::opened;
+use crate::letters::spool::opened;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::postbox::Security;
+use crate::rigs::program::mailchute;
+use crate::rigs::service::pdf;
 
 fn with(more: &str) -> String {
     RULES.replace("rules:", &format!("{more}\nrules:"))

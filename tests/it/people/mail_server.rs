@@ -10,9 +10,9 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 
 use super::mails::{room_with, ship};
-use crate::mailroom::{Mailroom, RULES};
-use crate::postbox::{Mood, Postbox, Security};
-use crate::posting::certificates::{Authority, Shown, shows};
+use crate::letters::certificates::{Authority, Shown, shows};
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::postbox::{Mood, Postbox, Security};
 
 fn server(address: SocketAddr, tls: TlsStart, ca: &Path) -> Smtp {
     let (host, port) = ("localhost".to_owned(), address.port());

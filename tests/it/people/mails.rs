@@ -2,8 +2,8 @@
 
 use chrono::TimeDelta;
 
-use crate::mailroom::{Loop, Mailroom, RULES};
-use crate::postbox::{Mood, Postbox, Security};
+use crate::rigs::mailroom::{Loop, Mailroom, RULES};
+use crate::rigs::postbox::{Mood, Postbox, Security};
 
 const NOTIFY: &str = "notify: {shipped: [keiri@example.jp, soumu@example.jp], rejected: [keiri@example.jp], \
                       held: [boss@example.jp], cancelled: [keiri@example.jp], card_declined: [keiri@example.jp]}\n";

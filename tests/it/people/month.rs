@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use chrono::Datelike as _;
 use serde_json::Value;
 
-use crate::mailroom::{Mailroom, RULES};
-use crate::postbox::{Mood, Postbox, Security};
-use crate::service::pdf;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::postbox::{Mood, Postbox, Security};
+use crate::rigs::service::pdf;
 
 const FOLDERS: usize = 12;
 const LETTERS: usize = 2000;

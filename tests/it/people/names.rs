@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
 use super::mails::{room_with, ship};
-use crate::mailroom::RULES;
-use crate::postbox::Security;
-use crate::program::mailchute;
-use crate::service::pdf;
+use crate::rigs::mailroom::RULES;
+use crate::rigs::postbox::Security;
+use crate::rigs::program::mailchute;
+use crate::rigs::service::pdf;
 
 /// For everybody, whatever it is called.
 fn rules() -> String {

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use mailchute::domain::letter::{Number, State};
 
-use crate::files::copy_tree;
-use crate::mailroom::{Mailroom, RULES, SIDECAR};
-use crate::service::pdf;
+use crate::rigs::files::copy_tree;
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::service::pdf;
 
 fn approval() -> String {
     RULES.replace("rules:", "release: approval\nrules:")

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::mails::{room_with, ship};
-use crate::mailroom::RULES;
-use crate::postbox::Security;
-use crate::typeset::with_pages;
+use crate::rigs::mailroom::RULES;
+use crate::rigs::postbox::Security;
+use crate::rigs::typeset::with_pages;
 
 const ADMIN: &str = "admin@example.jp";
 

@@ -2,8 +2,8 @@
 
 use mailchute::domain::letter::{Command, Number};
 
-use crate::mailroom::{Mailroom, RULES, SIDECAR};
-use crate::program::mailchute;
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::program::mailchute;
 
 fn against(room: &Mailroom, rules: &str) -> String {
     std::fs::write(room.dir.path().join("folders/letters.yaml"), rules).unwrap();

@@ -1,8 +1,8 @@
 //! A letter whose page and envelope are for different people is not posted, and people are told both sides.
 
-use crate::mailroom::{Mailroom, RULES};
-use crate::running::Daemon;
-use crate::typeset::{Line, typeset};
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::running::Daemon;
+use crate::rigs::typeset::{Line, typeset};
 
 const YAMADA: [Line<'_>; 3] =
     [(20.0, 40.0, "〒060-0001"), (20.0, 46.0, "北海道札幌市北一条西1-1"), (20.0, 52.0, "山田 太郎 様")];
@@ -115,7 +115,7 @@ async fn a_rule_finds_its_customer_on_the_page() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_status_page_names_nobody() {
-    let room = crate::running::room().await;
+    let room = crate::rigs::running::room().await;
     let rules = room.dir.path().join("folders/letters.yaml");
     let text = std::fs::read_to_string(&rules).unwrap();
     std::fs::write(&rules, text.replace("rules:\n", "check_page: hold\nrules:\n")).unwrap();
@@ -137,7 +137,7 @@ async fn explain_says_what_was_found_on_the_page() {
         let config = room.dir.path().join("mailchute.yaml");
         let file = room.path(name);
         let arguments = ["explain", "--config", config.to_str().unwrap(), file.to_str().unwrap()];
-        let done = crate::program::mailchute(&arguments).output().unwrap();
+        let done = crate::rigs::program::mailchute(&arguments).output().unwrap();
         let out = String::from_utf8(done.stdout).unwrap();
         assert!(done.status.success() && out.contains(told), "{told}: {out}");
         let condition = format!("here: {name}");

@@ -1,9 +1,9 @@
 //! Letters that may be printed otherwise than meant: held or noted, as the folder wants it.
 
-use crate::mailroom::{Mailroom, RULES};
-use crate::program::mailchute;
-use crate::service::pdf;
-use crate::typeset::{Line, shown, with_pages};
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::program::mailchute;
+use crate::rigs::service::pdf;
+use crate::rigs::typeset::{Line, shown, with_pages};
 
 const TEXT: Line<'_> = (20.0, 40.0, "ご請求書");
 const LETTER: &str = "/MediaBox[0 0 612 792]";

@@ -6,9 +6,9 @@ use mailchute::outside::store::Bell;
 use serde_json::Value;
 
 use super::mails::ship;
-use crate::mailroom::{Mailroom, RULES};
-use crate::program::mailchute;
-use crate::service::pdf;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::program::mailchute;
+use crate::rigs::service::pdf;
 
 /// `mailchute submit --folder letters` in a process of its own.
 fn submit(room: &Mailroom, name: &str, bytes: &[u8], wait: &str) -> Child {

@@ -5,10 +5,10 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::mails::{room_with, ship};
-use crate::mailroom::{Mailroom, RULES};
-use crate::postbox::{Got, Mood, Postbox, Security};
-use crate::program::mailchute;
-use crate::service::pdf;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::postbox::{Got, Mood, Postbox, Security};
+use crate::rigs::program::mailchute;
+use crate::rigs::service::pdf;
 
 /// A letter that has shipped to two people, whose mails meet these moods.
 async fn shipped(security: Security, moods: &[Mood]) -> (Mailroom, Postbox) {
@@ -139,7 +139,7 @@ async fn nothing_is_sent_in_the_clear_to_strangers_or_without_the_right_password
     std::fs::write(room.dir.path().join("mail.secret"), "wrong").unwrap();
     room.pass(86_400).await;
     assert!(postbox.got().is_empty());
-    std::fs::write(room.dir.path().join("mail.secret"), crate::postbox::PASSWORD).unwrap();
+    std::fs::write(room.dir.path().join("mail.secret"), crate::rigs::postbox::PASSWORD).unwrap();
     room.pass(86_400).await;
     assert_eq!(times(&postbox.got()), [1, 1]);
 }

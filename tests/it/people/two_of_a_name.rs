@@ -3,8 +3,8 @@
 use mailchute::domain::letter::Number;
 
 use super::instructions::copies;
-use crate::mailroom::{Mailroom, RULES, SIDECAR};
-use crate::service::pdf;
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::service::pdf;
 
 fn approval() -> String {
     RULES.replace("rules:", "release: approval\nrules:")

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::service::{ALL_SCOPES, Service, letter, pdf, problem, unauthorized};
+use crate::rigs::service::{ALL_SCOPES, Service, letter, pdf, problem, unauthorized};
 
 /// Opens a second account with a client; gives the account's id and a token.
 async fn second_account(service: &Service) -> (String, String) {

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::service::{ALL_SCOPES, Service, letter, unauthorized};
+use crate::rigs::service::{ALL_SCOPES, Service, letter, unauthorized};
 use mailchute::base::secret::Secret;
 use mailchute::sandbox::Options;
 

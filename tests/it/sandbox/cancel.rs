@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::json;
 
-use crate::service::{Service, letter, problem};
+use crate::rigs::service::{Service, letter, problem};
 use mailchute::outside::api::wire::Status;
 
 #[tokio::test]

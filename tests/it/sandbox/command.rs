@@ -3,7 +3,7 @@
 use std::io::{BufRead, Read};
 use std::process::Output;
 
-use crate::program::{Program, mailchute};
+use crate::rigs::program::{Program, mailchute};
 
 fn output(arguments: &[&str]) -> Output {
     mailchute(arguments).output().unwrap()
@@ -92,7 +92,7 @@ fn without_once_the_demo_serves_until_it_is_stopped() {
     let inbox = after("See the letters as they would be posted");
     assert!(lines.any(|line| line.starts_with("Ctrl-C")));
     std::net::TcpStream::connect(inbox.trim_start_matches("http://").trim_end_matches("/inbox")).unwrap();
-    std::fs::write(std::path::Path::new(&folder).join("mine.pdf"), crate::service::pdf(2)).unwrap();
+    std::fs::write(std::path::Path::new(&folder).join("mine.pdf"), crate::rigs::service::pdf(2)).unwrap();
     assert!(lines.any(|line| line.contains("mine.pdf") && line.contains("shipped, tracking number")));
     program.signal("INT");
     assert!(program.wait().success());

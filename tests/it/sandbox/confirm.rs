@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::service::{Service, file, letter, letter_of, pdf, problem};
+use crate::rigs::service::{Service, file, letter, letter_of, pdf, problem};
 use mailchute::outside::api::wire::Status;
 
 #[tokio::test]

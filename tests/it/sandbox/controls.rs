@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::service::{Service, letter, problem, unauthorized};
+use crate::rigs::service::{Service, letter, problem, unauthorized};
 use mailchute::outside::api::wire::Status;
 
 #[tokio::test]

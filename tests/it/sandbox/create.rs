@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::service::{Service, address, file, letter, letter_of, problem};
+use crate::rigs::service::{Service, address, file, letter, letter_of, problem};
 use mailchute::outside::api::wire::Status;
 
 #[tokio::test]

@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use reqwest::Client;
 use serde_json::Value;
 
-use crate::program::Program;
-use crate::service::{Service, letter, pdf, problem};
+use crate::rigs::program::Program;
+use crate::rigs::service::{Service, letter, pdf, problem};
 use mailchute::outside::api::wire::{CreatedMail, DownloadTarget, Status};
 use mailchute::sandbox::{self, Options};
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::service::{Service, letter, panics, pdf};
+use crate::rigs::service::{Service, letter, panics, pdf};
 use mailchute::sandbox::{Options, Patience};
 
 /// Sends raw bytes, ends the sending side, and gives everything that came back.
@@ -191,7 +191,7 @@ async fn bodies_over_the_limit_are_refused_with_413() {
     let service = Service::start().await;
     let big = service.api(reqwest::Method::POST, "/v1/mails").header("content-type", "application/json");
     let answer = big.body(vec![b' '; (1 << 20) + 1]).send().await.unwrap();
-    crate::service::problem(answer, 413, "request_too_large").await;
+    crate::rigs::service::problem(answer, 413, "request_too_large").await;
     let clock = service.control(reqwest::Method::POST, "clock", Value::from("x".repeat(70_000))).await;
     assert_eq!(clock.status(), 413);
 }

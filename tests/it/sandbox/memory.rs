@@ -2,7 +2,7 @@
 
 use mailchute::sandbox::{MemoryBounds, Options};
 
-use crate::service::{Service, letter, pdf};
+use crate::rigs::service::{Service, letter, pdf};
 
 async fn bounded(letters: usize, document_bytes: usize) -> Service {
     Service::with(Options { bounds: MemoryBounds { letters, document_bytes }, ..Options::default() }).await

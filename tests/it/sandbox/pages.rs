@@ -3,7 +3,7 @@
 use reqwest::{Method, Response};
 use serde_json::json;
 
-use crate::service::{ALL_SCOPES, Service, file, letter, letter_of, pdf};
+use crate::rigs::service::{ALL_SCOPES, Service, file, letter, letter_of, pdf};
 use mailchute::sandbox::world::Code;
 
 async fn page(service: &Service, path: &str, language: &str) -> String {

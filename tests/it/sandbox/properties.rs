@@ -12,7 +12,7 @@ use mailchute::sandbox::world::{
 };
 use proptest::prelude::*;
 
-use crate::service::{file, letter_of};
+use crate::rigs::service::{file, letter_of};
 
 /// One thing that is done; numbers pick among what exists.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::service::{Service, file, letter, letter_of, problem};
+use crate::rigs::service::{Service, file, letter, letter_of, problem};
 
 #[tokio::test]
 async fn a_mail_shows_every_field_of_the_document() {
@@ -72,8 +72,11 @@ async fn unknown_operations_and_methods_are_told_apart() {
     problem(service.get("/v1/letters").await, 404, "not_found").await;
     problem(service.get("/v1").await, 404, "not_found").await;
     problem(service.get("/v1/").await, 404, "not_found").await;
-    crate::service::unauthorized(service.plain(reqwest::Method::GET, "/v1/").send().await.unwrap(), 401)
-        .await;
+    crate::rigs::service::unauthorized(
+        service.plain(reqwest::Method::GET, "/v1/").send().await.unwrap(),
+        401,
+    )
+    .await;
     let answer = service.post("/v1/account").await;
     assert_eq!(answer.headers()["allow"], "GET,HEAD");
     problem(answer, 405, "method_not_allowed").await;

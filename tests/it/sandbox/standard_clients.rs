@@ -6,7 +6,7 @@ use openidconnect::{AuthType, ClientId, ClientSecret};
 use openidconnect::{IssuerUrl, OAuth2TokenResponse, Scope};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::service::{Service, letter, pdf};
+use crate::rigs::service::{Service, letter, pdf};
 use mailchute::base::secret::Secret;
 use mailchute::sandbox::Options;
 
@@ -119,10 +119,10 @@ async fn is_taken(recorded: &[u8]) {
 
 #[tokio::test]
 async fn what_curl_sends_is_taken() {
-    is_taken(include_bytes!("../recorded/curl.http")).await;
+    is_taken(include_bytes!("recorded/curl.http")).await;
 }
 
 #[tokio::test]
 async fn what_python_requests_sends_is_taken() {
-    is_taken(include_bytes!("../recorded/requests.http")).await;
+    is_taken(include_bytes!("recorded/requests.http")).await;
 }

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::service::{Service, letter, pdf, problem};
+use crate::rigs::service::{Service, letter, pdf, problem};
 use mailchute::outside::api::wire::Status;
 
 #[tokio::test]

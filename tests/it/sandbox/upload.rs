@@ -3,7 +3,7 @@
 use reqwest::multipart::{Form, Part};
 use reqwest::{Response, StatusCode};
 
-use crate::service::{Service, file, letter, letter_of, pdf};
+use crate::rigs::service::{Service, file, letter, letter_of, pdf};
 use mailchute::outside::api::wire::UploadTarget;
 
 type Fields = Vec<(String, String)>;

@@ -168,7 +168,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     caught(
         "a second daemon's writes are not checked against what it has seen",
         "two daemons",
-        &[("tests/it/model/sizes.rs", "checks_version: true,", "checks_version: false,")],
+        &[("tests/it/proofs/model/sizes.rs", "checks_version: true,", "checks_version: false,")],
     ),
     caught(
         "a withdrawal asks by confirm in its turns",

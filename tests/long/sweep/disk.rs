@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::dice::Dice;
+use crate::proofs::dice::Dice;
 
 /// What is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

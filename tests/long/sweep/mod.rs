@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::mailroom::Mailroom;
-use crate::program::mailchute;
+use crate::rigs::mailroom::Mailroom;
+use crate::rigs::program::mailchute;
 use scenario::Scenario;
 
 /// Most of a run is waiting for a folder or an address book to settle.

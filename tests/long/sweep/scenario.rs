@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::{Counted, How, counted};
-use crate::mailroom::{Mailroom, RULES, SIDECAR};
-use crate::program::mailchute;
-use crate::service::{Service, pdf};
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::program::mailchute;
+use crate::rigs::service::{Service, pdf};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scenario {

@@ -1,0 +1,391 @@
+//! A whole mailchute in this process, with hot folders: intake, dispatcher and shelf over real files and
+//! a sandbox of its own; the clock of both by hand. `check` asserts what must be true at every end.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use mailchute::base::bells::Bells;
+use mailchute::base::clock::{Clock, Pace, Time};
+use mailchute::config::Config;
+use mailchute::daemon::Run;
+use mailchute::loops::dispatch::{Account, Dispatch};
+use mailchute::loops::folders::Registry;
+use mailchute::loops::intake::Intake;
+use mailchute::loops::originals::Shelves;
+use mailchute::loops::outbox::Outbox;
+use mailchute::loops::retention::Retention;
+use mailchute::outside::api::{Client, Patience};
+use mailchute::outside::hot::Reach;
+use mailchute::outside::pdf::Inspector;
+use mailchute::outside::spool::Spool;
+use mailchute::outside::store::{Desk, DropRow, Store};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::rigs::journal;
+use crate::rigs::service::{Service, pdf};
+
+/// Folder `letters`: a book of two customers, else the sidecar.
+pub const RULES: &str = "path: ../letters
+watch: {poll: 1s}
+sender: {postal_code: '1000001', state: 東京都, city: 千代田区, address1: 千代田1-1, name: 株式会社サンプル}
+address_book: {file: customers.csv, key: customer, settle: 2s}
+rules:
+  - name: invoices
+    when: {file_name: '^INV-(?<customer>\\d{6})', pages: ..8}
+    receiver: {book: '{customer}'}
+    shipping: {method: normal, options: [trackable]}
+  - name: for everybody
+    when: {file_name: '^x'}
+    receiver: {book: '000123'}
+    shipping: {method: normal}
+  - name: sidecars
+    when: {file_name: '^side'}
+    receiver: sidecar
+    shipping: {method: normal}
+";
+
+const BOOK: &str = "customer,name,honorific,postal_code,state,city,address1
+000123,山田 太郎,様,060-0001,北海道,札幌市中央区,北一条西1-1
+000456,株式会社見本,御中,530-0001,大阪府,大阪市北区,梅田1-1-1
+";
+
+pub const SIDECAR: &str =
+    "receiver: {postal_code: '0600001', state: 北海道, city: 札幌市, address1: 1-1, name: 佐藤}\n";
+
+/// What mailchute keeps in a folder for itself.
+const OURS: [&str; 5] = [
+    ".mailchute/folder",
+    ".mailchute/lock",
+    ".mailchute/epoch",
+    ".mailchute/epoch.new",
+    ".mailchute/text.part",
+];
+
+pub struct Mailroom {
+    pub service: Service,
+    pub dir: TempDir,
+    pub clock: Clock,
+    /// How many letters are in hand at once, and how many drops; the usual number if none is given.
+    pub at_once: Option<usize>,
+    /// How long an answer is waited for.
+    pub patience: Duration,
+    /// The program whose child counts pages.
+    pub counts_pages: PathBuf,
+    /// How its folders are reached.
+    pub reach: Arc<Reach>,
+    up: Option<Up>,
+}
+
+/// One of the daemon's loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loop {
+    Intake,
+    Letters,
+    Shelves,
+    Kept,
+    Mails,
+}
+
+impl Loop {
+    pub const ALL: [Self; 5] = [Self::Intake, Self::Letters, Self::Shelves, Self::Kept, Self::Mails];
+}
+
+struct Up {
+    outbox: Outbox,
+    keeper: Retention,
+    store: Arc<Store>,
+    registry: Arc<Registry>,
+    dispatch: Dispatch,
+    intake: Intake,
+    shelves: Shelves,
+}
+
+impl Mailroom {
+    /// With one folder by [`RULES`], enabled and empty.
+    pub async fn open() -> Self {
+        Self::with(RULES).await
+    }
+
+    pub async fn with(rules: &str) -> Self {
+        let mut room = Self::closed(rules).await;
+        room.start();
+        room.settle().await;
+        room
+    }
+
+    /// More for mailchute.yaml.
+    pub fn add_to_main(&self, more: &str) {
+        let main = self.dir.path().join("mailchute.yaml");
+        let text = std::fs::read_to_string(&main).unwrap();
+        std::fs::write(main, format!("{text}{more}")).unwrap();
+    }
+
+    /// Not started yet.
+    pub async fn closed(rules: &str) -> Self {
+        Self::at(Service::start().await, tempfile::tempdir().unwrap(), rules).await
+    }
+
+    /// Not started yet, with this service and in this directory.
+    pub async fn at(service: Service, dir: TempDir, rules: &str) -> Self {
+        let answer = service.control(Method::GET, "clock", json!({})).await;
+        let now: Value = answer.json().await.unwrap();
+        let clock = Clock::starting_at(now["now"].as_str().unwrap().parse().unwrap(), Pace::ByHand);
+        let places = &service.welcome.places;
+        let main = format!(
+            "state: state\naccounts:\n  main:\n    base_url: {}\n    auth_url: {}\n    client_id: \"{}\"\n    \
+             client_secret: {{file: main.secret}}\n",
+            places.base_url,
+            places.auth_url,
+            service.welcome.client_id.as_str()
+        );
+        std::fs::write(dir.path().join("mailchute.yaml"), main).unwrap();
+        let secret = dir.path().join("main.secret");
+        std::fs::write(&secret, service.secret()).unwrap();
+        std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        for name in ["folders", "letters"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        std::fs::write(dir.path().join("folders/customers.csv"), BOOK).unwrap();
+        std::fs::write(dir.path().join("folders/letters.yaml"), rules).unwrap();
+        let counts_pages = PathBuf::from(env!("CARGO_BIN_EXE_mailchute"));
+        let mut reach = Reach::of(&counts_pages);
+        if std::env::var_os("MAILCHUTE_APART").is_some() {
+            reach = reach.always_apart();
+        }
+        let (patience, reach) = (Duration::from_secs(5), Arc::new(reach));
+        Self { service, dir, clock, at_once: None, patience, counts_pages, reach, up: None }
+    }
+
+    pub fn config(&self) -> Config {
+        Config::read(&self.dir.path().join("mailchute.yaml")).unwrap()
+    }
+
+    /// What a daemon of the real program runs with.
+    pub fn run(&self) -> Run {
+        Run {
+            clock: self.clock.clone(),
+            after_restore: false,
+            may_be_half_saved: false,
+            inspector: Inspector::of(&self.counts_pages),
+            reload: Arc::default(),
+            manager: mailchute::daemon::systemd::Manager::default(),
+        }
+    }
+
+    pub fn start(&mut self) {
+        self.start_with(false);
+    }
+
+    pub fn start_with(&mut self, after_restore: bool) {
+        let mut config = self.config();
+        let account = &config.accounts[0];
+        let patience = Patience { call: self.patience, transfer: self.patience, ..Patience::default() };
+        let client =
+            Client::new(account.places.clone(), account.credentials().unwrap(), patience, self.clock.clone());
+        let again =
+            Client::new(account.places.clone(), account.credentials().unwrap(), patience, self.clock.clone());
+        let clients = BTreeMap::from([(account.name.clone(), again.unwrap())]);
+        let accounts = vec![Account::new(account.name.clone(), client.unwrap())];
+        let (store, _) = Store::open(&config.state, self.clock.now(), after_restore).unwrap();
+        let store = Arc::new(store);
+        let spool = Spool::open(&store.home().spool()).unwrap();
+        let clock = self.clock.clone();
+        let at_once = self.at_once.unwrap_or(8);
+        let (bells, retry) = (Bells::default(), config.retry);
+        let dispatch =
+            Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), retry, at_once, &bells);
+        let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
+        registry.decided_by(std::mem::take(&mut config.on_disk));
+        let outbox = Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config)
+            .with_patience(Duration::from_millis(500));
+        let keeper =
+            Retention::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
+        let inspector = Inspector::of(&self.counts_pages);
+        let shelves = Shelves::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), bells.clone());
+        let reach = Arc::clone(&self.reach);
+        let intake =
+            Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, reach, clock, &bells);
+        let intake = match self.at_once {
+            Some(at_once) => intake.at_once(at_once),
+            None => intake,
+        };
+        self.up = Some(Up { outbox, keeper, store, registry, dispatch, intake, shelves });
+    }
+
+    pub fn stop(&mut self) {
+        let Up { outbox, keeper, store, registry, dispatch, intake, shelves } = self.up.take().unwrap();
+        drop((dispatch, intake, registry, outbox, keeper, shelves));
+        store.close();
+    }
+
+    /// The process is gone in the middle of whatever it did; what was only in its memory is lost.
+    pub async fn crash(&mut self) {
+        let Up { outbox, keeper, store, registry, dispatch, intake, shelves } = self.up.take().unwrap();
+        drop((dispatch, intake, registry, outbox, keeper, shelves));
+        // What was cut off lets go when it is noticed.
+        for _turn in 0..1_000_000 {
+            if Arc::strong_count(&store) == 1 {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+        panic!("somebody keeps the records");
+    }
+
+    /// One loop has its turn, to its end; when it has more to do.
+    pub async fn turn(&mut self, which: Loop) -> Option<Time> {
+        let Up { outbox, keeper, dispatch, intake, shelves, .. } = self.up.as_mut().unwrap();
+        match which {
+            Loop::Intake => intake.settle().await.unwrap(),
+            Loop::Letters => dispatch.settle().await.unwrap(),
+            Loop::Shelves => {
+                shelves.tick().await.unwrap();
+                shelves.settled().await;
+                shelves.tick().await.unwrap()
+            }
+            Loop::Kept => keeper.tick().await.unwrap(),
+            Loop::Mails => outbox.tick().await.unwrap(),
+        }
+    }
+
+    /// A new configuration is in force.
+    pub fn reload(&mut self) {
+        let mut config = self.config();
+        let up = self.up.as_ref().unwrap();
+        up.registry.replace(std::mem::take(&mut config.folders));
+        up.registry.decided_by(std::mem::take(&mut config.on_disk));
+        up.outbox.replace(&mut config);
+    }
+
+    /// Lets everything happen that can happen now.
+    pub async fn settle(&mut self) {
+        for _ in 0..4 {
+            for which in Loop::ALL {
+                self.turn(which).await;
+            }
+        }
+    }
+
+    pub fn registry(&self) -> Arc<Registry> {
+        Arc::clone(&self.up.as_ref().unwrap().registry)
+    }
+
+    pub fn outbox(&self) -> &Outbox {
+        &self.up.as_ref().unwrap().outbox
+    }
+
+    /// Why intake can't go on.
+    pub async fn refused(&mut self) -> String {
+        let up = self.up.as_mut().unwrap();
+        up.intake.settle().await.unwrap_err().to_string()
+    }
+
+    pub async fn pass(&mut self, seconds: i64) {
+        self.clock.move_by(TimeDelta::seconds(seconds)).unwrap();
+        self.service.advance(&format!("{seconds}s")).await;
+        self.settle().await;
+    }
+
+    /// As long as a drop must be still, seen once before.
+    pub async fn settled(&mut self) {
+        self.pass(1).await;
+        self.pass(5).await;
+        self.pass(1).await;
+    }
+
+    pub fn hot(&self) -> PathBuf {
+        self.dir.path().join("letters")
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.hot().join(name)
+    }
+
+    pub fn drop(&self, name: &str, pages: usize) {
+        std::fs::write(self.path(name), pdf(pages)).unwrap();
+    }
+
+    pub fn desk(&self) -> Desk {
+        Desk::open(&self.dir.path().join("state")).unwrap()
+    }
+
+    /// Names of drops and how they stand.
+    pub fn drops(&self) -> BTreeMap<String, DropRow> {
+        let rows = self.desk().drops(1000).unwrap();
+        rows.into_iter().map(|row| (row.name.clone(), row)).collect()
+    }
+
+    pub fn state(&self, name: &str) -> String {
+        self.drops().get(name).map_or_else(|| "not taken".to_owned(), |row| row.state.clone())
+    }
+
+    /// How the letters stand, in their order.
+    pub fn row_states(&self) -> Vec<String> {
+        self.desk().letters(None, None, 1000).unwrap().into_iter().map(|row| row.state).collect()
+    }
+
+    pub fn why(&self, name: &str) -> String {
+        self.drops()[name].why.clone().unwrap_or_default()
+    }
+
+    /// Every path people see in the folder, and what is hidden in the claims.
+    pub fn tree(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut waiting = vec![self.hot()];
+        while let Some(path) = waiting.pop() {
+            let meta = std::fs::symlink_metadata(&path).unwrap();
+            let name = path.strip_prefix(self.hot()).unwrap().to_string_lossy().into_owned();
+            if meta.is_dir() {
+                waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            } else if !OURS.contains(&name.as_str()) {
+                found.push(name);
+            }
+        }
+        found.sort();
+        found
+    }
+
+    pub fn note(&self, path: &str) -> String {
+        let text = std::fs::read_to_string(self.path(path)).unwrap();
+        assert!(text.starts_with('\u{feff}') && text.contains("\r\n"), "as Notepad wants it: {text:?}");
+        text
+    }
+
+    /// The directory under `Sent/` of this month.
+    pub fn sent(&self) -> String {
+        let now = self.clock.now().with_timezone(&chrono_tz::Asia::Tokyo);
+        format!("Sent/{}", now.format("%Y-%m"))
+    }
+
+    /// Every letter is posted at most once, each drop is one thing, and each original in one place.
+    pub async fn check(&self) {
+        let findings = self.desk().audit().unwrap();
+        assert_eq!(findings.problems, Vec::<String>::new());
+        for folder in &self.config().folders {
+            let looked = mailchute::loops::originals::audit(&self.desk(), folder, self.clock.now()).unwrap();
+            assert_eq!(looked.problems, Vec::<String>::new(), "{:?}\n{}", self.tree(), journal::written());
+        }
+        let url = format!("{}/ledger?event=authorized", self.service.welcome.places.control_url);
+        let ledger: Value = self.service.http.get(url).send().await.unwrap().json().await.unwrap();
+        let mut authorized: BTreeMap<String, usize> = BTreeMap::new();
+        for entry in ledger["entries"].as_array().unwrap() {
+            *authorized.entry(entry["mail"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+        assert!(authorized.values().all(|times| *times == 1), "{authorized:?}");
+        let letters = self.desk().letters(None, None, 1000).unwrap();
+        let posted = letters.iter().filter(|row| row.state == "confirmed" || row.state == "shipped").count();
+        let cancelled = letters.iter().filter(|row| row.state == "cancelled").count();
+        assert_eq!(authorized.len(), posted + cancelled, "as many were authorized as are posted");
+        let mut inodes = BTreeMap::new();
+        for name in self.tree() {
+            let inode = std::fs::symlink_metadata(self.path(&name)).unwrap().ino();
+            assert_eq!(inodes.insert(inode, name.clone()), None, "{name} lies in two places");
+        }
+    }
+}
