@@ -26,7 +26,8 @@ pub fn read(bytes: &[u8]) -> Result<Box<CreateMail>, Vec<Fault>> {
 
 fn read_order(json: Json, faults: &mut Vec<Fault>) -> Option<CreateMail> {
     let mut keys = Keys::of(json, String::new(), faults)?;
-    let shipping_method = keys.word("shipping_method", &METHODS);
+    let shipping_method =
+        keys.word("shipping_method", &ShippingMethod::ALL.map(|method| (method.word(), method)));
     let shipping_options = read_options(&mut keys, shipping_method);
     let sender_address = keys.object("sender_address", |keys| read_address(keys, false));
     let receiver_address = keys.object("receiver_address", |keys| read_address(keys, true));
@@ -46,19 +47,6 @@ fn read_order(json: Json, faults: &mut Vec<Fault>) -> Option<CreateMail> {
     })
 }
 
-const METHODS: [(&str, ShippingMethod); 3] = [
-    ("normal", ShippingMethod::Normal),
-    ("letterpack-lite", ShippingMethod::LetterpackLite),
-    ("letterpack-plus", ShippingMethod::LetterpackPlus),
-];
-
-const OPTIONS: [(&str, ShippingOption); 4] = [
-    ("express", ShippingOption::Express),
-    ("trackable", ShippingOption::Trackable),
-    ("simple-registered", ShippingOption::SimpleRegistered),
-    ("normal-registered", ShippingOption::NormalRegistered),
-];
-
 fn read_options(keys: &mut Keys<'_>, method: Option<ShippingMethod>) -> Option<Vec<ShippingOption>> {
     let Some(json) = keys.take("shipping_options") else { return Some(Vec::new()) };
     if method.is_some_and(|method| method != ShippingMethod::Normal) {
@@ -67,10 +55,11 @@ fn read_options(keys: &mut Keys<'_>, method: Option<ShippingMethod>) -> Option<V
     let Json::Array(items) = json else {
         return keys.fault("shipping_options", "must be an array");
     };
+    let words = ShippingOption::ALL.map(|option| (option.word(), option));
     let mut options = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
         let path = format!("shipping_options.{index}");
-        let option = keys.word_in(&path, item, &OPTIONS)?;
+        let option = keys.word_in(&path, item, &words)?;
         if options.contains(&option) {
             return keys.fault(&path, "is given twice");
         }

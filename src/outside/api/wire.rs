@@ -64,6 +64,8 @@ pub enum ShippingOption {
 }
 
 impl ShippingMethod {
+    pub const ALL: [Self; 3] = [Self::Normal, Self::LetterpackLite, Self::LetterpackPlus];
+
     pub fn word(self) -> &'static str {
         match self {
             Self::Normal => "normal",
@@ -74,6 +76,9 @@ impl ShippingMethod {
 }
 
 impl ShippingOption {
+    pub const ALL: [Self; 4] =
+        [Self::Express, Self::Trackable, Self::SimpleRegistered, Self::NormalRegistered];
+
     pub fn word(self) -> &'static str {
         match self {
             Self::Express => "express",
