@@ -48,3 +48,18 @@ impl Schedule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn without_times_no_scheduler_runs() {
+        let mut schedule = Schedule::default();
+        let waking = ("* * * * *".parse().unwrap(), Tz::UTC, Arc::new(Notify::new()));
+        schedule.replace(vec![waking]).await.unwrap();
+        assert!(schedule.0.is_some());
+        schedule.replace(Vec::new()).await.unwrap();
+        assert!(schedule.0.is_none());
+    }
+}

@@ -83,3 +83,28 @@ fn remove_ours(dir: &OwnedFd, name: &[u8], largest: u64, hashes: &[&str]) -> io:
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outside::hot::keeper::Keeper;
+
+    #[test]
+    fn a_file_gets_the_first_free_name_and_an_error_is_not_a_name_that_is_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let keeper = Keeper {
+            records: "A".to_owned(),
+            run: "1".to_owned(),
+            state: PathBuf::from("/s"),
+            daemon: String::new(),
+            holder: String::new(),
+        };
+        let opened = Opened::open(dir.path(), false, &keeper).unwrap();
+        let write = |name: &str| opened.write_new(&dir.path().join(name), b"%PDF");
+        for name in ["a.pdf", "a (2).pdf"] {
+            assert_eq!(write("a.pdf").unwrap(), dir.path().join(name));
+        }
+        let error = write("no file is called\0this.pdf").unwrap_err();
+        assert!(error.to_string().contains("nul byte"), "{error}");
+    }
+}

@@ -229,3 +229,23 @@ pub(super) fn rename_new(from: &OwnedFd, name: &[u8], to: &OwnedFd, as_name: &[u
         Err(error) => Err(error.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_move_whose_answer_was_lost_counts_as_done_and_nothing_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = OwnedFd::from(std::fs::File::open(dir.path()).unwrap());
+        let write = |name: &str| std::fs::write(dir.path().join(name), name).unwrap();
+        write("b");
+        assert!(rename_new(&open, b"a", &open, b"b").is_ok(), "it is where it should be");
+        write("a");
+        let error = rename_new(&open, b"a", &open, b"b").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read_to_string(dir.path().join("b")).unwrap(), "b");
+        let error = rename_new(&open, b"c", &open, b"d").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound, "it is nowhere");
+    }
+}

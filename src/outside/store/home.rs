@@ -232,3 +232,20 @@ impl Home {
         fs::File::open(&self.dir)?.sync_all()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_doubted_until_it_is_trusted_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        assert!(!home.is_doubted());
+        home.doubt().unwrap();
+        assert!(Home::at(dir.path()).is_doubted(), "the next start knows it");
+        home.trust().unwrap();
+        assert!(!home.is_doubted());
+        home.trust().unwrap();
+    }
+}

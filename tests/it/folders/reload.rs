@@ -97,3 +97,43 @@ async fn a_saved_configuration_is_in_force_and_a_bad_one_is_kept_out() {
     assert!(daemon.wait().unwrap().success());
     room.check().await;
 }
+
+/// How many directories a process watches.
+fn watches(pid: u32) -> usize {
+    let open = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).unwrap();
+    let texts = open.flatten().filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
+    texts.map(|text| text.lines().filter(|line| line.starts_with("inotify ")).count()).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_that_is_not_configured_any_more_is_not_watched_any_more() {
+    let room = Mailroom::closed(RULES).await;
+    let (mut daemon, told) = start(&room);
+    says(&told, "is watched; what was already in it is held");
+    // It was saved just before the start, so it is read twice.
+    says(&told, "is in force");
+    let until = |so: &dyn Fn(usize) -> bool| {
+        let begun = std::time::Instant::now();
+        while !so(watches(daemon.id())) {
+            assert!(begun.elapsed() < Duration::from_secs(20), "{}", watches(daemon.id()));
+            std::thread::yield_now();
+        }
+    };
+    let alone = watches(daemon.id());
+    let second = room.dir.path().join("folders/second.yaml");
+    std::fs::create_dir(room.dir.path().join("second")).unwrap();
+    std::fs::write(&second, RULES.replace("../letters", "../second")).unwrap();
+    says(&told, "is in force");
+    until(&|now| now > alone);
+    std::fs::remove_file(&second).unwrap();
+    says(&told, "is in force");
+    until(&|now| now == alone);
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-TERM", &daemon.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert!(daemon.wait().unwrap().success());
+}

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mailchute::domain::letter::{Fact, Number};
+use mailchute::domain::letter::{Fact, LARGEST_DOCUMENT, Number};
 use mailchute::outside::spool::{
     EntryError, FoundLines, Ledger, LedgerError, Line, Spool, Ulid, Written, sha256_of,
 };
@@ -172,4 +172,19 @@ fn a_document_that_cannot_be_read_is_not_called_damaged() {
     // Reading it fails, as on a disk that does not answer: that proves nothing of what is on it.
     std::fs::create_dir(dir.path().join("new").join(ulid.as_str())).unwrap();
     assert!(matches!(read(), EntryError::Io(_)));
+}
+
+#[test]
+fn a_document_that_is_larger_than_any_may_be_is_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let spool = Spool::open(dir.path()).unwrap();
+    let ulid = Ulid::new(noon()).unwrap();
+    let file = std::fs::File::create(dir.path().join("new").join(ulid.as_str())).unwrap();
+    file.set_len(LARGEST_DOCUMENT + 1).unwrap();
+    let mut order = order(1);
+    for (size, is_read) in [(LARGEST_DOCUMENT, true), (LARGEST_DOCUMENT + 1, false)] {
+        let zeros = vec![0; usize::try_from(size).unwrap()];
+        (order.documents[0].size, order.documents[0].sha256) = (size, sha256_of(&zeros));
+        assert_eq!(spool.document(&ulid, &order, 0).is_ok(), is_read, "{size} bytes");
+    }
 }

@@ -41,6 +41,8 @@ fn instead(room: &Mailroom, from: &str, to: &str) {
 async fn nothing_is_wrong_with_what_is_well() {
     let (well, said) = doctor(async |_, _| {}).await;
     assert!(well && !said.contains("WRONG") && said.contains("good   account main: logged in"), "{said}");
+    let on_a_file_system = regex::Regex::new(r"\): on [a-z0-9._-]+, (watched|polled)").unwrap();
+    assert!(on_a_file_system.is_match(&said), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -245,3 +245,22 @@ async fn records_made_anew_take_no_strangers_file_for_an_original() {
         assert!(lies.exists());
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_due_is_removed_at_the_next_hourly_look() {
+    let mut room = Mailroom::with(&with("keep: {spool: 10d}")).await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    while room.row_states() != ["shipped"] {
+        room.pass(3600).await;
+    }
+    let letters = room.dir.path().join("state/spool/letters");
+    let spooled = || std::fs::read_dir(&letters).unwrap().count();
+    let (ended, _) = room.desk().history(mailchute::domain::letter::Number(1)).unwrap().pop().unwrap();
+    room.pass((ended - room.clock.now()).num_seconds() + 10 * 86_400 - 1800).await;
+    let before = spooled();
+    room.pass(2400).await;
+    let between = spooled();
+    room.pass(3600).await;
+    assert_eq!((before, between, spooled()), (1, 1, 0));
+}

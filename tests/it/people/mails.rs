@@ -2,6 +2,7 @@
 
 use chrono::TimeDelta;
 
+use crate::rigs::journal;
 use crate::rigs::mailroom::{Loop, Mailroom, RULES};
 use crate::rigs::postbox::{Mood, Postbox, Security};
 
@@ -168,4 +169,24 @@ async fn a_declined_card_is_one_mail_to_each_however_many_letters_meet_it() {
     room.pass(3600).await;
     assert_eq!(postbox.subjects("admin@example.jp"), [alert, "[mailchute] Account main works"]);
     room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mail_that_cannot_be_made_is_in_the_journal_and_holds_up_no_other() {
+    journal::keep();
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    room.drop("INV-000123.pdf", 1);
+    room.settled().await;
+    postbox.always(Mood::Closed);
+    ship(&mut room).await;
+    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    let sql = "UPDATE email SET recipient = 'damaged' WHERE recipient LIKE 'keiri%'";
+    assert_eq!(db.execute(sql, []).unwrap(), 1);
+    drop(db);
+    postbox.take_again();
+    room.pass(900).await;
+    let written = journal::written();
+    assert!(written.contains("can't be made: its address can't be read; it is tried again"), "{written}");
+    let got = postbox.got();
+    assert_eq!(got.iter().map(|mail| mail.to.as_str()).collect::<Vec<_>>(), ["soumu@example.jp"]);
 }

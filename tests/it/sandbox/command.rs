@@ -74,6 +74,7 @@ fn the_demo_takes_letters_from_a_folder_to_their_tracking_numbers() {
     for word in [
         "It was not copied completely",
         "had the same documents and the same receiver",
+        "The days until they ship go by in a moment:",
         "shipped, tracking number ",
         "| Tracking number: ",
         "3 letters posted, each once; 1 rejected; 1 held before it went to the wrong person.",

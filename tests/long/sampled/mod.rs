@@ -1,9 +1,9 @@
 //! Do the ordinary tests notice a small change? A sample of all changes outside the letter is tried, each alone.
 //!
 //! `cargo test --test long sampled -- --nocapture`; `ROOM=src/loops/intake` tries one room, `SAMPLE=50` so many,
-//! `SEED=2` others; `SKIP=100` leaves out the first so many of them, `SLOWEST=10` the tests that take more seconds,
-//! so that it ends sooner and notices at most less. Of 200 at least nine in ten must be noticed, and `survivors.txt` says why each of the others
-//! is not.
+//! `SEED=2` others. To end sooner: `SKIP=100` leaves out the first so many, `SLOWEST=10` leaves out tests that take
+//! more seconds, which notices at most less. Of 200 at least nine in ten must be noticed, and `survivors.txt` says
+//! why each of the others is not.
 
 mod package;
 #[expect(clippy::wildcard_enum_match_arm, reason = "of Rust's syntax only some has a change")]
