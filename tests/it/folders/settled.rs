@@ -358,3 +358,18 @@ async fn the_alarm_about_a_book_ends_when_it_settles_after_a_restart_and_when_no
         assert_eq!(room.row_states().len(), usize::from(!without_book));
     }
 }
+
+#[tokio::test]
+async fn a_book_counts_as_soon_as_it_was_still_for_its_settle_time() {
+    let mut room = Mailroom::open().await;
+    let (path, changed) = book(&room, "北一条西1-2");
+    room.drop("x.pdf", 1);
+    room.pass(1).await;
+    std::fs::write(&path, &changed).unwrap();
+    room.pass(3).await;
+    assert_eq!(room.state("x.pdf"), "not taken", "it was seen three seconds ago");
+    // The drop has settled, and its book for `settle: 2s` to the moment.
+    room.pass(2).await;
+    assert_eq!(receivers(&room), ["北一条西1-2"]);
+    room.check().await;
+}
