@@ -53,14 +53,14 @@ mod tests {
 
     #[test]
     fn what_root_makes_belongs_to_the_owner_of_the_records() {
-        if !rustix::process::geteuid().is_root() {
-            return;
-        }
         let dir = tempfile::tempdir().unwrap();
         let (records, made) = (dir.path().join("records"), dir.path().join("made"));
         fs::write(&records, "").unwrap();
         fs::write(&made, "").unwrap();
-        std::os::unix::fs::chown(&records, Some(4711), Some(4712)).unwrap();
+        // Only root can give a file away.
+        if std::os::unix::fs::chown(&records, Some(4711), Some(4712)).is_err() {
+            return;
+        }
         own_like(&made, &records).unwrap();
         let made = fs::metadata(&made).unwrap();
         assert_eq!((made.uid(), made.gid()), (4711, 4712));
