@@ -1,7 +1,7 @@
 //! All tests of the package as one binary: one link, one run.
 //!
 //! The sandbox is tried over real HTTP on a port of its own for each test, its clock moved by hand.
-//! `rows.rs` lists which test holds which row of the service's contract in `docs/spec`.
+//! `house/rows.rs` lists which test holds which row of the service's contract in `docs/spec`.
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
