@@ -44,14 +44,16 @@ pub(super) fn time_only(time: Time, zone: Tz) -> String {
     time.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Breaks a line at spaces so that it fits 80 columns. What follows is indented.
+/// Breaks a line at spaces so that it fits 80 columns. What follows is indented. A word that is longer than a
+/// line, as a path, stays where it is: the terminal breaks it, and it can be copied whole.
 pub(super) fn wrapped(line: &str) -> String {
     const WIDTH: usize = 80;
     const INDENT: &str = "      ";
     let width = |text: &str| text.chars().map(|c| if c < '\u{1100}' { 1 } else { 2 }).sum::<usize>();
     let (mut out, mut at) = (String::new(), 0);
     for (index, word) in line.split(' ').enumerate() {
-        if index > 0 && at + 1 + width(word) > WIDTH && !word.is_empty() {
+        let fits_alone = !word.is_empty() && INDENT.len() + width(word) <= WIDTH;
+        if index > 0 && at + 1 + width(word) > WIDTH && fits_alone {
             out.push('\n');
             out.push_str(INDENT);
             at = INDENT.len();
@@ -77,6 +79,6 @@ mod tests {
         assert_eq!(broken.replace("\n      ", " "), line.trim_end());
         assert!(broken.lines().count() == 2 && broken.lines().next().unwrap().chars().count() <= 80 - 16);
         let path = "/".repeat(100);
-        assert_eq!(wrapped(&format!("disk {path}")), format!("disk\n      {path}"));
+        assert_eq!(wrapped(&format!("disk {path} full")), format!("disk {path}\n      full"));
     }
 }

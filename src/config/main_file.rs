@@ -224,8 +224,9 @@ fn no_folders(written: &ReadFile<yaml::Main>, dir: &Path) -> Problem {
 /// A mistake for people who are to be notified while `email` is missing.
 fn unheard(folders: &[Folder], can_tell: bool, problems: &mut Vec<Problem>) {
     for folder in folders.iter().filter(|folder| !can_tell && folder.notify != Notify::default()) {
-        let what = "nobody is told: mailchute.yaml has no `email`";
-        problems.extend(folder.notify_at.iter().map(|place| place.saying(what.to_owned(), "")));
+        let what = "no e-mail is sent to them: mailchute.yaml has no `email`";
+        let help = "add `email:` with the mail server to mailchute.yaml, or take `notify` out";
+        problems.extend(folder.notify_at.iter().map(|place| place.saying(what.to_owned(), help)));
     }
 }
 

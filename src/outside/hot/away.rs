@@ -7,7 +7,7 @@ use super::{Keeper, PATIENCE};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Away {
-    #[error("it can't be opened: {0}")]
+    #[error("it can't be opened: {0}; look whether it is there and its share is mounted")]
     Closed(#[source] io::Error),
     #[error(
         "it does not answer: its file system has returned no call for {} seconds (is the server down?); nothing in \

@@ -29,7 +29,8 @@ pub fn owed(row: &OwedRow, people: usize) {
                 tracing::info!(subject, notice, people, "over: {title} ({reported})");
             } else {
                 let (title, advice) = Language::En.told(&AlertNews::Alarm { alarm: &alarm, detail: &detail });
-                tracing::error!(subject, notice, people, "alarm: {title}. {advice} ({reported})");
+                let (cause, remedy) = (advice.cause.trim_end_matches('.'), advice.remedy);
+                tracing::error!(subject, notice, people, "alarm: {title}: {cause}. {remedy} ({reported})");
             }
         }
         Some(News::Unwanted { code, .. }) => {

@@ -157,6 +157,14 @@ fn what_is_probably_a_mistake_is_told_with_its_place_and_remedy() {
     assert!(said.contains("no file matches `folders/*.yaml`, so no folder is watched"), "{said}");
     assert!(said.contains("folders/a.yml is there; rename it, or change the pattern"), "{said}");
     assert!(warned(&[]).contains("folders/letters.yaml"));
+    // People are named, and no mail can reach them.
+    let notified = format!("{last}notify: {{shipped: [c@example.jp]}}\n");
+    let said = warned(&[("folders/a.yaml", &notified)]);
+    assert!(
+        said.contains("no e-mail is sent to them: mailchute.yaml has no `email`")
+            && said.contains("add `email:` with the mail server"),
+        "{said}"
+    );
 }
 
 /// All that is said of a configuration, with paths as they are in it.
