@@ -17,3 +17,6 @@ pub mod bells;
 
 /// Why a connection cannot be made.
 pub mod connection;
+
+/// Text as other programs save it.
+pub mod encoding;

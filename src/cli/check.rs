@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use chrono_tz::Tz;
+
 use super::config::{ConfigPath, reach};
 use super::{past, unit};
 use crate::base::clock::Clock;
-use crate::config::{Email, Folder, Login, Smtp, Transport};
+use crate::config::{Email, Folder, Login, PostalFile, Smtp, Transport};
 use crate::loops::intake::reused_names;
 use crate::loops::outbox;
 use crate::outside::api::Client;
@@ -55,6 +57,9 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     if let Some(email) = &config.email {
         sound &= email_is_sound(email, arguments.online).await?;
+    }
+    if let Some(list) = &config.postal_data {
+        sound &= postal_data_is_sound(list, config.zone)?;
     }
     // Without records, or the permission to read them, there is nothing to compare with.
     let desk = Desk::open(&config.state).ok();
@@ -175,6 +180,24 @@ fn folder_is_sound(folder: &Folder) -> anyhow::Result<bool> {
     }
     super::say(&format!("folder {}: {path}, {} rule(s)", folder.name, folder.rules.rules.len()))?;
     Ok(sound)
+}
+
+fn postal_data_is_sound(list: &PostalFile, zone: Tz) -> anyhow::Result<bool> {
+    match list.read() {
+        Ok(data) => {
+            let (as_of, codes) = (data.as_of(), data.codes());
+            super::say(&format!("postal codes: {} of {as_of}, {codes} codes", list.file.display()))?;
+            if !data.is_recent(Clock::system().now().with_timezone(&zone).date_naive()) {
+                let why = "older than six months, so a postal code of another city is only a note";
+                eprint(&format!("warning: the list of postal codes is {why}; get Japan Post's present one"));
+            }
+            Ok(true)
+        }
+        Err(why) => {
+            eprint(&format!("the list of postal codes can't be used: {why}"));
+            Ok(false)
+        }
+    }
 }
 
 /// Writes to standard error, if anybody reads it.

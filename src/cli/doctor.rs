@@ -162,6 +162,12 @@ fn as_the_daemon_says(report: &mut Report, facts: &Facts, config: &Config) -> an
             report.wrong(&what, "letters wait and continue by themselves")?;
         }
     }
+    if let Some(list) = &live.postal_data {
+        match list.remedy() {
+            Some(remedy) => report.wrong(&list.to_string(), remedy)?,
+            None => good(&list.to_string())?,
+        }
+    }
     for alarmed in &facts.alarms {
         let Ok(alarm) = alarmed.cause.parse::<Alarm>() else { continue };
         let (title, advice) = Language::En.told(&AlertNews::Alarm { alarm: &alarm, detail: &alarmed.detail });

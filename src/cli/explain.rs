@@ -61,7 +61,11 @@ fn next_number(state: &Path) -> Number {
     last.and_then(|numbers| numbers.last().copied()).map_or(Number(1), |Number(last)| Number(last + 1))
 }
 
-fn folder_of<'a>(config: &'a Config, file: &Path, given: Option<&str>) -> anyhow::Result<&'a Folder> {
+pub(super) fn folder_of<'a>(
+    config: &'a Config,
+    file: &Path,
+    given: Option<&str>,
+) -> anyhow::Result<&'a Folder> {
     let known: Vec<&str> = config.folders.iter().map(|folder| folder.name.as_str()).collect();
     if let Some(name) = given {
         return config.folder(name).with_context(|| format!("there is no folder `{name}`, only {known:?}"));
@@ -77,7 +81,7 @@ fn folder_of<'a>(config: &'a Config, file: &Path, given: Option<&str>) -> anyhow
 }
 
 /// The documents it would have and the decision on it, or why the rules are not asked.
-enum Explained {
+pub(super) enum Explained {
     Decided(Vec<Found>, Explanation),
     Refused(Refusal),
     Doubtful(Vec<Doubtful>),
@@ -89,18 +93,13 @@ enum NoDocument {
     Doubtful(Doubtful),
 }
 
-async fn explain(
+pub(super) async fn explain(
     inspector: &Inspector,
     folder: &Folder,
     state: &Path,
     file: &Path,
 ) -> anyhow::Result<Explained> {
-    let mut paths = vec![file.to_owned()];
-    if file.is_dir() {
-        paths = fs::read_dir(file)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
-        paths.retain(|path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pdf")));
-        paths.sort_by(|a, b| natural_order(&name_of(a), &name_of(b)));
-    }
+    let paths = documents_of(file)?;
     if paths.len() > DOCUMENTS_PER_LETTER {
         return Ok(Explained::Refused(Refusal::TooManyDocuments { found: paths.len() }));
     }
@@ -121,6 +120,14 @@ async fn explain(
         return Ok(Explained::Doubtful(doubtful));
     }
     let book = folder.book.as_ref().map(crate::config::Book::read).transpose();
+    let postal_data = match folder.postal_data.as_ref().map(|list| list.read()) {
+        Some(Ok(list)) => Some(list),
+        Some(Err(why)) => {
+            super::warn(&format!("the list of postal codes can't be used: {why}"));
+            None
+        }
+        None => None,
+    };
     let mut facts = DropFacts {
         name: &name_of(file),
         documents: &documents,
@@ -129,6 +136,7 @@ async fn explain(
         book: book.as_ref().map(|book| book.as_ref().map(|(book, _)| book)).map_err(String::as_str),
         accepted: &[],
         is_receiver_known: false,
+        postal_data: postal_data.as_ref(),
     };
     if let Some(receiver) = folder.rules.printed_receiver(&facts) {
         facts.is_receiver_known = Desk::open(state)
@@ -139,7 +147,19 @@ async fn explain(
     Ok(Explained::Decided(documents, explanation))
 }
 
-fn name_of(path: &Path) -> String {
+/// The PDFs of a letter, in their order.
+pub(super) fn documents_of(file: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if !file.is_dir() {
+        return Ok(vec![file.to_owned()]);
+    }
+    let paths = fs::read_dir(file)?.map(|entry| Ok(entry?.path()));
+    let mut paths: Vec<PathBuf> = paths.collect::<std::io::Result<_>>()?;
+    paths.retain(|path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pdf")));
+    paths.sort_by(|a, b| natural_order(&name_of(a), &name_of(b)));
+    Ok(paths)
+}
+
+pub(super) fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().nfc().collect()
 }
 
@@ -306,12 +326,12 @@ fn said_of(agreement: &PageAgreement) -> String {
     }
 }
 
-fn refused(folder: &Folder, refusal: &Refusal) -> String {
+pub(super) fn refused(folder: &Folder, refusal: &Refusal) -> String {
     let said = folder.language.refusal(refusal);
     format!("  rejected: {} {}", said.cause, said.remedy)
 }
 
-fn held(folder: &Folder, waiting: &Waiting) -> String {
+pub(super) fn held(folder: &Folder, waiting: &Waiting) -> String {
     let said = folder.language.waiting(waiting, &folder.names);
     format!("  held: {} {}", said.cause, said.remedy)
 }

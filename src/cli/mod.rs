@@ -17,6 +17,7 @@ mod log;
 mod orders;
 mod past;
 mod pdf;
+mod preview;
 #[cfg(test)]
 mod reference;
 mod relocate;
@@ -73,6 +74,7 @@ enum Command {
     Check(check::Arguments),
     Doctor(doctor::Arguments),
     Explain(explain::Arguments),
+    Preview(preview::Arguments),
     Inspect(inspect::Arguments),
     Init(init::Arguments),
     Schema(schema::Arguments),
@@ -138,6 +140,7 @@ async fn obey(command: Command) -> anyhow::Result<()> {
         Command::Check(arguments) => check::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(arguments).await,
         Command::Explain(arguments) => explain::run(arguments).await,
+        Command::Preview(arguments) => preview::run(arguments).await,
         Command::Inspect(arguments) => inspect::run(arguments).await,
         Command::Init(arguments) => init::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

@@ -153,6 +153,10 @@ impl Lines<'_> {
             self.paused(&account.name)
                 .unwrap_or_else(|| format!("account {}: {}", account.name, self.answers(account)))
         }));
+        lines.extend(live.postal_data.iter().map(|list| match list.remedy() {
+            Some(remedy) => format!("{list}; {remedy}"),
+            None => list.to_string(),
+        }));
         lines
     }
 

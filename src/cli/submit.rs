@@ -158,6 +158,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         sealed_pdf: false,
         cost_centre: None,
         print_notes: Vec::new(),
+        place_doubt: None,
         documents,
     };
     let problems: Vec<String> = order.problems().iter().map(ToString::to_string).collect();

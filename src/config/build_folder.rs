@@ -68,6 +68,7 @@ impl Build<'_, yaml::Folder> {
             names,
             language: self.around.language,
             zone: self.around.zone,
+            postal_data: self.around.postal_data.clone(),
             notify: notify(&written.notify),
             keep: self.keep(),
             notify_at: self.written.has(&["notify"]).then(|| self.written.doubtful(&["notify"], "", "")),

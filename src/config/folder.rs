@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::build::Build;
 use super::page::{self, ReadFile};
 use super::patterns::Patterns;
+use super::postal::PostalFile;
 use super::problem::Problem;
 use super::yaml_folder as yaml;
 use crate::base::clock::{CronLine, Time, day_begins};
@@ -86,6 +87,7 @@ pub struct Folder {
     pub names: Names,
     pub language: Language,
     pub zone: Tz,
+    pub postal_data: Option<Arc<PostalFile>>,
     pub notify: Notify,
     pub keep: Keep,
     /// The place of `notify` in the file, if there is one.
@@ -161,6 +163,7 @@ pub(super) struct Around {
     pub(super) unusable: Option<Vec<String>>,
     pub(super) language: Language,
     pub(super) zone: Tz,
+    pub(super) postal_data: Option<Arc<PostalFile>>,
     pub(super) patterns: Patterns,
 }
 
@@ -173,6 +176,7 @@ impl Around {
             unusable: None,
             language: Language::default(),
             zone: Tz::Asia__Tokyo,
+            postal_data: None,
             patterns: Patterns::default(),
         }
     }
@@ -184,10 +188,11 @@ impl Folder {
         self.shown_as.clone().unwrap_or_else(|| self.path.display().to_string())
     }
 
-    /// The paths on disks that taking in uses: the directory and the address book.
+    /// The paths on disks that taking in uses: the directory, the address book and the postal codes.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let book = self.book.as_ref().map(|book| book.file.as_path());
-        [Some(self.path.as_path()), book].into_iter().flatten()
+        let postal_data = self.postal_data.as_ref().map(|list| list.file.as_path());
+        [Some(self.path.as_path()), book, postal_data].into_iter().flatten()
     }
 
     /// Reads one rules file. Mistakes go into `problems`.

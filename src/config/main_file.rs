@@ -15,10 +15,12 @@ use super::page::{self, ReadFile};
 use super::patterns::Patterns;
 use super::problem::Problem;
 use super::secret::SecretSource;
-use super::{Config, ConfigError, FilesOnDisk, email, status, yaml};
+use super::{Config, ConfigError, FilesOnDisk, PostalFile, email, status, yaml};
 use crate::domain::address::{Address, Receiver};
 use crate::domain::letter::Retry;
 use crate::outside::api::{Credentials, Patience, Places};
+
+const USUAL_FONT: &str = "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc";
 
 #[derive(Debug)]
 pub struct AccountSettings {
@@ -47,8 +49,10 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
         let what = format!("there is no time zone `{}`", main.time_zone);
         problems.push(written.wrong(&["time_zone"], what, "write it as `Asia/Tokyo`"));
     }
-    let around =
-        Around { language: main.language, zone: zone.unwrap_or(Tz::Asia__Tokyo), ..Around::nothing() };
+    let zone = zone.unwrap_or(Tz::Asia__Tokyo);
+    let postal_data =
+        main.postal_data.as_ref().map(|file| Arc::new(PostalFile { file: beside.join(file), zone }));
+    let around = Around { language: main.language, zone, postal_data, ..Around::nothing() };
     let addresses = addresses(&written, &around, problems);
     let around = Around {
         accounts: Some(written.keys(&["accounts"])),
@@ -71,7 +75,8 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
         Err(why) => problems.push(written.wrong(&["folders"], why, "write it as `folders/*.yaml`")),
     }
     let books = folders.iter().filter_map(|folder| folder.book.as_ref());
-    let books = books.flat_map(|book| book.file.ancestors().take(2));
+    let books = books.map(|book| &book.file).chain(around.postal_data.iter().map(|list| &list.file));
+    let books = books.flat_map(|file| file.ancestors().take(2));
     for path in books.chain([beside, &rules_dir]).collect::<BTreeSet<_>>() {
         page::guarded(&Path::new(".").join(path), problems);
     }
@@ -79,6 +84,7 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
     let templates = main.email.as_ref().map(|email| beside.join(&email.templates));
     let mut ours = vec![("the state directory", state.as_path()), ("mailchute.yaml", file)];
     ours.extend(templates.as_deref().map(|dir| ("the directory of the templates", dir)));
+    ours.extend(around.postal_data.iter().map(|list| ("the list of postal codes", list.file.as_path())));
     apart(&folders, &ours, problems);
     for folder in folders.iter().filter(|folder| folder.path.starts_with(real(&state))) {
         let what = format!("the folder of `{}` lies inside the state directory", folder.name);
@@ -94,7 +100,9 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
         accounts,
         email,
         status,
-        zone: around.zone,
+        zone,
+        postal_data: around.postal_data.clone(),
+        page_font: page_font(main.page_font.as_deref(), beside),
         language: main.language,
         folders,
         rules_dir,
@@ -104,6 +112,12 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
         on_disk: FilesOnDisk::default(),
         warnings: Vec::new(),
     })
+}
+
+/// The font that is configured, or that of Debian's fonts-noto-cjk if it is there.
+fn page_font(configured: Option<&Path>, beside: &Path) -> Option<PathBuf> {
+    let usual = || Some(PathBuf::from(USUAL_FONT)).filter(|font| font.exists());
+    configured.map(|file| beside.join(file)).or_else(usual)
 }
 
 /// The rules files that a main file names, whatever mistakes it has.

@@ -15,6 +15,7 @@ mod on_disk;
 mod page;
 mod partial;
 mod patterns;
+mod postal;
 mod problem;
 mod reader;
 mod required;
@@ -31,6 +32,7 @@ mod yaml_folder;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrono_tz::Tz;
 pub use email::{DigestTimes, Email, Login, Smtp, TlsStart, Transport};
@@ -39,6 +41,7 @@ pub use looser::looser;
 pub use main_file::{AccountSettings, read_address, read_receiver};
 pub use on_disk::FilesOnDisk;
 pub use partial::Partial;
+pub use postal::PostalFile;
 pub use problem::{Problem, Weight};
 pub use schema::schemas;
 pub use status::{Listen, StatusSettings};
@@ -60,6 +63,10 @@ pub struct Config {
     pub email: Option<Email>,
     /// Where the status is served besides commands.
     pub status: Option<StatusSettings>,
+    /// Japan Post's list of postal codes, if there is one.
+    pub postal_data: Option<Arc<PostalFile>>,
+    /// A font for pictures of pages.
+    pub page_font: Option<PathBuf>,
     pub zone: Tz,
     pub language: Language,
     /// The directory of the folders' rules files.

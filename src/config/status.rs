@@ -13,6 +13,8 @@ pub struct StatusSettings {
     pub listen: Listen,
     /// Whether receivers' names are shown.
     pub show_names: bool,
+    /// Whether envelopes and first pages are shown.
+    pub show_pages: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,14 +26,24 @@ pub enum Listen {
 pub(super) fn build(written: &ReadFile<yaml::Main>, problems: &mut Vec<Problem>) -> Option<StatusSettings> {
     let section = written.value.status.as_ref()?;
     let path = ["status", "listen"];
-    let mut wrong = |what, help| problems.push(written.wrong(&path, what, help));
+    let settings = StatusSettings {
+        listen: Listen::Socket(PathBuf::from(&section.listen)),
+        show_names: section.show_names,
+        show_pages: section.show_pages,
+    };
     if Path::new(&section.listen).is_absolute() {
-        let listen = Listen::Socket(PathBuf::from(&section.listen));
-        return Some(StatusSettings { listen, show_names: section.show_names });
+        return Some(settings);
     }
+    if section.show_pages {
+        let help =
+            "listen on the path of a socket, and let a proxy with a log-in serve people; or take it out";
+        let what = "pages are shown only on a socket: whoever is on this machine could read all letters";
+        problems.push(written.wrong(&["status", "show_pages"], what, help));
+    }
+    let mut wrong = |what, help| problems.push(written.wrong(&path, what, help));
     match section.listen.parse::<SocketAddr>() {
         Ok(address) if address.ip().is_loopback() => {
-            Some(StatusSettings { listen: Listen::Address(address), show_names: section.show_names })
+            Some(StatusSettings { listen: Listen::Address(address), ..settings })
         }
         Ok(_) => {
             let help = "listen on 127.0.0.1, and let a proxy with a log-in serve others";

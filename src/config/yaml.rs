@@ -27,6 +27,12 @@ pub(super) struct Main {
     /// Senders that folders and sidecars may name.
     #[serde(default)]
     pub addresses: BTreeMap<String, AddressFile>,
+    /// Japan Post's list of postal codes, `utf_ken_all.csv`, relative to this file. Letters whose postal code is
+    /// another city's by a list younger than six months wait for a person.
+    pub postal_data: Option<PathBuf>,
+    /// A font for text whose own font is not in the PDF, for pictures of pages: `NotoSansCJK-Regular.ttc` of Debian's
+    /// fonts-noto-cjk. Relative to this file. If missing, it is looked for where Debian puts it.
+    pub page_font: Option<PathBuf>,
     /// The time zone for days and hours of arrival, and for all times that people read.
     #[serde(default = "time_zone")]
     pub time_zone: String,
@@ -50,6 +56,9 @@ pub(super) struct StatusSection {
     /// Letters can be found by their receiver's name too, and the page shows it.
     #[serde(default)]
     pub show_names: bool,
+    /// A letter's page shows its envelope and its first page. Only on a socket, for a proxy that has a log-in.
+    #[serde(default)]
+    pub show_pages: bool,
 }
 
 pub(super) const FOLDERS: &str = "folders/*.yaml";

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::loops::Loops;
 use super::pulse::Pulse;
 use crate::base::clock::{Clock, Time};
-use crate::daemon::status::{Live, LiveAccount, LiveFolder, ReleaseMode};
+use crate::daemon::status::{Live, LiveAccount, LiveFolder, LivePostalData, ReleaseMode};
 use crate::daemon::systemd::Manager;
 use crate::domain::limits::Terms;
 use crate::loops::dispatch::Account;
@@ -72,6 +72,13 @@ impl LiveSources {
                 day_began,
             }
         });
+        let postal_data = self.registry.postal_data().map(|list| LivePostalData {
+            file: list.file,
+            as_of: list.good.as_ref().map(|data| data.as_of()),
+            codes: list.good.as_ref().map_or(0, |data| data.codes()),
+            is_recent: list.good.is_some_and(|data| data.is_recent(now.date_naive())),
+            trouble: list.trouble,
+        });
         let busy = self.pulses.iter().map(|pulse| (pulse.name, pulse.at_it_for()));
         let busy =
             busy.filter(|(_, long)| *long > LONG).map(|(name, long)| (name.to_owned(), long.as_secs()));
@@ -81,6 +88,7 @@ impl LiveSources {
             ready: self.manager.is_ready(),
             accounts: self.accounts.iter().map(account).collect(),
             folders: folders.collect(),
+            postal_data,
             busy: busy.collect(),
         }
     }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::base::bells::Bells;
 use crate::base::clock::Clock;
 use crate::config::Config;
-use crate::daemon::status::{Source, serve};
+use crate::daemon::status::{Pictures, Source, serve};
 use crate::daemon::systemd::Manager;
 use crate::loops::dispatch::{Account, Dispatch};
 use crate::loops::folders::Registry;
@@ -75,7 +75,7 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let Some(mut lives) = begun(&config, &manager, &clock, &mut stop).await else { return Ok(()) };
     let (meter, bells) = (Meter::default(), Bells::default());
     let accounts = accounts(&config, &clock, &meter)?;
-    let reach = Arc::new(Reach::of(inspector.program()));
+    let (reach, draws) = (Arc::new(Reach::of(inspector.program())), Inspector::of(inspector.program()));
     let store = open(&config, &reach, &clock, after_restore).await?;
     let spool = Spool::open(&store.home().spool())?;
     let bell = Bell::hang(store.home()).inspect_err(journal::no_bell).ok();
@@ -106,7 +106,7 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let mut loops = Loops::start(tickers, &bells, &clock, bell.is_some())?;
     let knowing = LiveSources::new(clock.clone(), &manager, &accounts, &registry, &loops);
     let (heard, watching, mailed) = (loops.heard.clone(), loops.watching.clone(), loops.mailed.clone());
-    let (tells, reloads, rings) = (tell(knowing, &config, meter), Arc::clone(&manager), bells.clone());
+    let (tells, reloads, rings) = (tell(knowing, &config, meter, draws), Arc::clone(&manager), bells.clone());
     let beside = [
         tokio::spawn(tells),
         tokio::spawn(reloading.run(registry, outbox, bells, waking, reloads)),
@@ -232,7 +232,12 @@ fn registry(config: &mut Config, may_be_half_saved: bool) -> Arc<Registry> {
 }
 
 /// Serves the status.
-fn tell(knowing: LiveSources, config: &Config, meter: Meter) -> impl Future<Output = ()> + use<> {
+fn tell(
+    knowing: LiveSources,
+    config: &Config,
+    meter: Meter,
+    inspector: Inspector,
+) -> impl Future<Output = ()> + use<> {
     let status = config.status.clone();
     let source = Source {
         state: config.state.clone(),
@@ -242,6 +247,10 @@ fn tell(knowing: LiveSources, config: &Config, meter: Meter) -> impl Future<Outp
         language: config.language,
         zone: config.zone,
         show_names: status.as_ref().is_some_and(|status| status.show_names),
+        pictures: status
+            .as_ref()
+            .filter(|status| status.show_pages)
+            .map(|_| Arc::new(Pictures::new(inspector, config.page_font.clone()))),
         turn: Arc::default(),
     };
     serve(source, status.map(|status| status.listen))

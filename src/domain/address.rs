@@ -5,7 +5,9 @@
 
 mod city;
 mod mistake;
+mod places;
 mod postal;
+mod postal_data;
 mod spelling;
 
 use std::fmt;
@@ -14,6 +16,8 @@ use serde::{Deserialize, Serialize};
 
 pub use city::{in_city, table_date};
 pub use mistake::{AddressMistake, Field, Wrong};
+pub use places::{Misplaced, PlaceDoubt, PlaceList};
+pub use postal_data::PostalData;
 pub use spelling::{Folded, fold, usual};
 
 const POSTAL_CODE_DIGITS: usize = 7;
@@ -21,7 +25,8 @@ const STATE_CHARACTERS: usize = 4;
 /// The service does not document its limit. This is our own, and it fits every system in use.
 const TEXT_CHARACTERS: usize = 255;
 
-const PREFECTURES: [&str; 47] = [
+/// As they are written out, from north to south.
+pub const PREFECTURES: [&str; 47] = [
     "北海道",
     "青森県",
     "岩手県",
@@ -151,7 +156,8 @@ impl Address {
     pub fn other_city(&self) -> Option<String> {
         let cities = city::cities(&self.postal_code);
         let address = fold(&format!("{}{}", self.city, self.address1));
-        let other = !cities.is_empty() && !cities.iter().any(|city| city.is_named_by(&address));
+        let other = !cities.is_empty()
+            && !cities.iter().any(|city| city.is_named_by(&address, PlaceList::built_in()));
         other.then(|| cities.iter().map(|city| city.name).collect::<Vec<_>>().join("・"))
     }
 }
@@ -202,7 +208,7 @@ mod tests {
             ("1000001", "東京都"),
             ("5300001", "大阪府"),
             ("9000001", "沖縄県"),
-            // Places near borders: Shimamoto, Tsushima, Kisosaki, and Aomori's part of Towada.
+            // PlaceList near borders: Shimamoto, Tsushima, Kisosaki, and Aomori's part of Towada.
             ("6180001", "大阪府"),
             ("8170001", "長崎県"),
             ("4980801", "三重県"),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::base::encoding::decode;
 use crate::domain::address::{Address, AddressMistake, Receiver};
 
 /// The heading of each column.
@@ -175,18 +176,6 @@ fn digits(text: &str) -> String {
     let text = usual(text);
     let is_dash = |c: char| matches!(c, '-' | '‐' | '‑' | '–' | '—' | '−' | 'ー' | '〒' | ' ');
     text.chars().filter(|c| !is_dash(*c)).collect()
-}
-
-fn decode(bytes: &[u8]) -> Result<String, String> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return Ok(text.to_owned());
-    }
-    let (text, _, broken) = encoding_rs::SHIFT_JIS.decode(bytes);
-    if broken {
-        return Err("it is neither UTF-8 nor CP932; save it as \"CSV UTF-8\"".to_owned());
-    }
-    Ok(text.into_owned())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::Time;
+use crate::domain::address::Misplaced;
 use crate::domain::letter::{Limit, Number, Reason};
 
 /// What a folder posts without approval. Decided when a drop is taken in.
@@ -49,6 +50,8 @@ pub struct Weighed {
     pub sheets: u32,
     /// The other prefecture to which the receiver's postal code belongs.
     pub elsewhere: Option<String>,
+    /// What is wrong with the receiver's postal code by a recent list.
+    pub misplaced: Option<Misplaced>,
 }
 
 impl Terms {
@@ -72,6 +75,7 @@ impl Terms {
                 Reason::Limit(Limit::Burst { letters, seconds, usually: counts.usually })
             }))
             .or(letter.elsewhere.clone().map(Reason::Elsewhere))
+            .or(letter.misplaced.clone().map(Reason::Misplaced))
             .or(self.owner_not_proved.then_some(Reason::OwnerNotProved))
             .or(self.approval.then_some(Reason::Approval))
     }
@@ -84,7 +88,7 @@ mod tests {
     #[test]
     fn each_term_holds_what_is_beyond_it_and_nothing_else() {
         let free = Terms::default();
-        let of = |sheets| Weighed { sheets, elsewhere: None };
+        let of = |sheets| Weighed { sheets, ..Weighed::default() };
         let many =
             Counts { letters_today: 900, sheets_today: 9000, letters_lately: 900, ..Counts::default() };
         assert_eq!(free.hold(&many, &of(995)), None);

@@ -1,6 +1,7 @@
 //! The folders of the configuration in force, with the handle of each open folder.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,6 +10,7 @@ use tokio::sync::Notify;
 
 use crate::base::clock::Time;
 use crate::config::{FilesOnDisk, Folder};
+use crate::domain::address::PostalData;
 use crate::outside::hot::Hot;
 
 #[derive(Debug, Clone)]
@@ -43,6 +45,16 @@ enum DecidedBy {
     Files(FilesOnDisk),
 }
 
+/// The list of postal codes that an administrator gave.
+#[derive(Debug, Clone)]
+pub struct PostalStanding {
+    pub file: PathBuf,
+    /// What is in force of it. `None` if the file was never good in this run.
+    pub good: Option<Arc<PostalData>>,
+    /// Why the file as it is now cannot be used.
+    pub trouble: Option<String>,
+}
+
 /// Shared by everything that uses folders. A reload replaces its content.
 #[derive(Debug, Default)]
 pub struct Registry {
@@ -53,6 +65,7 @@ pub struct Registry {
     /// A saved change has mistakes and is not in force.
     has_mistakes: AtomicBool,
     changed: Notify,
+    postal_data: Mutex<Option<PostalStanding>>,
     /// Former names of folders, and their present names.
     renamed: Mutex<BTreeMap<String, String>>,
 }
@@ -77,6 +90,15 @@ impl Registry {
             let (hot, looks) = before.map_or((None, Looks::default()), |old| (old.hot, old.looks));
             known.insert(folder.name.clone(), Registered { folder: Arc::new(folder), hot, looks });
         }
+    }
+
+    /// Records what was found of the list of postal codes.
+    pub fn saw_postal_data(&self, standing: Option<PostalStanding>) {
+        *self.postal_data.lock().unwrap_or_else(PoisonError::into_inner) = standing;
+    }
+
+    pub fn postal_data(&self) -> Option<PostalStanding> {
+        self.postal_data.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Records the files that decided what is in force, or in spite of which it stays in force.

@@ -14,9 +14,11 @@ pub use folders::{
     folder_renamed,
 };
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::base::clock::Time;
+use crate::domain::address::PostalData;
 use crate::domain::drop::{Undecided, showable};
 use crate::domain::letter::{Fact, Letter, Number};
 use crate::outside::spool::{EntryError, Ulid};
@@ -324,6 +326,25 @@ pub fn book_broken(folder: &str, why: &str) {
         why,
         "folder {folder}: the address book can't be used ({why}); letters that need it are held"
     );
+}
+
+/// Japan Post's list of postal codes was read, or could not be.
+pub fn postal_data(file: &Path, good: Option<&PostalData>, trouble: Option<&str>) {
+    let file = file.display();
+    let in_force = good.map_or_else(
+        || "the one built in is asked, and another city is only a note".to_owned(),
+        |data| format!("that of {} stays in force", data.as_of()),
+    );
+    match (good, trouble) {
+        (_, Some(why)) => {
+            tracing::error!(%file, why, "the list of postal codes can't be used: {why}; {in_force}");
+        }
+        (Some(data), None) => {
+            let (as_of, codes) = (data.as_of(), data.codes());
+            tracing::info!(%file, %as_of, codes, "the list of postal codes of {as_of} is in force: {codes} codes");
+        }
+        (None, None) => {}
+    }
 }
 
 pub fn not_shelved(folder: &str, drop: &Ulid, why: &str) {

@@ -94,6 +94,8 @@ mod people {
     mod operators;
     mod page;
     mod past;
+    mod pictures;
+    mod postal;
     mod printed;
     mod printing;
     mod scripts;
@@ -107,6 +109,7 @@ mod configuration {
 }
 
 mod pdfs {
+    mod drawing;
     mod inspection;
     mod reading;
 }

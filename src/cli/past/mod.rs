@@ -107,6 +107,7 @@ fn held_at_first(history: &[(Time, Fact)]) -> Option<Reason> {
             | Reason::Duplicate(_)
             | Reason::Limit(_)
             | Reason::Elsewhere(_)
+            | Reason::Misplaced(_)
     );
     by_terms.then(|| reason.clone())
 }
@@ -164,7 +165,12 @@ impl<'a> CurrentFolder<'a> {
             }
         };
         differs.extend(self.posting_time(letter, at));
-        let weighed = Weighed { sheets: order.sheets(), elsewhere: order.receiver.address.elsewhere() };
+        let weighed = Weighed {
+            sheets: order.sheets(),
+            elsewhere: order.receiver.address.elsewhere(),
+            // Lists of postal codes of the past are not kept.
+            misplaced: letter.order.misplaced().cloned(),
+        };
         let terms = folder.terms(at);
         let is = terms.hold(&past.counts(&order, &terms, at), &weighed);
         earlier.would_be(&order, is.is_some());

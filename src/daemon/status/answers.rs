@@ -12,7 +12,7 @@ use axum::{Json, Router};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::{Facts, Source, metrics, page};
+use super::{Facts, Source, metrics, page, pictures};
 use crate::domain::alarm::Raised;
 use crate::outside::journal;
 use crate::outside::store::{Desk, StoreError};
@@ -21,7 +21,7 @@ use crate::words::page::protect;
 /// How long a probe waits for the records.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Nothing from other hosts, no scripts, no frames.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; \
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 
 pub(super) fn routes(source: Source) -> Router {
@@ -29,6 +29,7 @@ pub(super) fn routes(source: Source) -> Router {
         .route("/", get(page::front))
         .route("/letters", get(page::letters))
         .route("/letters/{letter}", get(page::letter))
+        .route("/letters/{letter}/{picture}", get(pictures::picture))
         .route("/style.css", get(page::style))
         .route("/status.json", get(facts))
         .route("/healthz", get(health))

@@ -8,14 +8,18 @@ mod ask;
 mod delay;
 mod metrics;
 mod page;
+mod pictures;
 mod server;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
+use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 pub use ask::ask;
 pub use delay::Delay;
+pub use pictures::Pictures;
 pub use server::{Source, serve};
 
 use crate::base::clock::Time;
@@ -31,6 +35,9 @@ pub struct Live {
     pub ready: bool,
     pub accounts: Vec<LiveAccount>,
     pub folders: Vec<LiveFolder>,
+    /// The list of postal codes that an administrator gave.
+    #[serde(default)]
+    pub postal_data: Option<LivePostalData>,
     /// Loops that have been busy with one thing for long, and for how many seconds.
     pub busy: Vec<(String, u64)>,
 }
@@ -38,6 +45,48 @@ pub struct Live {
 impl Live {
     pub fn folder(&self, name: &str) -> Option<&LiveFolder> {
         self.folders.iter().find(|folder| folder.name == name)
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LivePostalData {
+    pub file: PathBuf,
+    /// `None` if the file was never good in this run.
+    pub as_of: Option<NaiveDate>,
+    pub codes: usize,
+    /// Letters wait because of it: it is younger than six months.
+    pub is_recent: bool,
+    /// Why the file as it is now cannot be used.
+    pub trouble: Option<String>,
+}
+
+impl LivePostalData {
+    /// What to do about it, if anything.
+    pub fn remedy(&self) -> Option<&'static str> {
+        if self.trouble.is_some() {
+            Some("download Japan Post's utf_ken_all.csv again and put it there whole")
+        } else if self.is_recent {
+            None
+        } else {
+            Some(
+                "it is older than six months, so another city is only a note: put Japan Post's present one there",
+            )
+        }
+    }
+}
+
+impl fmt::Display for LivePostalData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = self.file.display();
+        let in_force = self.as_of.map_or_else(
+            || "the one built in is asked".to_owned(),
+            |as_of| format!("that of {as_of} stays in force"),
+        );
+        match (&self.trouble, self.as_of) {
+            (Some(why), _) => write!(f, "postal codes: {file} can't be used: {why}; {in_force}"),
+            (None, Some(as_of)) => write!(f, "postal codes: {file} of {as_of}, {} codes", self.codes),
+            (None, None) => write!(f, "postal codes: {file} was not read yet"),
+        }
     }
 }
 

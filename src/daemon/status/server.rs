@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use super::{Live, answers, socket};
+use super::{Live, Pictures, answers, socket};
 use crate::base::clock::Clock;
 use crate::config::Listen;
 use crate::outside::api::Meter;
@@ -42,6 +42,8 @@ pub struct Source {
     pub language: Language,
     pub zone: Tz,
     pub show_names: bool,
+    /// Pictures of letters, if people may see them.
+    pub pictures: Option<Arc<Pictures>>,
     /// Only one caller reads the records at a time.
     pub turn: Arc<Mutex<()>>,
 }

@@ -1,9 +1,10 @@
-//! The cities of a postal code, and whether an address names one of them.
+//! The cities of a postal code as they are built in, and whether an address names one of them.
 //!
 //! The table is made by `tests/postal-table`. It grows old: cities merge and new wards appear, so an address that
 //! names another city is worth a note and no more. It is text with lines of a fixed width and is searched as it
 //! is, so that it takes no memory of its own.
 
+use super::places::PlaceList;
 use super::spelling::{Folded, fold};
 
 /// A line is: first code, last code, where the name begins in [`NAMES`]. Sorted. A run of two cities has two lines.
@@ -18,15 +19,21 @@ pub fn table_date() -> &'static str {
     include_str!("cities_date.txt").trim_end()
 }
 
-/// A city and its prefecture, as the table has them.
+/// A city and its prefecture, as a list of places has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct City {
-    pub(super) prefecture: &'static str,
-    pub(super) name: &'static str,
+pub(super) struct City<'a> {
+    pub(super) prefecture: &'a str,
+    pub(super) name: &'a str,
+}
+
+/// Every city of a prefecture.
+pub(super) fn cities_of(prefecture: &str) -> impl Iterator<Item = &'static str> {
+    let all = NAMES.lines().filter_map(|line| line.split_once(' '));
+    all.filter(move |(its, _)| *its == prefecture).map(|(_, name)| name)
 }
 
 /// The cities of a code. Empty if the code is in no run.
-pub(super) fn cities(code: &str) -> Vec<City> {
+pub(super) fn cities(code: &str) -> Vec<City<'static>> {
     if code.len() != 7 || !code.bytes().all(|byte| byte.is_ascii_digit()) {
         return Vec::new();
     }
@@ -54,15 +61,15 @@ pub(super) fn cities(code: &str) -> Vec<City> {
     found
 }
 
-fn named(at: usize) -> Option<City> {
+fn named(at: usize) -> Option<City<'static>> {
     let (prefecture, name) = NAMES.get(at..)?.lines().next()?.split_once(' ')?;
     Some(City { prefecture, name })
 }
 
-impl City {
+impl City<'_> {
     /// Whether an address that begins so (city and what follows) names this city. The name is taken with or
     /// without its district (郡) or island, and a designated city without its ward.
-    pub(super) fn is_named_by(self, address: &Folded) -> bool {
+    pub(super) fn is_named_by(self, address: &Folded, places: PlaceList<'_>) -> bool {
         let address = address.as_str();
         let full = fold(self.name);
         if address.starts_with(full.as_str()) {
@@ -74,7 +81,9 @@ impl City {
                 || without_district(address).is_some_and(|address| address.starts_with(town));
         }
         let Some((city, _ward)) = split_ward(self.name) else { return false };
-        address.strip_prefix(fold(city).as_str()).is_some_and(|rest| !self.begins_with_other_ward(city, rest))
+        address
+            .strip_prefix(fold(city).as_str())
+            .is_some_and(|rest| !self.begins_with_other_ward(city, rest, places))
     }
 
     /// Whether this is the city's name, in full, without its district, or without its ward.
@@ -86,19 +95,18 @@ impl City {
     }
 
     /// Whether the text begins with a ward of this city.
-    fn begins_with_other_ward(self, city: &str, rest: &str) -> bool {
-        let all = NAMES.lines().filter_map(|line| line.split_once(' '));
-        let here = all.filter(|(prefecture, _)| *prefecture == self.prefecture);
-        let mut wards = here.filter_map(|(_, name)| name.strip_prefix(city)).filter(|ward| !ward.is_empty());
+    fn begins_with_other_ward(self, city: &str, rest: &str, places: PlaceList<'_>) -> bool {
+        let here = places.cities_of(self.prefecture).into_iter();
+        let mut wards = here.filter_map(|name| name.strip_prefix(city)).filter(|ward| !ward.is_empty());
         wards.any(|ward| rest.starts_with(fold(ward).as_str()))
     }
 }
 
 /// An address as it is written, parted into prefecture, city and the rest by the cities of its postal code. `None`
 /// if it names none of them.
-pub fn in_city(code: &str, written: &str) -> Option<(String, String, String)> {
+pub fn in_city(places: PlaceList<'_>, code: &str, written: &str) -> Option<(String, String, String)> {
     let written = written.trim();
-    for city in cities(code) {
+    for city in places.cities(code) {
         let own = written.strip_prefix(city.prefecture);
         if own.is_none() && super::PREFECTURES.iter().any(|prefecture| written.starts_with(prefecture)) {
             continue;
@@ -107,7 +115,7 @@ pub fn in_city(code: &str, written: &str) -> Option<(String, String, String)> {
         let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
         let mut named = ends.filter_map(|end| rest.split_at_checked(end)).filter(|(name, after)| {
             let is_all = city.is_called(&fold(name));
-            is_all && city.is_named_by(&fold(&format!("{name}{after}")))
+            is_all && city.is_named_by(&fold(&format!("{name}{after}")), places)
         });
         // 札幌市中央区 rather than 札幌市.
         if let Some((name, after)) = named.next_back() {
@@ -192,7 +200,7 @@ mod tests {
             ("千代田区", "中央区銀座", false),
         ] {
             let city = City { prefecture: "北海道", name };
-            assert_eq!(city.is_named_by(&fold(address)), expected, "{name} {address}");
+            assert_eq!(city.is_named_by(&fold(address), PlaceList::built_in()), expected, "{name} {address}");
         }
     }
 }

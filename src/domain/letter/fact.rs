@@ -10,6 +10,7 @@ use super::Number;
 use super::mail::Mail;
 use super::order::Order;
 use crate::base::clock::Time;
+use crate::domain::address::Misplaced;
 
 /// Why a posted letter could not be called back. Stored in these words.
 pub const TOO_LATE: &str = "the time for cancelling is over";
@@ -219,6 +220,8 @@ pub enum Reason {
     Limit(Limit),
     /// The postal code belongs to this prefecture, but the address names another.
     Elsewhere(String),
+    /// A recent list of postal codes says that the code is another city's, or does not have it.
+    Misplaced(Misplaced),
     /// The service rejected its creation.
     Refused(String),
     UploadRefused(String),
@@ -276,6 +279,7 @@ impl Reason {
             | Self::Duplicate(_)
             | Self::Limit(_)
             | Self::Elsewhere(_)
+            | Self::Misplaced(_)
             | Self::Refused(_)
             | Self::UploadRefused(_)
             | Self::DocumentDamaged(_)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::print_note::PrintNote;
 use super::problem::OrderProblem;
 use crate::base::clock::Time;
-use crate::domain::address::{Address, Receiver};
+use crate::domain::address::{Address, Misplaced, PlaceDoubt, Receiver, Wrong};
 
 pub const DOCUMENTS_PER_LETTER: usize = 10;
 pub const LARGEST_DOCUMENT: u64 = 10_000_000;
@@ -40,6 +40,9 @@ pub struct Order {
     /// Differences between the pages and what the printer makes of them, as people read them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub print_notes: Vec<PrintNote>,
+    /// What is doubtful about the receiver's postal code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place_doubt: Option<PlaceDoubt>,
     pub documents: Vec<Document>,
 }
 
@@ -229,12 +232,19 @@ impl Order {
         self.receiver.address.name.is_empty()
     }
 
+    /// Why a person must look at its postal code.
+    pub fn misplaced(&self) -> Option<&Misplaced> {
+        self.place_doubt.as_ref().filter(|doubt| doubt.holds).map(|doubt| &doubt.what)
+    }
+
     /// What the service accepts although it may be wrong.
-    pub fn doubts(&self) -> Vec<OrderProblem> {
-        let mut doubts: Vec<OrderProblem> =
-            self.sender.doubts().into_iter().map(OrderProblem::Sender).collect();
-        doubts.extend(self.receiver.address.doubts().into_iter().map(OrderProblem::Receiver));
-        doubts
+    pub fn doubts(&self) -> Vec<String> {
+        let sender = self.sender.doubts().into_iter().map(OrderProblem::Sender);
+        // The receiver's city was compared with the newest list there is.
+        let receiver = self.receiver.address.doubts().into_iter();
+        let receiver = receiver.filter(|doubt| !matches!(doubt.wrong, Wrong::OtherCity(_)));
+        let doubts = sender.chain(receiver.map(OrderProblem::Receiver)).map(|doubt| doubt.to_string());
+        doubts.chain(self.place_doubt.iter().map(ToString::to_string)).collect()
     }
 
     /// The order without its receiver and without file names, which may contain the receiver.
@@ -250,7 +260,12 @@ impl Order {
         };
         let receiver = Receiver { address, honorific: nobody() };
         let nameless = |document: &Document| Document { name: nobody(), ..document.clone() };
-        Self { receiver, documents: self.documents.iter().map(nameless).collect(), ..self.clone() }
+        Self {
+            receiver,
+            place_doubt: None,
+            documents: self.documents.iter().map(nameless).collect(),
+            ..self.clone()
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use super::fact::{Abandonment, Certainty, Fact, GoneAnswer, Kept, Limit, Reason};
 use super::order::Shipping;
 use super::outcome::AccountProblem;
+use crate::domain::address::Misplaced;
 
 impl Fact {
     /// Its name in a table.
@@ -127,6 +128,10 @@ impl fmt::Display for Reason {
             Self::Limit(limit) => write!(f, "{limit}"),
             // The journal never says where somebody lives.
             Self::Elsewhere(_) => f.write_str("the receiver's postal code belongs to another prefecture"),
+            Self::Misplaced(Misplaced::UnknownCode) => f.write_str("the receiver's postal code is unknown"),
+            Self::Misplaced(Misplaced::OtherCity(_) | Misplaced::OtherTown(_)) => {
+                f.write_str("the receiver's postal code belongs to another city")
+            }
             Self::Refused(why) => write!(f, "the service refuses to create it: {why}"),
             Self::UploadRefused(why) => write!(f, "the upload is refused again and again: {why}"),
             Self::DocumentDamaged(document) => {

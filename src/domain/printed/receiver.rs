@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::block::{code_places, honorific_of};
 use super::named::is_of;
 use super::{Addressee, Area, Block, Printed, block_in, blocks};
-use crate::domain::address::{Address, Receiver, in_city};
+use crate::domain::address::{Address, PlaceList, Receiver, in_city};
 
 /// Why no receiver can be taken from a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,6 +55,7 @@ pub fn receiver_on(
     printed: &Printed,
     area: Option<Area>,
     sender: &Address,
+    places: PlaceList<'_>,
 ) -> Result<Receiver, (NoReceiver, Option<String>)> {
     let page = printed.pages.first().filter(|page| page.is_readable());
     let page = page.ok_or((NoReceiver::Unreadable, None))?;
@@ -69,10 +70,10 @@ pub fn receiver_on(
         found.pop()
     };
     let block = block.ok_or((NoReceiver::NoBlock, None))?;
-    receiver_of(&block).map_err(|why| (why, Some(block.text)))
+    receiver_of(&block, places).map_err(|why| (why, Some(block.text)))
 }
 
-fn receiver_of(block: &Block) -> Result<Receiver, NoReceiver> {
+fn receiver_of(block: &Block, places: PlaceList<'_>) -> Result<Receiver, NoReceiver> {
     let lines: Vec<&str> = block.text.lines().map(str::trim).collect();
     let codes: Vec<_> = lines.iter().flat_map(|line| code_places(line)).collect();
     let [(_, postal_code)] = codes.as_slice() else {
@@ -93,7 +94,7 @@ fn receiver_of(block: &Block) -> Result<Receiver, NoReceiver> {
     let mut address = String::new();
     let mut organisation = Vec::new();
     for (index, line) in before.iter().enumerate() {
-        let is_first = index == 0 || in_city(postal_code, &address).is_none();
+        let is_first = index == 0 || in_city(places, postal_code, &address).is_none();
         if organisation.is_empty() && (is_first || goes_on(line) && !is_organisation(line)) {
             if !address.is_empty() && !is_first {
                 address.push(' ');
@@ -105,7 +106,7 @@ fn receiver_of(block: &Block) -> Result<Receiver, NoReceiver> {
             return Err(NoReceiver::Lines);
         }
     }
-    let (state, city, rest) = in_city(postal_code, &address).ok_or(NoReceiver::OtherCity)?;
+    let (state, city, rest) = in_city(places, postal_code, &address).ok_or(NoReceiver::OtherCity)?;
     if rest.is_empty() {
         return Err(NoReceiver::Lines);
     }
@@ -193,7 +194,8 @@ mod tests {
         let page =
             PrintedPage { width: 210.0, height: 297.0, lines: lines.collect(), ..PrintedPage::default() };
         let receiver =
-            receiver_on(&Printed { pages: vec![page], count: 1 }, area, &sender()).map_err(|(why, _)| why)?;
+            receiver_on(&Printed { pages: vec![page], count: 1 }, area, &sender(), PlaceList::built_in())
+                .map_err(|(why, _)| why)?;
         let Receiver { address, honorific } = receiver;
         let Address { postal_code, state, city, address1, name } = address;
         Ok([postal_code, state, city, address1, name, honorific].join("|"))

@@ -8,6 +8,7 @@ use regex::Regex;
 
 use super::{DropFacts, OnPage, Rule, Rules, Verdict, When};
 use crate::domain::drop::Refusal;
+use crate::domain::letter::Order;
 use crate::domain::printed::PageFinding;
 
 /// How a drop was decided.
@@ -21,6 +22,8 @@ pub struct Explanation {
     pub receiver_from: Option<String>,
     /// For each document, whether what is printed agrees with the envelope. Empty if it was not asked.
     pub pages: Vec<PageFinding>,
+    /// What would be posted if nothing had to be asked of the pages or of a person.
+    pub order: Option<Box<Order>>,
     pub verdict: Verdict,
 }
 
@@ -50,13 +53,14 @@ impl Rules {
             if holds {
                 let (receiver_from, pages, mut verdict) = self.apply(rule, facts);
                 if let Verdict::Send(order, doubts) = &mut verdict {
-                    doubts.extend(order.doubts().iter().map(ToString::to_string));
+                    doubts.extend(order.doubts());
                 }
-                return Explanation { tried, rule: Some(index), receiver_from, pages, verdict };
+                let order = self.before_checks(rule, facts);
+                return Explanation { tried, rule: Some(index), receiver_from, pages, order, verdict };
             }
         }
         let verdict = Verdict::Refuse(Refusal::NoRule);
-        Explanation { tried, rule: None, receiver_from: None, pages: Vec::new(), verdict }
+        Explanation { tried, rule: None, receiver_from: None, pages: Vec::new(), order: None, verdict }
     }
 }
 

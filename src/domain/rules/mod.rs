@@ -15,7 +15,7 @@ use regex::Regex;
 pub use explain::{Checked, Explanation, Tried};
 pub use past::Again;
 
-use crate::domain::address::{Address, Receiver};
+use crate::domain::address::{Address, PlaceList, PostalData, Receiver};
 use crate::domain::drop::{Refusal, Waiting};
 use crate::domain::letter::{Order, Print, ReplyLetterpack, Shipping};
 use crate::domain::printed::{Area, CheckPage, CheckPrint, OtherPaper, Printed, receiver_on};
@@ -101,6 +101,14 @@ pub struct DropFacts<'a> {
     pub accepted: &'a [String],
     /// The receiver that is printed on it was written to before from this folder.
     pub is_receiver_known: bool,
+    /// Japan Post's list, if an administrator gave it.
+    pub postal_data: Option<&'a PostalData>,
+}
+
+impl<'a> DropFacts<'a> {
+    fn places(&self) -> PlaceList<'a> {
+        self.postal_data.map_or_else(PlaceList::built_in, |data| PlaceList::new(data, self.arrived.date()))
+    }
 }
 
 /// One PDF as it was found.
@@ -164,7 +172,19 @@ impl Rules {
         let rule = self.rules.iter().find(|rule| rule.when.holds(facts))?;
         let ReceiverFrom::Page(page) = &rule.receiver else { return None };
         let printed = facts.documents.first()?.printed.as_ref()?;
-        receiver_on(printed, page.area, &rule.sender).ok()
+        receiver_on(printed, page.area, &rule.sender, facts.places()).ok()
+    }
+
+    /// The places on page 1 that a rule, or the check of pages, reads by themselves.
+    pub fn areas(&self, rule: Option<usize>) -> Vec<Area> {
+        let rule = rule.and_then(|rule| self.rules.get(rule));
+        let matched = rule.and_then(|rule| rule.when.page.as_ref()?.area);
+        let taken = rule.and_then(|rule| match &rule.receiver {
+            ReceiverFrom::Page(page) => page.area,
+            ReceiverFrom::Written(_) | ReceiverFrom::Book(_) | ReceiverFrom::Sidecar => None,
+        });
+        let checked = self.check_page.as_ref().and_then(|check| check.area);
+        [matched, taken, checked].into_iter().flatten().collect()
     }
 
     /// Whether a rule has a condition for the text of a page.

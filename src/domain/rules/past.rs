@@ -52,6 +52,7 @@ impl Rules {
             book,
             accepted: &[],
             is_receiver_known: true,
+            postal_data: None,
         };
         let explained = self.explain(&facts);
         let tried = self.rules.iter().take(explained.tried.len());

@@ -32,6 +32,15 @@ impl Rules {
         }
     }
 
+    /// What would be posted if nothing that is printed, and no person, had to be asked.
+    pub(super) fn before_checks(&self, rule: &Rule, facts: &DropFacts<'_>) -> Option<Box<Order>> {
+        let (receiver, _) = rule.receiver(facts).ok()?;
+        match self.order(rule, facts, receiver) {
+            Verdict::Send(order, _) => Some(order),
+            Verdict::Refuse(_) | Verdict::Hold(_) => None,
+        }
+    }
+
     /// Compares what is printed with the envelope.
     fn checked(
         &self,
@@ -94,6 +103,7 @@ impl Rules {
             source: self.folder.clone(),
             shipping: sidecar.and_then(|s| s.shipping.clone()).unwrap_or_else(|| rule.shipping.clone()),
             sender: sidecar.and_then(|s| s.sender.clone()).unwrap_or_else(|| rule.sender.clone()),
+            place_doubt: facts.places().doubt(&receiver.address),
             receiver,
             reply_letterpack: sidecar.and_then(own).or_else(|| rule.reply_letterpack.clone()),
             not_before: None,
@@ -106,7 +116,6 @@ impl Rules {
         if !problems.is_empty() {
             return Verdict::Refuse(Refusal::NotPostable(problems));
         }
-        // What may be wrong is looked up only for `explain`: a table of cities is searched for it.
         Verdict::Send(Box::new(order), Vec::new())
     }
 }
@@ -149,7 +158,7 @@ impl Rule {
         let first = facts.documents.first();
         let unread = Printed::default();
         let printed = first.and_then(|found| found.printed.as_ref()).unwrap_or(&unread);
-        let receiver = match receiver_on(printed, page.area, &self.sender) {
+        let receiver = match receiver_on(printed, page.area, &self.sender, facts.places()) {
             Ok(receiver) => receiver,
             Err((why, read)) => {
                 return hold(ReceiverDoubt::NotRead {

@@ -101,7 +101,7 @@ impl Claim {
             printed,
         };
         let book = self.shared.book(&self.folder).await;
-        let verdict = self.verdict(&name, &[found], None, &book, &[])?;
+        let verdict = self.verdict(&name, &[found], None, (&book, None), &[])?;
         Ok(matches!(verdict, Verdict::Hold(Waiting::Sidecar)))
     }
 

@@ -7,6 +7,7 @@ use super::held_up::RulesNow;
 use super::order::{JUDGING, JudgeStep};
 use super::sidecar::Brought;
 use super::take::Still;
+use crate::domain::address::PostalData;
 use crate::domain::drop::{Waiting, shown};
 use crate::domain::rules::{DropFacts, Found, Sidecar, Verdict};
 use crate::outside::hot::SeenEntry;
@@ -68,8 +69,10 @@ impl Claim {
                             book = self.shared.book(&self.folder).await;
                             let sidecar = sidecar.as_deref();
                             let accepts = accepted.unwrap_or_default();
-                            let found =
-                                self.verdict(&shown(&main.name), &documents, sidecar, &book, accepts)?;
+                            let postal = self.shared.postal_data(&self.folder).await;
+                            let name = shown(&main.name);
+                            let lists = (&book, postal.as_deref());
+                            let found = self.verdict(&name, &documents, sidecar, lists, accepts)?;
                             // A drop that a person has accepted is not held again.
                             verdict = Some(match accepted {
                                 Some(_) => found,
@@ -116,7 +119,7 @@ impl Claim {
         name: &str,
         documents: &[Found],
         sidecar: Option<&Sidecar>,
-        book: &BookNow,
+        (book, postal_data): (&BookNow, Option<&PostalData>),
         accepted: &[String],
     ) -> Result<Verdict, StoreError> {
         let book = match book {
@@ -126,7 +129,8 @@ impl Claim {
         };
         let arrived = self.ulid.time().with_timezone(&self.folder.zone).naive_local();
         let (rules, is_receiver_known) = (&self.folder.rules, false);
-        let mut facts = DropFacts { name, documents, arrived, sidecar, book, accepted, is_receiver_known };
+        let mut facts =
+            DropFacts { name, documents, arrived, sidecar, book, accepted, is_receiver_known, postal_data };
         if let Some(receiver) = rules.printed_receiver(&facts) {
             facts.is_receiver_known = self.shared.store.has_written_to(&rules.folder, &receiver)?;
         }

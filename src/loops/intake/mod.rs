@@ -24,6 +24,7 @@ mod litter;
 mod meaning;
 mod open;
 mod order;
+mod postal;
 mod rival;
 mod scan;
 mod settle;

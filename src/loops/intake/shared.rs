@@ -9,6 +9,7 @@ use chrono::TimeDelta;
 use super::alone::Alone;
 use super::books::Books;
 use super::held_up::UnsettledRules;
+use super::postal::PostalList;
 use super::rival::Markers;
 use crate::base::bells::Bells;
 use crate::base::clock::Clock;
@@ -30,6 +31,7 @@ pub(super) struct Shared {
     /// Claims that must be decided again.
     pub(super) again: Mutex<Vec<(String, String)>>,
     pub(super) books: Books,
+    pub(super) postal_list: PostalList,
     pub(super) alone: Alone,
     pub(super) reach: Arc<Reach>,
     pub(super) markers: Markers,
@@ -75,6 +77,7 @@ impl Shared {
             clock,
             again: Mutex::default(),
             books: Books::default(),
+            postal_list: PostalList::default(),
             alone: Alone::default(),
             rivals: Mutex::default(),
             unsettled_rules: Mutex::default(),

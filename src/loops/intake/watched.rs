@@ -179,6 +179,8 @@ impl Watched {
         self.is_hinted = false;
         self.last_look = Some(now);
         self.book.look(shared, folder).await?;
+        // Its state is shown before a letter needs it.
+        shared.postal_data(folder).await;
         let looked = match self.opened_with_shelves(shared, known).await {
             Ok(hot) => match self.scan(shared, folder, &hot) {
                 Ok(next) => {

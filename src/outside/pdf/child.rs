@@ -7,11 +7,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::io::{pread, read, retry_on_intr};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use super::{Inspection, judge, reading};
+use super::{Inspection, drawing, judge, picture, reading};
 use crate::domain::drop::Doubt;
 use crate::domain::letter::LARGEST_DOCUMENT;
 
 const MEMORY: u64 = 512 << 20;
+/// A font is given too.
+const LARGEST_TO_DRAW: u64 = LARGEST_DOCUMENT + (48 << 20);
 const CPU_SECONDS: u64 = 10;
 const READING_CPU_SECONDS: u64 = 2;
 /// What is open stays open. No file and no connection can be opened, even if others are closed.
@@ -20,7 +22,7 @@ const OPEN_FILES: u64 = 0;
 /// The command `mailchute count-pages`.
 pub fn answer() -> std::io::Result<()> {
     give_up_rights(CPU_SECONDS)?;
-    answer_each(usize::MAX, |pdf| {
+    answer_each(usize::MAX, LARGEST_DOCUMENT, |pdf| {
         let judged = std::panic::catch_unwind(|| judge::judge(pdf));
         serde_json::to_string(&judged.unwrap_or(Inspection::Doubt(Doubt::Unreadable)))
     })
@@ -29,9 +31,21 @@ pub fn answer() -> std::io::Result<()> {
 /// The command `mailchute read-pages`, for one PDF.
 pub fn answer_printed() -> std::io::Result<()> {
     give_up_rights(READING_CPU_SECONDS)?;
-    answer_each(1, |pdf| {
+    answer_each(1, LARGEST_DOCUMENT, |pdf| {
         let read = std::panic::catch_unwind(|| reading::read(pdf));
         serde_json::to_string(&read.unwrap_or_default())
+    })
+}
+
+/// The command `mailchute draw-page`, for one page of one PDF.
+pub fn answer_drawn() -> std::io::Result<()> {
+    give_up_rights(CPU_SECONDS)?;
+    answer_each(1, LARGEST_TO_DRAW, |all| {
+        let drawn = std::panic::catch_unwind(|| {
+            let (wish, font, pdf) = picture::unpacked(all)?;
+            drawing::draw(pdf, font, &wish)
+        });
+        serde_json::to_string(&drawn.unwrap_or_default())
     })
 }
 
@@ -53,13 +67,17 @@ fn give_up_rights(cpu_seconds: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes one line for each PDF, of at most so many.
-fn answer_each(most: usize, say: impl Fn(&[u8]) -> serde_json::Result<String>) -> std::io::Result<()> {
+/// Writes one line for each PDF. `most` is the maximum number of them, `largest` that of the bytes of one.
+fn answer_each(
+    most: usize,
+    largest: u64,
+    say: impl Fn(&[u8]) -> serde_json::Result<String>,
+) -> std::io::Result<()> {
     let (input, lengths) = (std::io::stdin(), std::io::stderr());
     let mut out = std::io::stdout().lock();
     let mut pdf = Vec::new();
     for _ in 0..most {
-        if !next(input.as_fd(), lengths.as_fd(), &mut pdf)? {
+        if !next(input.as_fd(), lengths.as_fd(), largest, &mut pdf)? {
             break;
         }
         writeln!(out, "{}", say(&pdf)?)?;
@@ -69,7 +87,7 @@ fn answer_each(most: usize, say: impl Fn(&[u8]) -> serde_json::Result<String>) -
 }
 
 /// Reads the next PDF over the previous one while it is written there. Returns false if there are no more.
-fn next(input: BorrowedFd, lengths: BorrowedFd, pdf: &mut Vec<u8>) -> std::io::Result<bool> {
+fn next(input: BorrowedFd, lengths: BorrowedFd, largest: u64, pdf: &mut Vec<u8>) -> std::io::Result<bool> {
     let mut done = 0;
     loop {
         let mut told = [[0; 8]; 2];
@@ -78,7 +96,7 @@ fn next(input: BorrowedFd, lengths: BorrowedFd, pdf: &mut Vec<u8>) -> std::io::R
         }
         let [length, there] = told.map(u64::from_le_bytes);
         // A longer file cannot be a letter's document and was rejected by its size.
-        if length > LARGEST_DOCUMENT || there > length {
+        if length > largest || there > length {
             return Err(ErrorKind::InvalidInput.into());
         }
         pdf.resize(usize::try_from(length).unwrap_or_default(), 0);

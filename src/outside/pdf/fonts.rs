@@ -9,12 +9,24 @@ const MOST_FORMS: usize = 200;
 
 pub(super) fn are_missing(resources: &Resources<'_>) -> bool {
     let mut left = MOST_FORMS;
-    are_missing_in(resources, DEEPEST, &mut left)
+    any(resources, DEEPEST, &mut left, is_missing)
 }
 
-fn are_missing_in(resources: &Resources<'_>, deep: usize, left: &mut usize) -> bool {
+/// Whether one of them is a composite font, as Japanese text has.
+pub(super) fn are_composite_missing(resources: &Resources<'_>) -> bool {
+    let is_composite = |font: &Dict<'_>| font.contains_key(&b"DescendantFonts"[..]);
+    let mut left = MOST_FORMS;
+    any(resources, DEEPEST, &mut left, |font| is_composite(font) && is_missing(font))
+}
+
+fn any(
+    resources: &Resources<'_>,
+    deep: usize,
+    left: &mut usize,
+    is_meant: impl Fn(&Dict<'_>) -> bool + Copy,
+) -> bool {
     let fonts = &resources.fonts;
-    if fonts.keys().filter_map(|name| fonts.get::<Dict<'_>>(&*name)).any(|font| is_missing(&font)) {
+    if fonts.keys().filter_map(|name| fonts.get::<Dict<'_>>(&*name)).any(|font| is_meant(&font)) {
         return true;
     }
     let Some(deeper) = deep.checked_sub(1) else { return false };
@@ -23,7 +35,7 @@ fn are_missing_in(resources: &Resources<'_>, deep: usize, left: &mut usize) -> b
         let Some(fewer) = left.checked_sub(1) else { return false };
         *left = fewer;
         let own = form.dict().get::<Dict<'_>>(&b"Resources"[..]).map(Resources::new);
-        if own.is_some_and(|own| are_missing_in(&own, deeper, left)) {
+        if own.is_some_and(|own| any(&own, deeper, left, is_meant)) {
             return true;
         }
     }

@@ -9,10 +9,14 @@
 
 mod alive;
 mod child;
+mod drawing;
+mod envelope;
 mod fonts;
 mod judge;
 mod lines;
+mod made;
 mod paper;
+mod picture;
 mod placeholder;
 mod reading;
 mod streams;
@@ -26,8 +30,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use alive::Alive;
-pub use child::{answer, answer_printed};
+pub use child::{answer, answer_drawn, answer_printed};
+pub use envelope::{caption, envelope};
 pub use judge::{is_pdf_end, is_pdf_without_end, judge};
+pub use picture::{DrawWish, Picture, as_pdf};
 pub use reading::read;
 
 use crate::domain::drop::Doubt;
@@ -37,16 +43,25 @@ use crate::domain::printed::{OtherPaper, Printed};
 const COUNTS: &str = "count-pages";
 /// The hidden subcommand that is a child which reads what is printed, of one PDF only.
 const READS: &str = "read-pages";
+/// The hidden subcommand that is a child which draws a page.
+const DRAWS: &str = "draw-page";
 const WALL_TIME: Duration = Duration::from_secs(20);
 /// The number of bytes of what is printed, as a child says it.
 const LARGEST_PRINTED: u64 = 1 << 20;
+/// The number of bytes of a picture, as a child says it.
+const LARGEST_PICTURE: u64 = 80 << 20;
 /// A child that was not asked for this long is ended.
 const REST: Duration = Duration::from_secs(2);
 
 /// The work for which this process was started as a child, if it was.
 pub fn work_of_child() -> Option<fn() -> io::Result<()>> {
     let first = std::env::args_os().nth(1)?;
-    if first == COUNTS { Some(answer) } else { (first == READS).then_some(answer_printed) }
+    match first.to_str()? {
+        COUNTS => Some(answer),
+        READS => Some(answer_printed),
+        DRAWS => Some(answer_drawn),
+        _ => None,
+    }
 }
 
 /// One line of JSON, from child to parent.
@@ -140,6 +155,18 @@ impl Inspector {
         let mut child = Alive::start(&self.program, READS)?;
         let said = child.ask(pdf, self.patience, LARGEST_PRINTED).await?;
         Ok(said.and_then(|said| serde_json::from_str(&said).ok()).unwrap_or_default())
+    }
+
+    /// A page as a picture. `None` if it cannot be drawn, or a child dies over it or is too slow. `Err` if no child
+    /// can be started or be given the PDF.
+    ///
+    /// Each picture has a child of its own, so no PDF can change what people see of another one. `font` draws what has
+    /// no font in the PDF; it may be empty.
+    pub async fn drawn(&self, pdf: &[u8], font: &[u8], wish: &DrawWish) -> io::Result<Option<Picture>> {
+        let all = picture::packed(wish, font, pdf)?;
+        let mut child = Alive::start(&self.program, DRAWS)?;
+        let said = child.ask(&all, self.patience, LARGEST_PICTURE).await?;
+        Ok(said.and_then(|said| serde_json::from_str(&said).ok()).flatten())
     }
 
     fn idle<T>(&self, look: impl FnOnce(&mut Idle) -> T) -> T {

@@ -98,7 +98,8 @@ impl Batch<'_> {
             Some(dropped) => {
                 let counts = self.counts(&letter.order, &dropped.terms, admission.at)?;
                 let elsewhere = letter.order.receiver.address.elsewhere();
-                dropped.terms.hold(&counts, &Weighed { sheets: letter.order.sheets(), elsewhere })
+                let misplaced = letter.order.misplaced().cloned();
+                dropped.terms.hold(&counts, &Weighed { sheets: letter.order.sheets(), elsewhere, misplaced })
             }
             None => None,
         };

@@ -227,6 +227,8 @@ pub(super) fn hold(reason: &Reason, names: &Names) -> Advice {
     };
     let cause = if let Reason::Elsewhere(there) = reason {
         format!("the receiver's postal code belongs to {there}, and the address says another prefecture")
+    } else if let Reason::Misplaced(what) = reason {
+        what.to_string()
     } else {
         reason.to_string()
     };

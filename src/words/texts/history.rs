@@ -4,6 +4,7 @@ use chrono_tz::Tz;
 
 use super::{Language, ja};
 use crate::base::clock::Time;
+use crate::domain::address::Misplaced;
 use crate::domain::drop::Refusal;
 use crate::domain::letter::{Abandonment, Certainty, Fact, GoneAnswer, Kept, Reason};
 
@@ -33,6 +34,12 @@ impl Language {
     pub fn reason(self, reason: &Reason) -> String {
         match (self, reason) {
             (Self::En, reason) => reason.to_string(),
+            (Self::Ja, Reason::Misplaced(Misplaced::UnknownCode)) => {
+                "宛先の郵便番号が郵便番号データにありません。".to_owned()
+            }
+            (Self::Ja, Reason::Misplaced(Misplaced::OtherCity(_) | Misplaced::OtherTown(_))) => {
+                "宛先の郵便番号と市区町村が一致しません。".to_owned()
+            }
             (Self::Ja, Reason::Elsewhere(_)) => "宛先の郵便番号と都道府県が一致しません。".to_owned(),
             (
                 Self::Ja,

@@ -247,6 +247,7 @@ pub(super) fn reason_text(reason: &Reason) -> String {
         Reason::Elsewhere(there) => {
             format!("宛先の郵便番号は{there}のもので、住所の都道府県と一致しません。")
         }
+        Reason::Misplaced(what) => Language::Ja.misplaced(what),
         Reason::Refused(why) => format!("郵送サービスに断られました: {why}"),
         Reason::UploadRefused(why) => format!("PDFの送信を繰り返し断られました: {why}"),
         Reason::DocumentDamaged(document) => {

@@ -10,6 +10,7 @@ mod ja;
 mod ja_problem;
 mod note;
 mod pdf;
+mod place;
 mod printing;
 mod unheard;
 mod waits;

@@ -38,6 +38,7 @@ struct Words {
     to_cancel: &'static str,
     tracking: &'static str,
     print: &'static str,
+    postal_code: &'static str,
     sealed: &'static str,
     sealed_same: &'static str,
     sealed_otherwise: &'static str,
@@ -66,6 +67,7 @@ const EN: Words = Words {
     to_cancel: "To cancel it, move it into `{}`.",
     tracking: "Tracking number",
     print: "Print",
+    postal_code: "Postal code",
     sealed: "Sealed PDF",
     sealed_same: "beside it; the same as was dropped",
     sealed_otherwise: "beside it; NOT the same as was dropped. Ask the administrator.",
@@ -94,6 +96,7 @@ const JA: Words = Words {
     to_cancel: "取り消す場合は「{}」に移してください。",
     tracking: "追跡番号",
     print: "印刷",
+    postal_code: "郵便番号",
     sealed: "保管PDF",
     sealed_same: "隣に保存しました（入れたPDFと同一です）",
     sealed_otherwise: "隣に保存しました（入れたPDFと一致しません。mailchuteの管理者にご連絡ください）",
@@ -201,6 +204,9 @@ impl Note<'_> {
         }
         if !letter.order.print_notes.is_empty() {
             self.line(words.print, language.print_notes(&letter.order.print_notes));
+        }
+        if let Some(doubt) = &letter.order.place_doubt {
+            self.line(words.postal_code, language.misplaced(&doubt.what));
         }
         if let Some(same) = times.sealed_as_sent {
             self.line(words.sealed, if same { words.sealed_same } else { words.sealed_otherwise });

@@ -14,19 +14,20 @@ const WINGS: &[(&str, &[Room])] = &[
             ("backoff", &[]),
             ("bells", &[]),
             ("connection", &[]),
+            ("encoding", &[]),
         ],
     ),
     (
         "domain",
         &[
-            ("address", &[]),
+            ("address", &["encoding"]),
             ("letter", &["clock", "backoff", "address"]),
-            ("address_book", &["address"]),
+            ("address_book", &["encoding", "address"]),
             ("printed", &["address", "letter", "address_book"]),
             ("drop", &["letter", "printed"]),
             ("rules", &["address", "letter", "address_book", "printed", "drop"]),
             ("pause", &["clock", "backoff", "letter"]),
-            ("limits", &["clock", "letter"]),
+            ("limits", &["clock", "address", "letter"]),
             ("alarm", &["clock"]),
         ],
     ),
@@ -47,7 +48,7 @@ const WINGS: &[(&str, &[Room])] = &[
             ("api", &["clock", "secret", "connection", "address", "letter"]),
             ("pdf", &["address", "letter", "printed", "drop"]),
             ("hot", &["sync", "drop", "disk", "spool"]),
-            ("journal", &["clock", "letter", "drop", "texts", "spool", "store"]),
+            ("journal", &["clock", "address", "letter", "drop", "texts", "spool", "store"]),
         ],
     ),
     (
@@ -74,13 +75,14 @@ const WINGS: &[(&str, &[Room])] = &[
     (
         "loops",
         &[
-            ("folders", &["clock", "hot", "config"]),
+            ("folders", &["clock", "address", "hot", "config"]),
             (
                 "intake",
                 &[
                     "clock",
                     "backoff",
                     "bells",
+                    "address",
                     "letter",
                     "drop",
                     "address_book",
@@ -138,7 +140,7 @@ const WINGS: &[(&str, &[Room])] = &[
                 "status",
                 &[
                     "clock", "letter", "drop", "pause", "alarm", "texts", "page", "spool", "store", "api",
-                    "journal", "config",
+                    "pdf", "journal", "config",
                 ],
             ),
             ("systemd", &[]),

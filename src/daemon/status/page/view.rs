@@ -211,6 +211,7 @@ impl View<'_> {
             due => row.due_at.map(|due| self.time(due)),
             note => self.why(desk, number, row.note.as_deref())?,
             waits,
+            pictures => self.source.pictures.is_some() && letter.as_ref().is_some_and(|letter| !letter.order.is_anonymous()),
             more => letter.as_ref().map(|letter| self.more(letter)),
             history => history.collect::<Vec<_>>(),
         }))

@@ -138,6 +138,7 @@ pub fn order(documents: usize) -> Order {
         sealed_pdf: false,
         cost_centre: None,
         print_notes: vec![],
+        place_doubt: None,
         documents: vec![document; documents],
     }
 }

@@ -113,7 +113,7 @@ impl State {
         let twin =
             daemon.rows.iter().filter(|_| guarded).position(|row| row.is_letter() && row.bytes == bytes);
         let counts = Counts { duplicate_of: twin.map(|row| Number(row as u64 + 1)), ..Counts::default() };
-        let held = Terms::default().hold(&counts, &Weighed { sheets: 1, elsewhere: None }).is_some();
+        let held = Terms::default().hold(&counts, &Weighed { sheets: 1, ..Weighed::default() }).is_some();
         let stands = if held { Stands::Held } else { Stands::OnItsWay };
         let what = What::Letter { stands, by_person };
         let place = Some(Dir::Claim(claim));
