@@ -48,6 +48,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Some("png") => false,
         _ => return Err(WrongWords(format!("{}: write NAME.png or NAME.pdf", output.display())).into()),
     };
+    not_a_drop(&config, &output)?;
     let folder = folder_of(&config, file, arguments.folder.as_deref())?;
     let drawer = Drawer { inspector: Inspector::of_this_program()?, font: font(&config)? };
     let (found, explanation) = match explain(&drawer.inspector, folder, &config.state, file).await? {
@@ -63,15 +64,34 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         Verdict::Hold(waiting) => super::say(held(folder, waiting).trim_start())?,
     }
     let areas = folder.rules.areas(explanation.rule);
-    let Drawn { pictures, pages, all, sheets } =
-        drawer.letter(file, &found, explanation.order.as_deref(), areas).await?;
+    let order = explanation.order.as_deref();
+    let Drawn { pictures, pages, all } = drawer.letter(file, &found, order, areas).await?;
     let bytes = if is_pdf { as_pdf(&pictures) } else { Picture::column(&pictures)?.png() };
-    fs::write(&output, bytes)?;
+    std::io::Write::write_all(&mut fs::File::create_new(&output)?, &bytes)?;
     if pictures.iter().any(|picture| picture.font_missing) {
         let help = "set `page_font` in mailchute.yaml, or install fonts-noto-cjk";
         super::warn(&format!("text is not drawn, because its font is neither in the PDF nor here: {help}"));
     }
-    Ok(super::say(&format!("{}: {pages} page(s) of {all}, {sheets} sheet(s)", output.display()))?)
+    let sheets = order.map_or_else(String::new, |order| format!(", {} sheet(s)", order.sheets()));
+    Ok(super::say(&format!("{}: {pages} page(s) of {all}{sheets}", output.display()))?)
+}
+
+/// What is written into a hot folder would be posted.
+fn not_a_drop(config: &Config, output: &Path) -> anyhow::Result<()> {
+    let dir = output.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let dir = fs::canonicalize(dir)?;
+    for folder in &config.folders {
+        let is_inside = fs::canonicalize(&folder.path).is_ok_and(|path| dir.starts_with(path));
+        let help = "name a place outside of it with -o";
+        anyhow::ensure!(
+            !is_inside,
+            "{}: in folder {} it would be taken in; {help}",
+            output.display(),
+            folder.name
+        );
+    }
+    anyhow::ensure!(!output.exists(), "{}: it is there already and is not overwritten", output.display());
+    Ok(())
 }
 
 /// A letter in pictures.
@@ -80,7 +100,6 @@ struct Drawn {
     /// The number of pages in them, and of all pages.
     pages: u32,
     all: u32,
-    sheets: u32,
 }
 
 /// The line above a page.
@@ -150,7 +169,7 @@ impl Drawer {
         order: Option<&Order>,
         mut areas: Vec<Area>,
     ) -> anyhow::Result<Drawn> {
-        let mut drawn = Drawn { pictures: Vec::new(), pages: 0, all: 0, sheets: 0 };
+        let mut drawn = Drawn { pictures: Vec::new(), pages: 0, all: 0 };
         if let Some(order) = order {
             drawn.pictures.push(self.own(&envelope(order)).await?);
         }
@@ -172,7 +191,6 @@ impl Drawer {
             let more = format!("and {} more pages", drawn.all - drawn.pages);
             drawn.pictures.push(self.own(&caption(&more)).await?);
         }
-        drawn.sheets = sheets.count;
         Ok(drawn)
     }
 

@@ -208,7 +208,7 @@ mod tests {
             ("1000001", "東京都"),
             ("5300001", "大阪府"),
             ("9000001", "沖縄県"),
-            // PlaceList near borders: Shimamoto, Tsushima, Kisosaki, and Aomori's part of Towada.
+            // Places near borders: Shimamoto, Tsushima, Kisosaki, and Aomori's part of Towada.
             ("6180001", "大阪府"),
             ("8170001", "長崎県"),
             ("4980801", "三重県"),

@@ -111,6 +111,7 @@ mod configuration {
 mod pdfs {
     mod drawing;
     mod inspection;
+    mod preview;
     mod reading;
 }
 

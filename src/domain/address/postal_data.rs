@@ -1,8 +1,8 @@
 //! Japan Post's own list of towns, `utf_ken_all.csv` or the older `KEN_ALL.CSV`, as an administrator gives it.
 //!
-//! It has 124,000 rows, so it is kept small: sorted by code in one piece of memory, with an index of every 64th.
+//! It has 124,000 rows, so it is kept small: nine bytes for a row, and the names of the towns in one text. Both are
+//! made in the place where they stay, because what is freed in pieces remains with the process.
 
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use chrono::{NaiveDate, TimeDelta};
@@ -18,20 +18,18 @@ const CODE: usize = 2;
 const PREFECTURE: usize = 6;
 const CITY: usize = 7;
 const TOWN: usize = 8;
-/// A record is: code in three bytes, city in two, the length of the town's name in one, the name.
-const HEAD: usize = 6;
-const INDEXED: usize = 64;
 
-/// A postal code is never shown beside an address, so this has no names in its `Debug`.
+/// Its `Debug` leaves out the rows.
 pub struct PostalData {
     as_of: NaiveDate,
     /// The number of different codes.
     codes: usize,
     /// Prefecture and city.
     cities: Vec<(Box<str>, Box<str>)>,
-    records: Box<[u8]>,
-    /// The code of every 64th record, and where it begins.
-    index: Box<[(u32, usize)]>,
+    /// Sorted by code.
+    rows: Vec<Row>,
+    /// The names of all towns, one after the other.
+    towns: String,
 }
 
 impl std::fmt::Debug for PostalData {
@@ -43,10 +41,41 @@ impl std::fmt::Debug for PostalData {
     }
 }
 
-struct Row {
-    code: u32,
-    city: u16,
-    town: String,
+/// The code in three bytes, the number of its city in two, the length of its town's name in one, and where the name
+/// begins in three.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Row([u8; 9]);
+
+impl Row {
+    /// `None` if a part does not fit.
+    fn new(code: u32, city: usize, length: usize, begin: usize) -> Option<Self> {
+        let three = |number: u32| {
+            let [0, bytes @ ..] = number.to_be_bytes() else { return None };
+            Some(bytes)
+        };
+        let mut row = [0; 9];
+        row[..3].copy_from_slice(&three(code)?);
+        row[3..5].copy_from_slice(&u16::try_from(city).ok()?.to_be_bytes());
+        row[5] = u8::try_from(length).ok()?;
+        row[6..].copy_from_slice(&three(u32::try_from(begin).ok()?)?);
+        Some(Self(row))
+    }
+
+    fn code(self) -> u32 {
+        let [high, middle, low, ..] = self.0;
+        u32::from_be_bytes([0, high, middle, low])
+    }
+
+    fn city(self) -> usize {
+        let [_, _, _, high, low, ..] = self.0;
+        u16::from_be_bytes([high, low]).into()
+    }
+
+    fn town(self, towns: &str) -> &str {
+        let [.., length, high, middle, low] = self.0;
+        let begin = u32::from_be_bytes([0, high, middle, low]) as usize;
+        towns.get(begin..begin + usize::from(length)).unwrap_or_default()
+    }
 }
 
 impl PostalData {
@@ -54,7 +83,8 @@ impl PostalData {
     pub fn read(bytes: &[u8], as_of: NaiveDate) -> Result<Self, String> {
         let text = decode(bytes)?;
         let (mut cities, mut numbers) = (Vec::new(), HashMap::new());
-        let mut rows = Vec::new();
+        let mut rows = Vec::with_capacity(text.bytes().filter(|byte| *byte == b'\n').count() + 1);
+        let mut towns = String::with_capacity(rows.capacity() * 32);
         let mut reader =
             csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
         let mut fields = csv::StringRecord::new();
@@ -64,18 +94,21 @@ impl PostalData {
             };
             let field = |place| fields.get(place).map(str::trim).ok_or_else(wrong);
             let digits = field(CODE)?;
-            let code = digits.parse().ok().filter(|_| digits.len() == 7).ok_or_else(wrong)?;
+            let is_code = digits.len() == 7 && digits.bytes().all(|byte| byte.is_ascii_digit());
+            let code: u32 = digits.parse().ok().filter(|_| is_code).ok_or_else(wrong)?;
             let (prefecture, city) = (field(PREFECTURE)?, field(CITY)?);
             if !PREFECTURES.contains(&prefecture) || city.is_empty() {
                 return Err(wrong());
             }
-            let key = format!("{prefecture} {city}");
-            let next = u16::try_from(cities.len()).map_err(|_too_many| wrong())?;
-            let city_number = *numbers.entry(key).or_insert_with(|| {
+            let next = cities.len();
+            let number = *numbers.entry(format!("{prefecture} {city}")).or_insert_with(|| {
                 cities.push((Box::from(prefecture), Box::from(city)));
                 next
             });
-            rows.push(Row { code, city: city_number, town: town(field(TOWN)?).into_owned() });
+            let town = town(field(TOWN)?);
+            let row = Row::new(code, number, town.len(), towns.len()).ok_or_else(wrong)?;
+            towns.push_str(town);
+            rows.push(row);
         }
         let found = cities.iter().map(|(prefecture, _)| prefecture).collect::<BTreeSet<_>>().len();
         if found < PREFECTURES.len() {
@@ -84,32 +117,10 @@ impl PostalData {
                 PREFECTURES.len()
             ));
         }
-        Ok(Self::packed(rows, cities, as_of))
-    }
-
-    fn packed(mut rows: Vec<Row>, cities: Vec<(Box<str>, Box<str>)>, as_of: NaiveDate) -> Self {
-        rows.sort_by_key(|row| row.code);
-        let length = rows.iter().map(|row| HEAD + row.town.len()).sum();
-        let (mut records, mut index) = (Vec::with_capacity(length), Vec::new());
-        for (number, row) in rows.iter().enumerate() {
-            if number % INDEXED == 0 {
-                index.push((row.code, records.len()));
-            }
-            let town = row.town.as_bytes();
-            let town = town.get(..usize::from(u8::MAX)).map_or(town, |_too_long| &[]);
-            records.extend_from_slice(&row.code.to_be_bytes()[1..]);
-            records.extend_from_slice(&row.city.to_be_bytes());
-            records.push(u8::try_from(town.len()).unwrap_or_default());
-            records.extend_from_slice(town);
-        }
-        rows.dedup_by_key(|row| row.code);
-        Self {
-            as_of,
-            codes: rows.len(),
-            cities,
-            records: records.into_boxed_slice(),
-            index: index.into_boxed_slice(),
-        }
+        rows.sort_unstable();
+        towns.shrink_to_fit();
+        let codes = rows.chunk_by(|a, b| a.code() == b.code()).count();
+        Ok(Self { as_of, codes, cities, rows, towns })
     }
 
     pub fn as_of(&self) -> NaiveDate {
@@ -127,14 +138,15 @@ impl PostalData {
     }
 
     pub(super) fn cities(&self, code: &str) -> Vec<City<'_>> {
-        let mut numbers: Vec<u16> = self.records(code).map(|(city, _)| city).collect();
+        let mut numbers: Vec<usize> = self.rows(code).iter().map(|row| row.city()).collect();
         numbers.dedup();
-        numbers.into_iter().filter_map(|number| self.city(number)).collect()
+        let named = numbers.into_iter().filter_map(|number| self.cities.get(number));
+        named.map(|(prefecture, name)| City { prefecture, name }).collect()
     }
 
     /// Its towns. An empty one stands for every part of the city.
     pub(super) fn towns(&self, code: &str) -> Vec<&str> {
-        self.records(code).map(|(_, town)| town).collect()
+        self.rows(code).iter().map(|row| row.town(&self.towns)).collect()
     }
 
     pub(super) fn cities_of(&self, prefecture: &str) -> Vec<&str> {
@@ -142,39 +154,23 @@ impl PostalData {
         here.map(|(_, name)| &**name).collect()
     }
 
-    fn city(&self, number: u16) -> Option<City<'_>> {
-        let (prefecture, name) = self.cities.get(usize::from(number))?;
-        Some(City { prefecture, name })
-    }
-
-    fn records<'a>(&'a self, code: &str) -> impl Iterator<Item = (u16, &'a str)> {
-        let code = code.parse().ok().filter(|_| code.len() == 7 && code.is_ascii()).unwrap_or(u32::MAX);
-        let after = self.index.partition_point(|(first, _)| *first < code);
-        let begin = after.checked_sub(1).and_then(|at| self.index.get(at)).map_or(0, |(_, at)| *at);
-        let mut rest = self.records.get(begin..).unwrap_or_default();
-        std::iter::from_fn(move || {
-            let (head, after) = rest.split_first_chunk::<HEAD>()?;
-            let [high, middle, low, city @ .., length] = *head;
-            let (town, after) = after.split_at_checked(usize::from(length))?;
-            rest = after;
-            let town = std::str::from_utf8(town).unwrap_or_default();
-            Some((u32::from_be_bytes([0, high, middle, low]), u16::from_be_bytes(city), town))
-        })
-        .skip_while(move |(its, ..)| *its < code)
-        .take_while(move |(its, ..)| *its == code)
-        .map(|(_, city, town)| (city, town))
+    fn rows(&self, code: &str) -> &[Row] {
+        let code = code.parse().ok().filter(|_| code.len() == 7).unwrap_or(u32::MAX);
+        let begin = self.rows.partition_point(|row| row.code() < code);
+        let end = self.rows.partition_point(|row| row.code() <= code);
+        self.rows.get(begin..end).unwrap_or_default()
     }
 }
 
 /// The town's name alone. Empty if the row stands for a whole city, or for several towns.
-fn town(written: &str) -> Cow<'_, str> {
+fn town(written: &str) -> &str {
     let alone = written.split('（').next().unwrap_or_default();
     let is_whole = alone == "以下に掲載がない場合"
         || alone.ends_with("の次に番地がくる場合")
         || (alone.ends_with("一円") && alone != "一円");
     // The older file breaks a long town into several rows.
     let is_part = alone.contains(['）', '、', '～', '「']);
-    if is_whole || is_part { Cow::Borrowed("") } else { Cow::Borrowed(alone) }
+    if is_whole || is_part { "" } else { alone }
 }
 
 #[cfg(test)]
@@ -208,7 +204,6 @@ mod tests {
             .rev()
             .map(|code| (code.as_str(), "北海道", "札幌市中央区", "大通西（１～１９丁目）"))
             .collect();
-        // Rows of one code on both sides of an index entry.
         rows.extend([("0100064", "北海道", "札幌市北区", "北十条西"); 70]);
         let data = PostalData::read(&list(&rows), day("2026-10-31")).unwrap();
         assert_eq!(data.codes(), 347);

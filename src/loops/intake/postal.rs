@@ -7,6 +7,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chrono::TimeDelta;
+
 use super::shared::Shared;
 use crate::config::{Folder, PostalFile};
 use crate::domain::address::PostalData;
@@ -14,27 +16,43 @@ use crate::loops::folders::PostalStanding;
 use crate::outside::hot::Stat;
 use crate::outside::journal;
 
-/// Inode, size and times. `None` if the file does not exist.
-type FileLooks = Option<(u64, u64, i64, i64)>;
+const REST: TimeDelta = TimeDelta::minutes(1);
+
+/// What is known of the file without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum FileLooks {
+    There {
+        inode: u64,
+        size: u64,
+        modified: i64,
+        changed: i64,
+    },
+    /// Why it cannot be seen.
+    Away(String),
+}
+
+impl FileLooks {
+    fn of(stat: Result<Stat, &io::Error>) -> Self {
+        match stat {
+            Ok(Stat { inode, size, modified, changed, .. }) => Self::There { inode, size, modified, changed },
+            Err(error) => Self::Away(error.to_string()),
+        }
+    }
+}
 
 #[derive(Debug)]
 struct SeenList {
     file: PathBuf,
     looks: FileLooks,
     good: Option<Arc<PostalData>>,
+    /// Its file system did not answer. It is not asked before this time on the monotonic clock, so that letters do not
+    /// wait for it.
+    rests_until: TimeDelta,
 }
 
 /// The list in force, and the file it was read from.
 #[derive(Debug, Default)]
 pub(super) struct PostalList(tokio::sync::Mutex<Option<SeenList>>);
-
-fn looks_of(stat: io::Result<Stat>) -> io::Result<FileLooks> {
-    match stat {
-        Ok(stat) => Ok(Some((stat.inode, stat.size, stat.modified, stat.changed))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
 
 impl Shared {
     /// The list that counts at this moment. `None`: the one that is built in.
@@ -46,38 +64,44 @@ impl Shared {
             }
             return None;
         };
-        let before = seen.take().filter(|seen| seen.file == source.file);
-        let known = before.as_ref().and_then(|seen| seen.good.clone());
-        // A file system that does not answer, or a file that changes while it is read, is asked again.
-        let Ok(looks) = looks_of(self.reach.stat(&source.file)) else {
-            *seen = before;
-            return known;
-        };
-        if before.as_ref().is_some_and(|seen| seen.looks == looks) {
-            *seen = before;
-            return known;
+        let now = self.clock.steady();
+        let file = source.file.clone();
+        let known = seen.as_mut().filter(|seen| seen.file == file);
+        if let Some(known) = known.as_ref().filter(|known| now < known.rests_until) {
+            return known.good.clone();
         }
-        let read = self.read_list(source, looks).await;
-        if looks_of(self.reach.stat(&source.file)).ok() != Some(looks) {
-            *seen = before;
-            return known;
+        let stat = self.reach.stat(&file);
+        let is_silent = stat.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::TimedOut);
+        let (looks, rests_until) =
+            (FileLooks::of(stat.as_ref().copied()), if is_silent { now + REST } else { now });
+        let good = known.as_ref().and_then(|known| known.good.clone());
+        if let Some(known) = known.filter(|known| known.looks == looks) {
+            known.rests_until = rests_until;
+            return good;
+        }
+        let read = match &looks {
+            FileLooks::There { modified, .. } => self.read_list(source, *modified).await,
+            FileLooks::Away(why) => Err(why.clone()),
+        };
+        // It changed while it was read, so it is read again.
+        if !is_silent && FileLooks::of(self.reach.stat(&file).as_ref().copied()) != looks {
+            return good;
         }
         let (good, trouble) = match read {
             Ok(data) => (Some(Arc::new(data)), None),
-            Err(why) => (known, Some(why)),
+            Err(why) => (good, Some(why)),
         };
-        journal::postal_data(&source.file, good.as_deref(), trouble.as_deref());
+        journal::postal_data(&file, good.as_deref(), trouble.as_deref());
         self.registry.saw_postal_data(Some(PostalStanding {
-            file: source.file.clone(),
+            file: file.clone(),
             good: good.clone(),
             trouble,
         }));
-        *seen = Some(SeenList { file: source.file.clone(), looks, good: good.clone() });
+        *seen = Some(SeenList { file, looks, good: good.clone(), rests_until });
         good
     }
 
-    async fn read_list(&self, source: &Arc<PostalFile>, looks: FileLooks) -> Result<PostalData, String> {
-        let Some((_, _, modified, _)) = looks else { return Err("it does not exist".to_owned()) };
+    async fn read_list(&self, source: &Arc<PostalFile>, modified: i64) -> Result<PostalData, String> {
         let (source, reach) = (Arc::clone(source), Arc::clone(&self.reach));
         let read = tokio::task::spawn_blocking(move || {
             let bytes = reach.read(&source.file).map_err(|error| error.to_string())?;
