@@ -19,7 +19,6 @@ use crate::outside::pdf::{DrawWish, Inspector, Picture, as_pdf, caption, envelop
 const WIDTH: u16 = 827;
 /// Pages beyond these are only counted.
 const MOST_PAGES: u32 = 40;
-const LARGEST_FONT: u64 = 40 << 20;
 
 /// Draw a file as it would be posted: envelope, pages, sheets
 #[derive(Debug, clap::Args)]
@@ -50,7 +49,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     };
     not_a_drop(&config, &output)?;
     let folder = folder_of(&config, file, arguments.folder.as_deref())?;
-    let drawer = Drawer { inspector: Inspector::of_this_program()?, font: font(&config)? };
+    let drawer = Drawer { inspector: Inspector::of_this_program()?, font: config.page_font.clone() };
     let (found, explanation) = match explain(&drawer.inspector, folder, &config.state, file).await? {
         Explained::Decided(found, explanation) => (found, explanation),
         Explained::Refused(refusal) => bail!("nothing would be posted:\n{}", refused(folder, &refusal)),
@@ -147,17 +146,10 @@ impl Sheets {
     }
 }
 
-/// The font for text whose own is not in the PDF. Empty if there is none.
-fn font(config: &Config) -> anyhow::Result<Vec<u8>> {
-    let Some(configured) = &config.page_font else { return Ok(Vec::new()) };
-    let size = fs::metadata(configured).context("`page_font` can't be read")?.len();
-    anyhow::ensure!(size <= LARGEST_FONT, "{}: a font of at most 40 MB is taken", configured.display());
-    fs::read(configured).context("`page_font` can't be read")
-}
-
 struct Drawer {
     inspector: Inspector,
-    font: Vec<u8>,
+    /// For text whose font is not in the PDF.
+    font: Option<PathBuf>,
 }
 
 impl Drawer {
@@ -208,7 +200,7 @@ impl Drawer {
             staple: page == 0 && print.is_some_and(|print| print.staple.is_some()),
             areas,
         };
-        match self.inspector.drawn(pdf, &self.font, &wish).await? {
+        match self.picture(pdf, &wish).await? {
             Some(picture) => Ok(picture),
             None => self.own(&caption("This page can't be drawn. It is posted as it is.")).await,
         }
@@ -216,7 +208,16 @@ impl Drawer {
 
     async fn own(&self, pdf: &[u8]) -> anyhow::Result<Picture> {
         let wish = DrawWish { width: WIDTH, ..DrawWish::default() };
-        self.inspector.drawn(pdf, &self.font, &wish).await?.context("no picture can be drawn")
+        self.picture(pdf, &wish).await?.context("no picture can be drawn")
+    }
+
+    async fn picture(&self, pdf: &[u8], wish: &DrawWish) -> anyhow::Result<Option<Picture>> {
+        let font = self.font.as_deref();
+        let drawn = self.inspector.drawn(pdf, font, wish).await;
+        drawn.with_context(|| match font {
+            Some(font) => format!("no picture can be made with `page_font`, {}", font.display()),
+            None => "no picture can be made".to_owned(),
+        })
     }
 }
 

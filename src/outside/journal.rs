@@ -347,6 +347,10 @@ pub fn postal_data(file: &Path, good: Option<&PostalData>, trouble: Option<&str>
     }
 }
 
+pub fn no_picture(letter: Number, error: &std::io::Error) {
+    tracing::warn!(%letter, %error, "letter {letter}: no picture of it can be made: {error}; look at `page_font`");
+}
+
 pub fn not_shelved(folder: &str, drop: &Ulid, why: &str) {
     tracing::warn!(folder, %drop, why, "folder {folder}: the original of {drop} can't be moved ({why}); it is tried again");
 }

@@ -18,6 +18,7 @@ use super::Source;
 use super::answers::reading;
 use crate::base::clock::Time;
 use crate::domain::letter::{Color, Letter, Number};
+use crate::outside::journal;
 use crate::outside::pdf::{DrawWish, Inspector, envelope};
 use crate::outside::spool::Spool;
 use crate::outside::store::Desk;
@@ -96,13 +97,13 @@ impl Pictures {
         if !made.may_draw(now) {
             return Err(StatusCode::TOO_MANY_REQUESTS);
         }
-        let font = match &self.font {
-            Some(font) => tokio::fs::read(font).await.unwrap_or_default(),
-            None => Vec::new(),
-        };
         let wish = DrawWish { width: WIDTH, grayscale: basis.grayscale, ..DrawWish::default() };
-        let drawn = self.inspector.drawn(&basis.pdf, &font, &wish).await;
-        let picture = drawn.ok().flatten().ok_or(StatusCode::UNPROCESSABLE_ENTITY)?;
+        let drawn = self.inspector.drawn(&basis.pdf, self.font.as_deref(), &wish).await;
+        let picture = drawn.map_err(|error| {
+            journal::no_picture(number, &error);
+            StatusCode::INTERNAL_SERVER_ERROR
+        })?;
+        let picture = picture.ok_or(StatusCode::UNPROCESSABLE_ENTITY)?;
         let png = Arc::new(picture.png());
         made.keep(number, view, &png);
         Ok(png)

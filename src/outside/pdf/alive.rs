@@ -94,6 +94,27 @@ impl Alive {
         if !self.give(pdf)? {
             return Ok(None);
         }
+        self.answer(patience, longest).await
+    }
+
+    /// The same, with what a reader gives.
+    pub(super) async fn ask_of(
+        &mut self,
+        mut from: impl io::Read,
+        total: u64,
+        patience: Duration,
+        longest: u64,
+    ) -> io::Result<Option<String>> {
+        if io::copy(&mut from, &mut self.pdf)? != total {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let told = [total; 2].map(u64::to_le_bytes);
+        // A child that has ended may have answered all the same.
+        let _ = self.to.write_all(told.as_flattened());
+        self.answer(patience, longest).await
+    }
+
+    async fn answer(&mut self, patience: Duration, longest: u64) -> io::Result<Option<String>> {
         let mut said = String::new();
         let mut from = (&mut self.from).take(longest);
         let heard = matches!(tokio::time::timeout(patience, from.read_line(&mut said)).await, Ok(Ok(_)));

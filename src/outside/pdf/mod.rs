@@ -22,7 +22,8 @@ mod reading;
 mod streams;
 mod tree;
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -50,6 +51,8 @@ const WALL_TIME: Duration = Duration::from_secs(20);
 const LARGEST_PRINTED: u64 = 1 << 20;
 /// The number of bytes of a picture, as a child says it.
 const LARGEST_PICTURE: u64 = 80 << 20;
+/// The number of bytes of a font.
+const LARGEST_FONT: u64 = 40 << 20;
 /// A child that was not asked for this long is ended.
 const REST: Duration = Duration::from_secs(2);
 
@@ -158,14 +161,29 @@ impl Inspector {
     }
 
     /// A page as a picture. `None` if it cannot be drawn, or a child dies over it or is too slow. `Err` if no child
-    /// can be started or be given the PDF.
+    /// can be started or be given the PDF, or the font cannot be read.
     ///
     /// Each picture has a child of its own, so no PDF can change what people see of another one. `font` draws what has
-    /// no font in the PDF; it may be empty.
-    pub async fn drawn(&self, pdf: &[u8], font: &[u8], wish: &DrawWish) -> io::Result<Option<Picture>> {
-        let all = picture::packed(wish, font, pdf)?;
+    /// no font in the PDF. It passes through in small pieces: what is large once would remain with the process.
+    pub async fn drawn(
+        &self,
+        pdf: &[u8],
+        font: Option<&Path>,
+        wish: &DrawWish,
+    ) -> io::Result<Option<Picture>> {
+        let font = font.map(File::open).transpose()?;
+        let length = font.as_ref().map_or(Ok(0), |font| font.metadata().map(|stat| stat.len()))?;
+        if length > LARGEST_FONT {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the font is larger than 40 MB"));
+        }
+        let head = picture::head(wish, length)?;
+        let font: Box<dyn Read + Send> = match font {
+            Some(font) => Box::new(font.take(length)),
+            None => Box::new(io::empty()),
+        };
+        let total = head.len() as u64 + length + pdf.len() as u64;
         let mut child = Alive::start(&self.program, DRAWS)?;
-        let said = child.ask(&all, self.patience, LARGEST_PICTURE).await?;
+        let said = child.ask_of(head.chain(font).chain(pdf), total, self.patience, LARGEST_PICTURE).await?;
         Ok(said.and_then(|said| serde_json::from_str(&said).ok()).flatten())
     }
 

@@ -1,7 +1,7 @@
 //! A picture of a page, and how it is asked for. PNG and PDF keep pixels in the same form, so a picture is passed on
 //! as it comes from the child; the parent never looks into it.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -96,16 +96,10 @@ fn chunk(png: &mut Vec<u8>, kind: [u8; 4], data: &[u8]) {
     png.extend(check.sum().to_be_bytes());
 }
 
-/// What the child is given: the length of the wish, the wish, the length of the font, the font, and the PDF.
-pub(super) fn packed(wish: &DrawWish, font: &[u8], pdf: &[u8]) -> io::Result<Vec<u8>> {
+/// What the child is given before the font and the PDF: the length of the wish, the wish, and the length of the font.
+pub(super) fn head(wish: &DrawWish, font: u64) -> serde_json::Result<Vec<u8>> {
     let wish = serde_json::to_vec(wish)?;
-    let mut all = Vec::with_capacity(16 + wish.len() + font.len() + pdf.len());
-    for part in [&wish, font] {
-        all.write_all(&(part.len() as u64).to_le_bytes())?;
-        all.write_all(part)?;
-    }
-    all.write_all(pdf)?;
-    Ok(all)
+    Ok([&(wish.len() as u64).to_le_bytes(), wish.as_slice(), &font.to_le_bytes()].concat())
 }
 
 /// The wish, the font and the PDF.

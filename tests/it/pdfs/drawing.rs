@@ -14,7 +14,7 @@ fn inspector() -> Inspector {
     Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute")))
 }
 
-async fn drawn(pdf: &[u8], font: &[u8], wish: DrawWish) -> Picture {
+async fn drawn(pdf: &[u8], font: Option<&Path>, wish: DrawWish) -> Picture {
     inspector().drawn(pdf, font, &wish).await.unwrap().unwrap()
 }
 
@@ -61,11 +61,11 @@ const RED_BOX: &str = "1 0 0 rg 0 742 100 100 re f";
 
 #[tokio::test]
 async fn a_page_is_drawn_in_colour_or_as_a_printer_without_it_shows_it() {
-    let red = drawn(&page(RED_BOX, None), &[], wish()).await;
+    let red = drawn(&page(RED_BOX, None), None, wish()).await;
     assert_eq!((red.width, red.height, red.font_missing), (210, 297, false));
     let seen = pixels(&red);
     assert_eq!((seen[0], seen[209]), ([255, 0, 0], [255; 3]));
-    let gray = pixels(&drawn(&page(RED_BOX, None), &[], DrawWish { grayscale: true, ..wish() }).await);
+    let gray = pixels(&drawn(&page(RED_BOX, None), None, DrawWish { grayscale: true, ..wish() }).await);
     let [r, g, b] = gray[0];
     assert!(r == g && g == b && (60..100).contains(&r), "{:?}", gray[0]);
 }
@@ -74,7 +74,7 @@ async fn a_page_is_drawn_in_colour_or_as_a_printer_without_it_shows_it() {
 async fn a_frame_and_a_staple_are_drawn_over_it() {
     let area = Area { left: 20.0, top: 40.0, width: 90.0, height: 45.0 };
     let wish = DrawWish { areas: vec![area], staple: true, grayscale: true, ..wish() };
-    let seen = pixels(&drawn(&page(RED_BOX, None), &[], wish).await);
+    let seen = pixels(&drawn(&page(RED_BOX, None), None, wish).await);
     // One pixel is a millimetre. A line lies on one side of its place or on the other.
     let is_marked = |x: usize, y: usize| {
         let near = [(x, y), (x - 1, y), (x, y - 1), (x - 1, y - 1)];
@@ -88,16 +88,18 @@ async fn a_frame_and_a_staple_are_drawn_over_it() {
 #[tokio::test]
 async fn text_whose_font_is_missing_is_said_across_the_picture() {
     let text = "BT /J 30 Tf 60 700 Td <5C717530592A90CE> Tj ET";
+    let no_font = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&no_font, b"\0\x01\0\0 no font").unwrap();
     // The engine takes a font with `sans` in its name for a standard one.
     for name in ["HeiseiKakuGo-W5", "SourceHanSans"] {
-        let without = drawn(&page(text, Some(name)), &[], wish()).await;
+        let without = drawn(&page(text, Some(name)), None, wish()).await;
         assert!(without.font_missing, "{name}");
-        let damaged = drawn(&page(text, Some(name)), b"\0\x01\0\0 no font", wish()).await;
+        let damaged = drawn(&page(text, Some(name)), Some(no_font.path()), wish()).await;
         assert!(damaged.font_missing, "{name}: what is given is no font");
         let is_stamped = pixels(&without).iter().any(|[r, g, _]| *r > 150 && *g < 120);
         assert!(is_stamped, "{name}: it is not said in the picture");
     }
-    assert!(!drawn(&page(RED_BOX, None), &[], wish()).await.font_missing);
+    assert!(!drawn(&page(RED_BOX, None), None, wish()).await.font_missing);
 }
 
 #[tokio::test]
@@ -109,19 +111,19 @@ async fn what_cannot_be_drawn_is_no_picture() {
         (pdf(1), DrawWish { width: 0, ..wish() }),
         (pdf(1), DrawWish { width: u16::MAX, ..wish() }),
     ] {
-        assert_eq!(inspector.drawn(&bytes, &[], &wish).await.unwrap(), None, "{wish:?}");
+        assert_eq!(inspector.drawn(&bytes, None, &wish).await.unwrap(), None, "{wish:?}");
     }
 }
 
 #[tokio::test]
 async fn pictures_become_one_below_the_other_or_pages() {
-    let (red, white) = (drawn(&page(RED_BOX, None), &[], wish()).await, drawn(&pdf(1), &[], wish()).await);
+    let (red, white) = (drawn(&page(RED_BOX, None), None, wish()).await, drawn(&pdf(1), None, wish()).await);
     let both = Picture::column(&[red.clone(), white.clone()]).unwrap();
     assert_eq!((both.width, both.height), (210, red.height + white.height));
     assert_eq!(pixels(&both), [pixels(&red), pixels(&white)].concat());
     let pages = as_pdf(&[red.clone(), white]);
     assert_eq!(judge(&pages), Inspection::Pages(2));
-    let again = drawn(&pages, &[], wish()).await;
+    let again = drawn(&pages, None, wish()).await;
     assert_eq!(pixels(&again)[0], [255, 0, 0]);
     let png = both.png();
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.ends_with(b"IEND\xae\x42\x60\x82"));
