@@ -9,7 +9,7 @@ mod show;
 
 use std::future::Future;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -102,12 +102,12 @@ impl Stage<'_> {
             count(drops, "confirmed") == 2 && count(drops, "rejected") == 1
         })
         .await?;
-        self.tell_note(&show, "Rejected", "damaged.txt")?;
+        self.tell_note(&show, "Rejected", "damaged.txt", "NOT POSTED").await?;
         show.say("\nThe same invoice once more, as it happens in every office:")?;
         let again = "INV-000123 again.pdf";
         fs::write(self.place.letters.join(again), letter(&YAMADA, "Invoice 1", 2)?)?;
         wait_for(&desk, &mut show, "the second copy to be held", |drops| count(drops, "held") == 1).await?;
-        self.tell_note(&show, "Held", "INV-000123 again.txt")?;
+        self.tell_note(&show, "Held", "INV-000123 again.txt", "ON HOLD").await?;
         show.say("\nSomebody moves it from Held/ into Approve/, since it is meant:")?;
         fs::rename(
             self.place.letters.join("Held").join(again),
@@ -119,14 +119,14 @@ impl Stage<'_> {
         let wrong = self.place.letters.join("INV-000456 wrong.pdf");
         fs::write(wrong, letter(&YAMADA, "Invoice 3", 1)?)?;
         wait_for(&desk, &mut show, "the wrong invoice to be held", |drops| count(drops, "held") == 1).await?;
-        self.tell_note(&show, "Held", "INV-000456 wrong.txt")?;
+        self.tell_note(&show, "Held", "INV-000456 wrong.txt", "ON HOLD").await?;
         show.say("\nThe days until they ship go by in a moment:")?;
         self.to_ship_date().await?;
         wait_for(&desk, &mut show, "the letters to ship", |drops| {
             drops.iter().filter(|drop| drop.state == "shipped" && drop.tracking.is_some()).count() == 3
         })
         .await?;
-        self.tell_note(&show, "Sent", "INV-000123.txt")?;
+        self.tell_note(&show, "Sent", "INV-000123.txt", "SHIPPED").await?;
         self.tell_mail(&mut show).await?;
         let charged = self.charged().await?;
         ensure!(charged == 3, "{charged} letters were charged, not 3");
@@ -159,21 +159,30 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Shows the text in the folder about a drop.
-    fn tell_note(&self, show: &Show<'_>, place: &str, name: &str) -> anyhow::Result<()> {
-        let mut dir = self.place.letters.join(place);
-        if !dir.join(name).exists() {
-            // A shelf with a directory for each month.
-            let month = fs::read_dir(&dir)?.next().context("nothing was sent")??;
-            dir = month.path();
-        }
-        let text = fs::read_to_string(dir.join(name))?;
+    /// Shows the text in the folder about a drop, once it has this title. It is written after what it says is recorded.
+    async fn tell_note(&self, show: &Show<'_>, place: &str, name: &str, title: &str) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        let (dir, text) = loop {
+            if let Some(found) = self.note(place, name).filter(|(_, text)| text.contains(title)) {
+                break found;
+            }
+            ensure!(begun.elapsed() < LONGEST, "waited in vain for {name} to say {title}");
+            sleep(LOOK_EVERY).await;
+        };
         let inside = dir.strip_prefix(&self.place.letters)?.display();
         show.say(&format!("\n{inside}/{name} says:"))?;
         for line in text.trim_start_matches('\u{feff}').lines().filter(|line| !line.is_empty()) {
             show.say(&format!("  | {line}"))?;
         }
         Ok(())
+    }
+
+    /// The directory of a text, which may be one for a month, and the text.
+    fn note(&self, place: &str, name: &str) -> Option<(PathBuf, String)> {
+        let above = self.place.letters.join(place);
+        let months = fs::read_dir(&above).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut all = [above].into_iter().chain(months);
+        all.find_map(|dir| fs::read_to_string(dir.join(name)).ok().map(|text| (dir, text)))
     }
 
     /// Shows the e-mail with the tracking number, as its reader gets it.
