@@ -127,6 +127,7 @@ mod proofs {
 
 mod house {
     pub mod architecture;
+    pub mod arrows;
     pub mod documents;
     mod invariants;
     mod packaging;
