@@ -194,7 +194,7 @@ fn postal_data_is_sound(list: &PostalFile, zone: Tz) -> anyhow::Result<bool> {
             Ok(true)
         }
         Err(why) => {
-            eprint(&format!("the list of postal codes can't be used: {why}"));
+            eprint(&format!("the list of postal codes {} can't be used: {why}", list.file.display()));
             Ok(false)
         }
     }

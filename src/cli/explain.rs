@@ -120,14 +120,12 @@ pub(super) async fn explain(
         return Ok(Explained::Doubtful(doubtful));
     }
     let book = folder.book.as_ref().map(crate::config::Book::read).transpose();
-    let postal_data = match folder.postal_data.as_ref().map(|list| list.read()) {
-        Some(Ok(list)) => Some(list),
-        Some(Err(why)) => {
-            super::warn(&format!("the list of postal codes can't be used: {why}"));
-            None
-        }
-        None => None,
-    };
+    let postal_data = folder.postal_data.as_ref().and_then(|list| {
+        let unusable = |why: &String| {
+            super::warn(&format!("the list of postal codes {} can't be used: {why}", list.file.display()));
+        };
+        list.read().inspect_err(unusable).ok()
+    });
     let mut facts = DropFacts {
         name: &name_of(file),
         documents: &documents,

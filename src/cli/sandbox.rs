@@ -9,6 +9,8 @@ use super::WrongWords;
 use super::stop::Stop;
 use crate::base::clock::Pace;
 use crate::base::secret::Secret;
+use crate::config::usual_font;
+use crate::outside::pdf::Inspector;
 use crate::sandbox::world::Card;
 use crate::sandbox::{self, Options};
 
@@ -39,6 +41,9 @@ pub(super) struct Arguments {
     /// A mail that is read shows only the fields that the contract promises
     #[arg(long)]
     sparse: bool,
+    /// A font for pictures of pages whose own font is not in the PDF (default: that of fonts-noto-cjk, if it is there)
+    #[arg(long, value_name = "FILE")]
+    page_font: Option<PathBuf>,
     /// Listen where other machines can reach it
     #[arg(long)]
     i_know_this_is_not_a_real_service: bool,
@@ -94,6 +99,8 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         client: arguments.client,
         card: arguments.card,
         is_sparse: arguments.sparse,
+        inspector: Some(Inspector::of_this_program().context("pages can't be drawn")?),
+        page_font: arguments.page_font.or_else(usual_font),
         ..Options::default()
     };
     let running = sandbox::start(options, stop.asked()).await.context("the sandbox can't start")?;

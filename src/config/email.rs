@@ -25,6 +25,8 @@ pub struct Email {
     pub transport: Transport,
     /// Letters that ship within this time share one e-mail.
     pub together: Duration,
+    /// Whether e-mails about what is held show its first page.
+    pub pictures: bool,
     pub digest: Option<DigestTimes>,
     pub templates: Arc<Templates>,
 }
@@ -140,6 +142,7 @@ pub(super) fn build(
         operators: mailboxes(&section.operators),
         transport: transport?,
         together: section.together.0,
+        pictures: section.pictures,
         digest: section
             .digest
             .as_ref()

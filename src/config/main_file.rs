@@ -116,8 +116,12 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
 
 /// The font that is configured, or that of Debian's fonts-noto-cjk if it is there.
 fn page_font(configured: Option<&Path>, beside: &Path) -> Option<PathBuf> {
-    let usual = || Some(PathBuf::from(USUAL_FONT)).filter(|font| font.exists());
-    configured.map(|file| beside.join(file)).or_else(usual)
+    configured.map(|file| beside.join(file)).or_else(usual_font)
+}
+
+/// The font of Debian's fonts-noto-cjk, if it is there.
+pub fn usual_font() -> Option<PathBuf> {
+    Some(PathBuf::from(USUAL_FONT)).filter(|font| font.exists())
 }
 
 /// The rules files that a main file names, whatever mistakes it has.

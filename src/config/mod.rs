@@ -38,7 +38,7 @@ use chrono_tz::Tz;
 pub use email::{DigestTimes, Email, Login, Smtp, TlsStart, Transport};
 pub use folder::{Accept, Book, FirstStart, Folder, Keep, LetterKind, Notify, WatchMode};
 pub use looser::looser;
-pub use main_file::{AccountSettings, read_address, read_receiver};
+pub use main_file::{AccountSettings, read_address, read_receiver, usual_font};
 pub use on_disk::FilesOnDisk;
 pub use partial::Partial;
 pub use postal::PostalFile;

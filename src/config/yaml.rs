@@ -128,6 +128,9 @@ pub(super) struct EmailSection {
     /// Letters of a folder that ship within this time share one e-mail. 0s for one each.
     #[serde(default = "quarter_hour")]
     pub together: Length,
+    /// E-mails about what is held show its first page. It names the receiver, and an e-mail can't be taken back.
+    #[serde(default)]
+    pub pictures: bool,
     pub digest: Option<DigestTimes>,
     /// Your own templates, named as `mailchute templates DIR` writes them. Relative to this file.
     #[serde(default = "templates")]

@@ -86,7 +86,7 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let reloading = reload::Reloading::of(&config, reload, &store, &reach);
     let waking = reload::times(&config, &bells);
     let registry = registry(&mut config, may_be_half_saved);
-    let outbox = Arc::new(Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config));
+    let outbox = Arc::new(Outbox::new(&store, &registry, &clock, draws.clone(), &mut config));
     let clients = clients(&config, &clock, &meter)?;
     let keeper =
         Retention::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);

@@ -20,7 +20,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
 use crate::base::clock::Pace;
-use crate::config::Config;
+use crate::config::{Config, usual_font};
 use crate::daemon::systemd::Manager;
 use crate::daemon::{self, Run};
 use crate::outside::pdf::Inspector;
@@ -59,7 +59,8 @@ pub async fn run(
         // A dropped sender means the same.
         let _ = ended.wait_for(|ended| *ended).await;
     };
-    let options = Options { pace: FAST, ..Options::default() };
+    let inspector = Some(demo.inspector.clone());
+    let options = Options { pace: FAST, inspector, page_font: usual_font(), ..Options::default() };
     let sandbox = sandbox::start(options, end(ended.clone())).await.context("the sandbox can't start")?;
     let place = samples::configure(dir.path(), &sandbox.welcome)?;
     let config = Config::read(&place.config)?;

@@ -4,6 +4,7 @@
 //! nothing of them.
 
 mod city;
+mod lines;
 mod mistake;
 mod places;
 mod postal;
@@ -15,6 +16,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use city::{in_city, table_date};
+pub use lines::in_lines;
 pub use mistake::{AddressMistake, Field, Wrong};
 pub use places::{Misplaced, PlaceDoubt, PlaceList};
 pub use postal_data::PostalData;

@@ -337,7 +337,7 @@ pub fn postal_data(file: &Path, good: Option<&PostalData>, trouble: Option<&str>
     );
     match (good, trouble) {
         (_, Some(why)) => {
-            tracing::error!(%file, why, "the list of postal codes can't be used: {why}; {in_force}");
+            tracing::error!(%file, why, "the list of postal codes {file} can't be used: {why}; {in_force}");
         }
         (Some(data), None) => {
             let (as_of, codes) = (data.as_of(), data.codes());

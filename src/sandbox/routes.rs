@@ -73,6 +73,7 @@ fn pages() -> Routes {
         .route("/inbox", get(pages::inbox))
         .route("/inbox/{mail}", get(pages::letter))
         .route("/inbox/{mail}/{number}", get(pages::document))
+        .route("/inbox/{mail}/{number}/{page}", get(pages::page_picture))
         .route("/account", get(pages::account))
         .route("/account/{account}/card", post(pages::set_card))
         .route("/account/{account}/clients", post(pages::issue_client))

@@ -13,10 +13,12 @@ use tokio::sync::{Notify, Semaphore};
 use super::blobs::Blobs;
 use super::data::{Batch, Data, Halted};
 use super::faults::Script;
+use super::pages::PageAlbum;
 use super::places::Places;
 use super::world::{BlobId, Dice, Effects, Entry, MailId, Reading, Received, Reply, Request, StoreError};
 use super::world::{Stored, UploadFields, World, sha256_hex};
 use crate::base::clock::Clock;
+use crate::outside::pdf::Album;
 
 /// Each may hold ten megabytes.
 const UPLOADS_AT_ONCE: usize = 64;
@@ -39,6 +41,8 @@ pub(super) struct Service {
     pub(super) places: Places,
     pub(super) patience: super::Patience,
     pub(super) is_sparse: bool,
+    /// Pictures of pages, if they are shown.
+    pub(super) pages: Option<PageAlbum>,
     bounds: super::MemoryBounds,
 }
 
@@ -120,6 +124,10 @@ impl Service {
             places,
             patience: options.patience,
             is_sparse: options.is_sparse,
+            pages: options
+                .inspector
+                .clone()
+                .map(|inspector| Album::new(inspector, options.page_font.clone(), usize::MAX)),
             bounds: options.bounds,
         }
     }

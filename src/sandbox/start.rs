@@ -20,6 +20,7 @@ use super::world::{Card, Reply, Request, ScreenRefusal};
 use super::{first_client, guard, routes, server};
 use crate::base::clock::{Clock, Pace, Time};
 use crate::base::secret::Secret;
+use crate::outside::pdf::Inspector;
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -37,6 +38,10 @@ pub struct Options {
     /// A mail that is read shows only the fields that the contract promises.
     pub is_sparse: bool,
     pub bounds: MemoryBounds,
+    /// What draws pages for people. `None`: they are not shown.
+    pub inspector: Option<Inspector>,
+    /// A font for text whose own font is not in the PDF.
+    pub page_font: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -51,6 +56,8 @@ impl Default for Options {
             patience: Patience::default(),
             is_sparse: false,
             bounds: MemoryBounds::default(),
+            inspector: None,
+            page_font: None,
         }
     }
 }

@@ -95,6 +95,7 @@ mod people {
     mod page;
     mod past;
     mod pictures;
+    mod pictures_in_mails;
     mod postal;
     mod printed;
     mod printing;

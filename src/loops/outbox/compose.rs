@@ -213,6 +213,7 @@ impl Outbox {
         let mut said = tongue.language.status_of_drop(&names, undecided).into_iter();
         let headline = said.next().unwrap_or_default();
         Ok(so.then(|| Item {
+            drop: Some(ulid.as_str().to_owned()),
             folder: original.origin.folder.clone(),
             file: Some(showable(&shown(&original.origin.name))),
             headline,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono_tz::Tz;
 use lettre::Address;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
-use lettre::message::{MultiPart, SinglePart};
+use lettre::message::{Attachment, MultiPart, SinglePart};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
 
 use super::smtp::{self, Server};
@@ -44,6 +44,13 @@ pub(super) struct Envelope {
     bytes: Vec<u8>,
     /// The same in readable form, for people who look at the file.
     readable: String,
+}
+
+/// A picture that an e-mail's page shows.
+pub(super) struct InlinePicture {
+    /// Its Content-ID.
+    pub(super) id: String,
+    pub(super) png: Vec<u8>,
 }
 
 /// Hands in e-mails one after another over one connection.
@@ -131,7 +138,7 @@ impl Envelope {
     pub(super) fn new(
         email: &Email,
         to: &Mailbox,
-        message: &Message,
+        (message, pictures): (&Message, Vec<InlinePicture>),
         id: &str,
         at: (Time, Tz),
     ) -> Option<Self> {
@@ -143,6 +150,8 @@ impl Envelope {
         };
         let (from, to) = (mailbox(&email.from), mailbox(to));
         let part = |kind: ContentType, text: &str| SinglePart::builder().header(kind).body(text.to_owned());
+        let plain = MultiPart::alternative().singlepart(part(ContentType::TEXT_PLAIN, &message.text));
+        let page = part(ContentType::TEXT_HTML, &message.html);
         let built = lettre::Message::builder()
             .from(from.clone())
             .to(to.clone())
@@ -153,11 +162,16 @@ impl Envelope {
                 HeaderName::new_from_ascii_str("Auto-Submitted"),
                 "auto-generated".to_owned(),
             ))
-            .multipart(
-                MultiPart::alternative()
-                    .singlepart(part(ContentType::TEXT_PLAIN, &message.text))
-                    .singlepart(part(ContentType::TEXT_HTML, &message.html)),
-            )
+            .multipart(if pictures.is_empty() {
+                plain.singlepart(page)
+            } else {
+                let page = MultiPart::related().singlepart(page);
+                let kind = ContentType::parse("image/png").ok()?;
+                let picture = |picture: InlinePicture| {
+                    Attachment::new_inline(picture.id).body(picture.png, kind.clone())
+                };
+                plain.multipart(pictures.into_iter().map(picture).fold(page, MultiPart::singlepart))
+            })
             .ok()?;
         let bytes = built.formatted();
         let readable = format!("Subject: {}\nTo: {}\n\n{}", message.subject, to.email, message.text);

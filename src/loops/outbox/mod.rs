@@ -9,10 +9,12 @@ mod digest;
 mod disk;
 mod mailer;
 mod over;
+mod pictures;
 mod route;
 mod smtp;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,12 +23,14 @@ use chrono::TimeDelta;
 use compose::Tongue;
 pub use mailer::reach;
 use mailer::{Envelope, HandedIn, MailLine, Mailer};
+use pictures::Drawer;
 
 use crate::base::clock::{Clock, Time};
 use crate::config::{Config, Email};
 use crate::domain::alarm::Alarm;
 use crate::loops::folders::Registry;
 use crate::outside::journal;
+use crate::outside::pdf::Inspector;
 use crate::outside::spool::sha256_of;
 use crate::outside::store::{EmailEnd, EmailRow, OwedRow, RecordError, Store, StoreError};
 use crate::words::message::{EmailKind, Mailbox};
@@ -40,6 +44,7 @@ pub struct Outbox {
     registry: Arc<Registry>,
     clock: Clock,
     mailer: Mailer,
+    inspector: Inspector,
     in_force: Mutex<InForce>,
     known: Mutex<ServerRest>,
 }
@@ -49,6 +54,8 @@ pub struct Outbox {
 struct InForce {
     email: Option<Arc<Email>>,
     tongue: Tongue,
+    /// `page_font`
+    font: Option<PathBuf>,
 }
 
 /// What one e-mail means for the others.
@@ -82,18 +89,25 @@ fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
 impl InForce {
     fn of(config: &mut Config) -> Self {
         let tongue = Tongue { language: config.language, zone: config.zone };
-        Self { email: config.email.take().map(Arc::new), tongue }
+        Self { email: config.email.take().map(Arc::new), tongue, font: config.page_font.clone() }
     }
 }
 
 impl Outbox {
     /// Takes the `email` section of the configuration.
-    pub fn new(store: Arc<Store>, registry: Arc<Registry>, clock: Clock, config: &mut Config) -> Self {
+    pub fn new(
+        store: &Arc<Store>,
+        registry: &Arc<Registry>,
+        clock: &Clock,
+        inspector: Inspector,
+        config: &mut Config,
+    ) -> Self {
         Self {
-            store,
-            registry,
-            clock,
+            store: Arc::clone(store),
+            registry: Arc::clone(registry),
+            clock: clock.clone(),
             mailer: Mailer::default(),
+            inspector,
             in_force: Mutex::new(InForce::of(config)),
             known: Mutex::default(),
         }
@@ -130,7 +144,7 @@ impl Outbox {
     }
 
     async fn round(&self) -> Result<Option<Time>, RecordError> {
-        let InForce { email, tongue } = locked(&self.in_force).clone();
+        let InForce { email, tongue, .. } = locked(&self.in_force).clone();
         self.look_at_disk().await?;
         self.forget_folders().await?;
         let alarms = self.store.report_alarms(self.clock.now()).await?;
@@ -216,7 +230,7 @@ impl Outbox {
     ) -> Result<Round, RecordError> {
         let now = self.clock.now();
         let end = |end: EmailEnd| self.store.end_email(&row, end, now);
-        let letter = match self.written(email, tongue, &row)? {
+        let letter = match self.written(email, tongue, &row).await? {
             Some(Ok(letter)) => letter,
             Some(Err(why)) => {
                 journal::mail_unmade(row.id, &why);
@@ -273,19 +287,26 @@ impl Outbox {
     }
 
     /// The e-mail as it is handed in, or why it can't be made. `None` if nothing of it is true any more.
-    fn written(
+    async fn written(
         &self,
         email: &Email,
         tongue: Tongue,
         row: &EmailRow,
     ) -> Result<Option<Result<Envelope, String>>, StoreError> {
         let Some(kind) = EmailKind::of(&row.kind) else { return Ok(None) };
-        let Some(content) = self.compose(kind, row, tongue)? else { return Ok(None) };
+        let Some(mut content) = self.compose(kind, row, tongue)? else { return Ok(None) };
+        let id = self.name_of(row)?;
+        let pictures = if email.pictures && kind == EmailKind::Held {
+            let drawer =
+                Drawer { inspector: self.inspector.clone(), font: locked(&self.in_force).font.clone() };
+            self.pictures(&drawer, &mut content, &format!("{id}@{}", email.from.domain)).await
+        } else {
+            Vec::new()
+        };
         let made = email.templates.render(kind, &content).map_err(|mistake| mistake.what);
         Ok(Some(made.and_then(|message| {
             let to: Mailbox = row.recipient.parse().map_err(|()| "its address can't be read".to_owned())?;
-            let id = self.name_of(row).map_err(|error| error.to_string())?;
-            Envelope::new(email, &to, &message, &id, (row.first_at, tongue.zone))
+            Envelope::new(email, &to, (&message, pictures), &id, (row.first_at, tongue.zone))
                 .ok_or_else(|| "its address can't be used".to_owned())
         })))
     }

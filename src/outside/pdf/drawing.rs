@@ -22,8 +22,8 @@ const MARK: [u8; 3] = [200, 30, 30];
 /// The width of such a line.
 const THICK: f32 = 0.5;
 
-/// Draws a page. `None` if the engine refuses the file, or there is no such page.
-pub(super) fn draw(bytes: &[u8], font: &[u8], wish: &DrawWish) -> Option<Picture> {
+/// Draws a page. `font` may be empty. `None` if the engine refuses the file, or there is no such page.
+pub fn draw(bytes: &[u8], font: &[u8], wish: &DrawWish) -> Option<Picture> {
     let pdf = Pdf::new(bytes.to_vec()).ok()?;
     let page = pdf.pages().get(usize::try_from(wish.page).ok()?)?;
     let (width, height) = page.render_dimensions();

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::made;
-use crate::domain::address::Address;
+use crate::domain::address::{Address, in_lines};
 use crate::domain::letter::{Method, Order, Shipping, ShippingOption};
 
 /// In millimetres.
@@ -24,12 +24,12 @@ pub fn envelope(order: &Order) -> Vec<u8> {
         down += 8.0;
         say(&mut content, (75.0, down), 12.0, &line);
     }
-    for line in wrapped(&format!("{} {}", to.name, order.receiver.honorific), 19.0) {
+    for line in in_lines(&format!("{} {}", to.name, order.receiver.honorific), 19.0) {
         down += 11.0;
         say(&mut content, (75.0, down), 20.0, &line);
     }
     let mut down = 88.0;
-    for line in self::lines(&order.sender, 22.0).into_iter().chain(wrapped(&order.sender.name, 22.0)) {
+    for line in self::lines(&order.sender, 22.0).into_iter().chain(in_lines(&order.sender.name, 22.0)) {
         say(&mut content, (8.0, down), 8.0, &line);
         down += 4.5;
     }
@@ -41,24 +41,7 @@ fn lines(address: &Address, most: f64) -> Vec<String> {
     let code = address.postal_code.split_at_checked(3);
     let code = code.map_or_else(|| address.postal_code.clone(), |(first, rest)| format!("{first}-{rest}"));
     let place = format!("{}{}{}", address.state, address.city, address.address1);
-    [format!("〒{code}")].into_iter().chain(wrapped(&place, most)).collect()
-}
-
-/// Lines that fit this number of full-width characters.
-fn wrapped(text: &str, most: f64) -> Vec<String> {
-    let (mut lines, mut width) = (vec![String::new()], 0.0);
-    for c in text.chars() {
-        let wide = if c < '\u{1100}' { 0.5 } else { 1.0 };
-        if width + wide > most {
-            lines.push(String::new());
-            width = 0.0;
-        }
-        width += wide;
-        if let Some(line) = lines.last_mut() {
-            line.push(c);
-        }
-    }
-    lines
+    [format!("〒{code}")].into_iter().chain(in_lines(&place, most)).collect()
 }
 
 fn method(content: &mut String, shipping: &Shipping) {

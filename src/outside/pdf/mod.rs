@@ -7,6 +7,7 @@
 //! A child that reads what is printed on the pages decides more: whether a letter goes on. It reads one PDF and
 //! ends.
 
+mod album;
 mod alive;
 mod child;
 mod drawing;
@@ -30,8 +31,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use album::{Album, NoPicture};
 use alive::Alive;
 pub use child::{answer, answer_drawn, answer_printed};
+pub use drawing::draw;
 pub use envelope::{caption, envelope};
 pub use judge::{is_pdf_end, is_pdf_without_end, judge};
 pub use picture::{DrawWish, Picture, as_pdf};

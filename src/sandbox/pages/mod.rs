@@ -2,6 +2,7 @@
 //!
 //! Rendered on the server, readable without scripts and on a phone, in Japanese or English.
 
+mod pictures;
 mod render;
 mod view;
 
@@ -23,6 +24,7 @@ use super::service::Service;
 use super::upload::pdf;
 use super::world::{AccountId, Card, ClientId, Code, MailId, Reply, Request as Call, ScreenRefusal};
 use crate::words::page::protect;
+pub(super) use pictures::{PageAlbum, page as page_picture};
 use render::page;
 
 const LETTERS_ON_A_PAGE: usize = 50;
@@ -76,7 +78,13 @@ pub(super) async fn letter(State(service): ServiceState, id: Named<String>, head
     let Ok(Path(id)) = id else { return missing(&headers) };
     let found = service.show(|world, ledger| {
         let mail = world.mail(&id)?;
-        Some(context! { mail => view::mail(mail, world.now()), timeline => view::timeline(ledger, mail) })
+        Some(context! {
+            mail => view::mail(mail, world.now()),
+            envelope => view::envelope(mail),
+            timeline => view::timeline(ledger, mail),
+            drawn => service.pages.is_some(),
+            most_shown => pictures::MOST_SHOWN,
+        })
     });
     match found.await {
         Ok(Some(found)) => page(&headers, "letter.html", found),

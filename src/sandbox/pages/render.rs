@@ -9,9 +9,10 @@ use minijinja::value::Value;
 use crate::words::page::{self, Pages};
 use crate::words::texts::Language;
 
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 9] = [
     ("layout.html", include_str!("templates/layout.html")),
     ("parts.html", include_str!("templates/parts.html")),
+    ("envelope.html", include_str!("templates/envelope.html")),
     ("inbox.html", include_str!("templates/inbox.html")),
     ("letter.html", include_str!("templates/letter.html")),
     ("account.html", include_str!("templates/account.html")),

@@ -5,6 +5,7 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 
 use crate::base::clock::Time;
+use crate::domain::address::in_lines;
 use crate::outside::api::wire;
 use crate::sandbox::service::Ledger;
 use crate::sandbox::world::{
@@ -19,6 +20,12 @@ pub(super) fn time(time: Time) -> String {
         Some(japan) => time.with_timezone(&japan).format("%Y-%m-%d %H:%M:%S JST").to_string(),
         None => time.to_rfc3339(),
     }
+}
+
+/// The day on a postmark.
+fn day(time: Time) -> String {
+    let japan = FixedOffset::east_opt(JAPAN_SECONDS);
+    japan.map_or_else(String::new, |japan| time.with_timezone(&japan).format("%Y.%-m.%-d").to_string())
 }
 
 pub(super) fn mail(mail: &Mail, now: Time) -> Value {
@@ -68,9 +75,32 @@ fn document((content, file): (&Content, &wire::File)) -> Value {
             Reading::Pages(_) => None,
             Reading::Unreadable(why) => Some(why.as_str()),
         };
-        context! { size => stored.size, sha256 => stored.sha256.as_str(), unreadable }
+        let pages = match &stored.reading {
+            Reading::Pages(pages) => *pages,
+            Reading::Unreadable(_) => 0,
+        };
+        context! { size => stored.size, sha256 => stored.sha256.as_str(), unreadable, pages }
     });
     context! { upload, ..Value::from(Serde(file)) }
+}
+
+/// What stands on the envelope, in lines.
+pub(super) fn envelope(mail: &Mail) -> Value {
+    let (to, from) = (&mail.order.receiver_address, &mail.order.sender_address);
+    let place = |address: &wire::Address, most: f64| {
+        in_lines(&format!("{}{}{}", address.state, address.city, address.address1), most)
+    };
+    let honorific = to.honorific.as_deref().unwrap_or_default();
+    let stamped = match &mail.phase {
+        Phase::Shipped { at, .. } => Some(day(*at)),
+        Phase::Pending | Phase::Confirmed { .. } | Phase::Cancelled { .. } | Phase::Deleted { .. } => None,
+    };
+    context! {
+        place => place(to, 29.0),
+        name => in_lines(&format!("{} {honorific}", to.name), 18.0),
+        from => [place(from, 22.0), in_lines(&from.name, 22.0)].concat(),
+        stamped,
+    }
 }
 
 pub(super) fn timeline(ledger: &Ledger, mail: &Mail) -> Vec<Value> {

@@ -66,6 +66,9 @@ pub struct EmailContent {
 pub struct Item {
     #[serde(skip)]
     pub number: Option<u64>,
+    /// The drop, if it is not a letter.
+    #[serde(skip)]
+    pub drop: Option<String>,
     /// `#17`
     pub letter: Option<String>,
     pub folder: String,
@@ -80,6 +83,8 @@ pub struct Item {
     pub shipped: Option<String>,
     pub tracking: Option<String>,
     pub tracking_url: Option<String>,
+    /// The Content-ID of a picture of its page, which is a part of the e-mail: `<img src="cid:…">`.
+    pub picture: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

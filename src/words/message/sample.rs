@@ -47,6 +47,8 @@ pub fn samples(language: Language) -> Vec<(EmailKind, EmailContent)> {
         (EmailKind::Shipped, of(vec![one.clone()])),
         (EmailKind::Shipped, EmailContent { more: 5, ..of(two.clone()) }),
     ];
+    let pictured = Item { picture: Some("1.17@files.example.jp".to_owned()), ..one.clone() };
+    samples.push((EmailKind::Held, of(vec![pictured])));
     for kind in [EmailKind::Held, EmailKind::Rejected, EmailKind::Cancelled] {
         samples.extend([(kind, of(vec![drop.clone()])), (kind, of(two.clone()))]);
     }
@@ -90,6 +92,7 @@ fn item(language: Language, number: u64, file: &str) -> Item {
         shipped: text("2026-11-20 12:00"),
         tracking: text(tracking),
         tracking_url: Some(tracking_url(tracking)),
+        ..Item::default()
     }
 }
 

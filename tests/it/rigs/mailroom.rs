@@ -202,11 +202,11 @@ impl Mailroom {
             Dispatch::new(Arc::clone(&store), spool.clone(), accounts, clock.clone(), retry, at_once, &bells);
         let registry = Arc::new(Registry::new(std::mem::take(&mut config.folders)));
         registry.decided_by(std::mem::take(&mut config.on_disk));
-        let outbox = Outbox::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), &mut config)
+        let inspector = Inspector::of(&self.counts_pages);
+        let outbox = Outbox::new(&store, &registry, &clock, inspector.clone(), &mut config)
             .with_patience(Duration::from_millis(500));
         let keeper =
             Retention::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
-        let inspector = Inspector::of(&self.counts_pages);
         let shelves = Shelves::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), bells.clone());
         let reach = Arc::clone(&self.reach);
         let intake =

@@ -1,9 +1,13 @@
 //! The pages as a browser gets them: content, languages, forms, and who may send those.
 
+use std::path::Path;
+
 use reqwest::{Method, Response};
 use serde_json::json;
 
 use crate::rigs::service::{ALL_SCOPES, Service, file, letter, letter_of, pdf};
+use mailchute::outside::pdf::{DrawWish, Inspector};
+use mailchute::sandbox::Options;
 use mailchute::sandbox::world::Code;
 
 async fn page(service: &Service, path: &str, language: &str) -> String {
@@ -80,6 +84,47 @@ async fn a_letters_page_shows_its_documents_and_timeline_and_opens_its_pdfs() {
         assert_eq!(answer.status(), 404, "{missing}");
         assert!(answer.text().await.unwrap().contains("Nothing here"), "{missing}");
     }
+}
+
+#[tokio::test]
+async fn a_letters_page_shows_its_envelope_and_its_pages_as_they_would_be_printed() {
+    let inspector = Inspector::of(Path::new(env!("CARGO_BIN_EXE_mailchute")));
+    let mut service =
+        Service::with(Options { inspector: Some(inspector.clone()), ..Options::default() }).await;
+    let mut body = letter_of(&[file("a.pdf", 2)]);
+    body["receiver_address"]["address1"] = json!("<b>一番町一丁目一番一号</b>".repeat(3));
+    let mail = service.confirmed(&body).await;
+    let path = format!("/inbox/{}", mail.id);
+    let shown = page(&service, &path, "en").await;
+    let envelope = &shown[shown.find("<svg").unwrap()..shown.find("</svg>").unwrap()];
+    for text in [">〒100-0001<", "山田 太郎 様", "料金別納", "特定記録"] {
+        assert!(envelope.contains(text), "{text}: {envelope}");
+    }
+    assert!(!envelope.contains("<b>") && !envelope.contains("速達") && !envelope.contains("postmark"));
+    assert!(shown.contains(&format!("{path}/1/2.png")) && !shown.contains("3.png"), "{shown}");
+    let picture = async |path: &str| {
+        let answer = service.plain(Method::GET, path).send().await.unwrap();
+        (answer.status().as_u16(), answer.bytes().await.unwrap())
+    };
+    let wish = DrawWish { width: 620, grayscale: true, ..DrawWish::default() };
+    let drawn = inspector.drawn(&pdf(2), None, &wish).await.unwrap().unwrap().png();
+    let (status, png) = picture(&format!("{path}/1/1.png")).await;
+    assert!(status == 200 && png == drawn);
+    for (missing, status) in [
+        ("1/3.png", 422),
+        ("1/0.png", 404),
+        ("1/51.png", 404),
+        ("2/1.png", 404),
+        ("1/x.png", 404),
+        ("1/1", 404),
+    ] {
+        assert_eq!(picture(&format!("{path}/{missing}")).await.0, status, "{missing}");
+    }
+    service.advance("10days").await;
+    service.log_in().await;
+    let shown = page(&service, &path, "ja").await;
+    let number = service.read(&mail.id).await.tracking_number.unwrap();
+    assert!(shown.contains("postmark") && shown.contains(&format!(">{number}</text>")), "{shown}");
 }
 
 #[tokio::test]
