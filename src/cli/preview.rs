@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use fs_err as fs;
+use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::WrongWords;
 use super::config::ConfigPath;
@@ -166,6 +167,9 @@ impl Drawer {
             drawn.pictures.push(self.own(&envelope(order)).await?);
         }
         let mut sheets = Sheets::default();
+        let pages: u32 = found.iter().map(|document| document.pages).sum();
+        let target = ProgressDrawTarget::stderr();
+        let bar = ProgressBar::with_draw_target(Some(pages.min(MOST_PAGES).into()), target);
         for (number, (path, document)) in documents_of(file)?.iter().zip(found).enumerate() {
             let print = order.and_then(|order| Some(order.documents.get(number)?.print.clone()));
             let bytes = fs::read(path)?;
@@ -177,8 +181,10 @@ impl Drawer {
                 let areas = std::mem::take(&mut areas);
                 drawn.pictures.push(self.page(&bytes, print.as_ref(), page, areas).await?);
                 drawn.pages += 1;
+                bar.inc(1);
             }
         }
+        bar.finish_and_clear();
         if drawn.pages < drawn.all {
             let more = format!("and {} more pages", drawn.all - drawn.pages);
             drawn.pictures.push(self.own(&caption(&more)).await?);

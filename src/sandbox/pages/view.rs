@@ -90,14 +90,19 @@ pub(super) fn envelope(mail: &Mail) -> Value {
     let place = |address: &wire::Address, most: f64| {
         in_lines(&format!("{}{}{}", address.state, address.city, address.address1), most)
     };
-    let honorific = to.honorific.as_deref().unwrap_or_default();
+    let name = format!("{} {}", to.name, to.honorific.as_deref().unwrap_or_default());
+    let written = |scale: f64| (scale, place(to, 29.0 / scale), in_lines(&name, 18.0 / scale));
+    let fits = |(_, place, name): &(f64, Vec<String>, Vec<String>)| place.len() * 2 + name.len() * 3 <= 20;
+    let sizes = [written(1.0), written(0.8)];
+    let (scale, to_place, to_name) = sizes.into_iter().find(fits).unwrap_or_else(|| written(0.6));
     let stamped = match &mail.phase {
         Phase::Shipped { at, .. } => Some(day(*at)),
         Phase::Pending | Phase::Confirmed { .. } | Phase::Cancelled { .. } | Phase::Deleted { .. } => None,
     };
     context! {
-        place => place(to, 29.0),
-        name => in_lines(&format!("{} {honorific}", to.name), 18.0),
+        scale,
+        place => to_place,
+        name => to_name,
         from => [place(from, 22.0), in_lines(&from.name, 22.0)].concat(),
         stamped,
     }
