@@ -72,6 +72,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             continue;
         }
         sound &= folder_is_sound(folder)?;
+        sound &= hooks_are_sound(folder);
         let recorded = desk.as_ref().and_then(|desk| desk.shelf_names(&folder.name).ok().flatten());
         for wrong in reused_names(&reach, recorded.as_deref(), folder) {
             eprint(&wrong);
@@ -180,6 +181,18 @@ fn folder_is_sound(folder: &Folder) -> anyhow::Result<bool> {
     }
     super::say(&format!("folder {}: {path}, {} rule(s)", folder.name, folder.rules.rules.len()))?;
     Ok(sound)
+}
+
+/// Whether the secrets of programs that are notified can be used.
+fn hooks_are_sound(folder: &Folder) -> bool {
+    let mut sound = true;
+    for hook in folder.notify.hooks.iter().filter(|hook| !hook.is_elsewhere()) {
+        if let Err(wrong) = hook.key() {
+            eprint(&format!("folder {}: {wrong}", folder.name));
+            sound = false;
+        }
+    }
+    sound
 }
 
 fn postal_data_is_sound(list: &PostalFile, zone: Tz) -> anyhow::Result<bool> {

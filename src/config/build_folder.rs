@@ -7,9 +7,9 @@ use regex::Regex;
 
 use super::build::Build;
 use super::either::{ReceiverKind as WrittenReceiver, WrittenCheck};
-use super::folder::{Book, Folder, FolderTerms, Keep, LetterKind, Notify, real};
+use super::folder::{Book, Folder, FolderTerms, Keep, LetterKind, real};
 use super::words::Burst;
-use super::words_people::{Email, Release};
+use super::words_people::Release;
 use super::yaml_folder::{self as yaml, DuplicateAction};
 use crate::domain::address::Address;
 use crate::domain::address_book::Columns;
@@ -32,6 +32,7 @@ impl Build<'_, yaml::Folder> {
         let ignore = written.watch.ignore.iter();
         let ignore = ignore.filter_map(|pattern| self.around.patterns.glob(pattern)).collect();
         let names = self.names();
+        let notify = self.notify(beside);
         let book = written.address_book.as_ref().map(|book| self::book(book, beside));
         if !self.written.has_items(&["rules"]) {
             let help = "write at least one; without one nothing can be posted";
@@ -69,7 +70,7 @@ impl Build<'_, yaml::Folder> {
             language: self.around.language,
             zone: self.around.zone,
             postal_data: self.around.postal_data.clone(),
-            notify: notify(&written.notify),
+            notify,
             keep: self.keep(),
             notify_at: self.written.has(&["notify"]).then(|| self.written.doubtful(&["notify"], "", "")),
             terms: terms(written),
@@ -373,17 +374,6 @@ fn check_print(written: yaml::PrintCheck) -> CheckPrint {
 fn area(written: yaml::WrittenArea) -> Area {
     let yaml::WrittenArea { left, top, width, height } = written;
     Area { left: left.0, top: top.0, width: width.0, height: height.0 }
-}
-
-fn notify(written: &yaml::Notify) -> Notify {
-    let read = |list: &[Email]| list.iter().map(|email| email.0.clone()).collect();
-    Notify {
-        shipped: read(&written.shipped),
-        rejected: read(&written.rejected),
-        held: read(&written.held),
-        cancelled: read(&written.cancelled),
-        card_declined: read(&written.card_declined),
-    }
 }
 
 fn book(book: &yaml::AddressBook, beside: &Path) -> Book {

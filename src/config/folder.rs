@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::build::Build;
+use super::notify::Hook;
 use super::page::{self, ReadFile};
 use super::patterns::Patterns;
 use super::postal::PostalFile;
@@ -99,13 +100,23 @@ pub struct Folder {
 }
 
 /// Who is notified of what.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Notify {
     pub shipped: Vec<Mailbox>,
     pub rejected: Vec<Mailbox>,
     pub held: Vec<Mailbox>,
     pub cancelled: Vec<Mailbox>,
     pub card_declined: Vec<Mailbox>,
+    /// Programs that are notified.
+    pub hooks: Vec<Arc<Hook>>,
+}
+
+impl Notify {
+    /// Whether anybody is to get an e-mail.
+    pub(super) fn has_people(&self) -> bool {
+        let Self { shipped, rejected, held, cancelled, card_declined, hooks: _ } = self;
+        [shipped, rejected, held, cancelled, card_declined].iter().any(|people| !people.is_empty())
+    }
 }
 
 /// What is kept, and how long after a letter has ended.

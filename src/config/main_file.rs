@@ -10,7 +10,7 @@ use chrono_tz::Tz;
 use fs_err as fs;
 
 use super::build::Build;
-use super::folder::{Around, Folder, Notify, real};
+use super::folder::{Around, Folder, real};
 use super::page::{self, ReadFile};
 use super::patterns::Patterns;
 use super::problem::Problem;
@@ -241,7 +241,7 @@ fn no_folders(written: &ReadFile<yaml::Main>, dir: &Path) -> Problem {
 
 /// A mistake for people who are to be notified while `email` is missing.
 fn unheard(folders: &[Folder], can_tell: bool, problems: &mut Vec<Problem>) {
-    for folder in folders.iter().filter(|folder| !can_tell && folder.notify != Notify::default()) {
+    for folder in folders.iter().filter(|folder| !can_tell && folder.notify.has_people()) {
         let what = "no e-mail is sent to them: mailchute.yaml has no `email`";
         let help = "add `email:` with the mail server to mailchute.yaml, or take `notify` out";
         problems.extend(folder.notify_at.iter().map(|place| place.saying(what.to_owned(), help)));

@@ -11,6 +11,7 @@ mod email;
 mod folder;
 mod looser;
 mod main_file;
+mod notify;
 mod on_disk;
 mod page;
 mod partial;
@@ -39,6 +40,7 @@ pub use email::{DigestTimes, Email, Login, Smtp, TlsStart, Transport};
 pub use folder::{Accept, Book, FirstStart, Folder, Keep, LetterKind, Notify, WatchMode};
 pub use looser::looser;
 pub use main_file::{AccountSettings, read_address, read_receiver, usual_font};
+pub use notify::{Hook, HookEvent};
 pub use on_disk::FilesOnDisk;
 pub use partial::Partial;
 pub use postal::PostalFile;
@@ -151,6 +153,9 @@ impl Config {
             &mut self.email
         {
             login.lend(find);
+        }
+        for hook in self.folders.iter_mut().flat_map(|folder| &mut folder.notify.hooks) {
+            Arc::make_mut(hook).lend(find);
         }
         self
     }

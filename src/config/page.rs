@@ -18,7 +18,13 @@ use crate::outside::disk::Mounts;
 
 const LARGEST_FILE: u64 = 1 << 20;
 /// Lines that contain these words are never shown, because a secret may be written there by mistake.
-const SECRETIVE: [&str; 2] = ["accounts", "password"];
+const SECRETIVE: [&str; 4] = ["accounts", "password", "hook", "secret"];
+
+/// Whether it has such a word outside of comments on lines of their own.
+fn is_secretive(text: &str) -> bool {
+    let lines = || text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    SECRETIVE.iter().any(|key| lines().any(|line| line.contains(key)))
+}
 
 /// A value, and the place of each part of it.
 #[derive(Debug)]
@@ -132,7 +138,7 @@ pub(super) fn read_bytes<T: DeserializeOwned + PartialEq>(
     match &root {
         Some(root) => SECRETIVE.iter().for_each(|key| root.values_of(key, &mut hidden)),
         // A file that is not YAML may have a secret anywhere.
-        None if SECRETIVE.iter().any(|key| text.contains(key)) => hidden.push(0..text.len()),
+        None if is_secretive(&text) => hidden.push(0..text.len()),
         None => {}
     }
     let sound = mistakes.is_empty();

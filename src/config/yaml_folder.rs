@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::either::{ReceiverKind, Sender, WrittenCheck};
 use super::folder::{Accept, FirstStart, LetterKind, WatchMode};
+use super::notify::Told;
 use super::words::{Burst, Days, Hours, Length, Millimetres, PageRange, Size};
 use super::words_people::{Email, Release};
 use super::yaml::AddressFile;
@@ -99,17 +100,17 @@ pub(super) struct Approval {
     pub not_by_owner: bool,
 }
 
-/// Who is notified of what. `email` in mailchute.yaml says how.
+/// Who is notified of what: people by e-mail (`email` in mailchute.yaml says how), and programs by a signed request.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Notify {
     /// With the tracking number, as soon as there is one.
-    pub shipped: Vec<Email>,
-    pub rejected: Vec<Email>,
+    pub shipped: Vec<Told>,
+    pub rejected: Vec<Told>,
     /// Letters and drops that wait for a person, with what to do.
-    pub held: Vec<Email>,
+    pub held: Vec<Told>,
     /// How a cancellation ended.
-    pub cancelled: Vec<Email>,
+    pub cancelled: Vec<Told>,
     pub card_declined: Vec<Email>,
 }
 

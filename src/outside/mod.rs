@@ -12,6 +12,9 @@ pub mod store;
 /// The client of the print-and-post service.
 pub mod api;
 
+/// Notifies programs.
+pub mod hook;
+
 /// The page count of a PDF.
 pub mod pdf;
 

@@ -82,6 +82,7 @@ mod people {
     mod doctor;
     mod from_page;
     mod holds;
+    mod hooks;
     mod instructions;
     mod kept;
     mod logs;

@@ -56,7 +56,7 @@ pub(super) struct InlinePicture {
 /// Hands in e-mails one after another over one connection.
 #[derive(Debug)]
 pub(super) struct Mailer {
-    patience: Duration,
+    pub(super) patience: Duration,
 }
 
 /// What is kept between two e-mails of one round.

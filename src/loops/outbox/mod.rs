@@ -7,6 +7,7 @@
 mod compose;
 mod digest;
 mod disk;
+mod hooks;
 mod mailer;
 mod over;
 mod pictures;
@@ -153,12 +154,15 @@ impl Outbox {
             None => None,
         };
         self.pass_on(email.as_deref()).await?;
-        let mail = if let Some(email) = &email {
-            self.send(email, tongue).await?
-        } else {
-            self.server_works().await?;
-            None
+        let mails = async {
+            match &email {
+                Some(email) => self.send(email, tongue).await,
+                None => self.server_works().await.map(|()| None),
+            }
         };
+        // A program that does not answer holds up no e-mail, and the other way round.
+        let (mail, hooks) = tokio::join!(mails, self.call_hooks());
+        let (mail, ()) = (mail?, hooks?);
         Ok([alarms, digest, mail].into_iter().flatten().min())
     }
 
@@ -173,11 +177,14 @@ impl Outbox {
             let mut passed_on = Vec::new();
             for row in rows {
                 let now = self.clock.now();
-                let mut to = Vec::new();
-                if let (Some(email), Some(news)) = (email, row.news()) {
-                    to = route::route(&news, &self.about(&news, &folders)?, email, now);
+                let (mut to, mut programs) = (Vec::new(), Vec::new());
+                if let Some(news) = row.news() {
+                    let about = self.about(&news, &folders)?;
+                    to = email.map_or_else(Vec::new, |email| route::route(&news, &about, email, now));
+                    programs = route::hooks(&news, about.folder, now);
                 }
-                journal::owed(&row, to.len());
+                journal::owed(&row, to.len(), programs.len());
+                to.extend(programs);
                 passed_on.push(self.store.pass_on(row.id, to, now));
             }
             for passed_on in passed_on {

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use crate::base::backoff::Backoff;
 use crate::base::clock::Time;
-use crate::config::{Email, Folder};
+use crate::config::{Email, Folder, HookEvent};
 use crate::domain::letter::{AccountProblem, Notice};
 use crate::domain::pause::Cause;
 use crate::outside::store::{Addressed, DropNotice, News};
@@ -62,6 +62,43 @@ pub(super) fn route(news: &News, about: &About<'_>, email: &Email, now: Time) ->
         News::Digest { .. } => {
             email.digest.as_ref().map_or_else(Vec::new, |digest| to(&digest.to, EmailKind::Digest, "", now))
         }
+    }
+}
+
+/// The programs of the folder that are notified, one request for each row of news.
+pub(super) fn hooks(news: &News, folder: Option<&Folder>, now: Time) -> Vec<Addressed> {
+    let (Some(folder), Some(event)) = (folder, event(news)) else { return Vec::new() };
+    let wanted = folder.notify.hooks.iter().filter(|hook| hook.event == event);
+    let addressed = wanted.map(|hook| Addressed {
+        recipient: hook.id(),
+        kind: event.word(),
+        folder: folder.name.clone(),
+        due: now,
+        alone: true,
+    });
+    addressed.collect()
+}
+
+fn event(news: &News) -> Option<HookEvent> {
+    match news {
+        News::Letter { notice, .. } => match notice {
+            Notice::Shipped => Some(HookEvent::Shipped),
+            Notice::Held => Some(HookEvent::Held),
+            Notice::Cancelled | Notice::CancelledElsewhere | Notice::Withdrawn | Notice::NotWithdrawn => {
+                Some(HookEvent::Cancelled)
+            }
+            Notice::Confirmed | Notice::Stuck | Notice::Overdue | Notice::SealedOtherwise => None,
+        },
+        News::Drop { notice, .. } => Some(match notice {
+            DropNotice::Rejected => HookEvent::Rejected,
+            DropNotice::Held => HookEvent::Held,
+            DropNotice::Cancelled => HookEvent::Cancelled,
+        }),
+        News::AccountPaused { .. }
+        | News::AccountWorks { .. }
+        | News::Alarm { .. }
+        | News::Unwanted { .. }
+        | News::Digest { .. } => None,
     }
 }
 

@@ -3,7 +3,7 @@
 //! This module does not know what an answer means. Errors never show an address, because some addresses are
 //! keys.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -12,7 +12,7 @@ use reqwest::{Client, RequestBuilder, StatusCode, redirect};
 use rustls::ClientConfig;
 use rustls_platform_verifier::ConfigVerifierExt as _;
 
-use super::places::Places;
+use super::places::{OnlyPublic, Places};
 use super::wire;
 use crate::base::clock::Time;
 use crate::base::connection::NoConnection;
@@ -97,6 +97,12 @@ pub(super) fn client(patience: &Patience) -> reqwest::Result<Client> {
 /// A client for addresses from answers. It has no token and resolves no private addresses.
 pub(super) fn transfers(patience: &Patience, places: &Places) -> reqwest::Result<Client> {
     builder(patience).timeout(patience.transfer).dns_resolver(places.resolver()).build()
+}
+
+/// A client for addresses that are not the service's.
+pub fn outward_client(patience: &Patience, may_be_private: bool) -> reqwest::Result<Client> {
+    let builder = builder(patience).timeout(patience.call);
+    if may_be_private { builder.build() } else { builder.dns_resolver(Arc::new(OnlyPublic)).build() }
 }
 
 /// Sends a request and reads the whole answer.

@@ -19,9 +19,9 @@ use std::fmt;
 pub use client::{Client, Created, KnownMail};
 pub use convert::{create_body, reading};
 pub use failure::Failure;
-pub use line::{Patience, install_tls};
+pub use line::{Patience, install_tls, outward_client};
 pub use meter::{Counted, Meter, Spans};
-pub use places::{BadPlace, Places};
+pub use places::{BadPlace, Places, outward};
 pub use upload::Stored;
 
 use crate::base::secret::Secret;

@@ -121,6 +121,30 @@ impl Resolve for Outside {
     }
 }
 
+/// An address that is not the service's.
+pub fn outward(text: &str, may_be_private: bool) -> Result<Url, BadPlace> {
+    let url = read(text)?;
+    let private = literal(&url).is_some_and(is_private) || is_localhost(&url);
+    if private && !may_be_private { Err(BadPlace::Private) } else { Ok(url) }
+}
+
+/// Resolves names, and leaves out private addresses.
+#[derive(Debug)]
+pub(super) struct OnlyPublic;
+
+impl Resolve for OnlyPublic {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let allowed: Vec<_> = found.filter(|address| !is_private(address.ip())).collect();
+            if allowed.is_empty() {
+                return Err(BadPlace::Private.into());
+            }
+            Ok(Box::new(allowed.into_iter()) as Addrs)
+        })
+    }
+}
+
 fn read(text: &str) -> Result<Url, BadPlace> {
     let not_an_address = || BadPlace::NotAnAddress(text.to_owned());
     let url = Url::parse(text).map_err(|_| not_an_address())?;
@@ -221,6 +245,20 @@ mod tests {
         for text in ["8.8.8.8", "100.128.0.1", "2001:db8::1", "::ffff:8.8.8.8"] {
             assert!(!is_private(text.parse().unwrap()), "{text}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_program_in_a_private_network_needs_permission() {
+        for text in
+            ["https://10.0.0.1/", "https://[::1]/", "http://localhost:1/", "https://[::ffff:192.168.0.1]/"]
+        {
+            assert_eq!(outward(text, false), Err(BadPlace::Private), "{text}");
+            assert!(outward(text, true).is_ok(), "{text}");
+        }
+        assert!(outward("https://erp.example.jp/", false).is_ok());
+        // A name that leads there is found out when it is resolved.
+        let found = OnlyPublic.resolve("localhost".parse().unwrap()).await;
+        assert!(found.is_err_and(|error| error.downcast_ref() == Some(&BadPlace::Private)));
     }
 
     #[tokio::test]

@@ -1,16 +1,20 @@
 //! What the operator reads about e-mails: what they report, and whether they can be sent.
 
+use crate::base::clock::Time;
 use crate::domain::drop::showable;
 use crate::outside::store::{News, OwedRow};
 use crate::words::texts::{AlertNews, Language};
 
-/// What people must be told, and to how many of them an e-mail goes.
-pub fn owed(row: &OwedRow, people: usize) {
+/// What people must be told, to how many of them an e-mail goes, and how many programs are called.
+pub fn owed(row: &OwedRow, people: usize, programs: usize) {
     let notice = row.notice.as_str();
     // Operators hear which recipient a mail server rejects. The journal does not.
     let subject =
         if matches!(row.news(), Some(News::Unwanted { .. })) { "a recipient" } else { &row.subject };
-    let reported = format!("e-mails to {people}");
+    let reported = match programs {
+        0 => format!("e-mails to {people}"),
+        _ => format!("e-mails to {people}, programs called: {programs}"),
+    };
     match row.news() {
         Some(News::AccountPaused { account, cause }) => {
             let (title, advice) = Language::En.told(&AlertNews::Paused { account: &account, cause: &cause });
@@ -32,6 +36,9 @@ pub fn owed(row: &OwedRow, people: usize) {
                 let (cause, remedy) = (advice.cause.trim_end_matches('.'), advice.remedy);
                 tracing::error!(subject, notice, people, "alarm: {title}: {cause}. {remedy} ({reported})");
             }
+        }
+        Some(News::Unwanted { recipient, code }) if recipient.contains("://") => {
+            tracing::warn!(subject, notice, people, "a program takes no requests: {code} ({reported})");
         }
         Some(News::Unwanted { code, .. }) => {
             tracing::warn!(
@@ -65,6 +72,33 @@ pub fn mail_refused(email: i64, code: &str) {
 
 pub fn mail_unmade(email: i64, why: &str) {
     tracing::error!(email, why, "e-mail {email} can't be made: {why}; it is tried again");
+}
+
+pub fn hook_taken(request: i64, kind: &str, program: &str) {
+    tracing::info!(request, kind, program, "request {request} ({kind}) was taken by {program}");
+}
+
+pub fn hook_later(request: i64, program: &str, why: &str, until: Time) {
+    let until = until.format("%Y-%m-%dT%H:%M:%SZ");
+    tracing::warn!(
+        request,
+        program,
+        why,
+        "{program} does not take requests: {why}; all for it are kept and sent again from {until}"
+    );
+}
+
+pub fn hook_refused(request: i64, program: &str, why: &str) {
+    tracing::error!(
+        request,
+        program,
+        why,
+        "request {request} was not taken by {program}: {why}; it is not sent again, and operators are told"
+    );
+}
+
+pub fn hook_gone(request: i64, program: &str) {
+    tracing::warn!(request, program, "request {request} is not sent: {program} is not configured any more");
 }
 
 pub fn mail_server_away(why: &str) {

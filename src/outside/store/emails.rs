@@ -3,7 +3,7 @@
 //! News for the same person are collected in one e-mail until it is first tried. From then on it does not
 //! change, so a person who gets it twice can see by its Message-ID that it is the same.
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::moves::RecordError;
 use super::news::{self, OwedRow};
@@ -69,6 +69,15 @@ fn email(row: &rusqlite::Row<'_>) -> rusqlite::Result<EmailRow> {
     })
 }
 
+/// Rows that are due, of e-mails (`NOT GLOB`) or of requests to programs (`GLOB`).
+fn due(db: &Connection, now: Time, which: &str) -> rusqlite::Result<Vec<EmailRow>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM email WHERE due_at <= ?1 AND kind {which} 'hook_*' ORDER BY due_at, id LIMIT 100"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    statement.query_map([millis(now)], email)?.collect()
+}
+
 impl Store {
     /// Assigns news to these people. With an empty list the news are done.
     pub fn pass_on(
@@ -110,12 +119,28 @@ impl Store {
     /// E-mails that are due, and when there will be more.
     pub fn due_emails(&self, now: Time) -> Result<(Vec<EmailRow>, Option<Time>), StoreError> {
         let db = self.reader();
-        let sql = format!("SELECT {COLUMNS} FROM email WHERE due_at <= ?1 ORDER BY due_at, id LIMIT 100");
-        let mut statement = db.prepare_cached(&sql)?;
-        let due = statement.query_map([millis(now)], email)?.collect::<Result<_, _>>()?;
+        let due = due(&db, now, "NOT GLOB")?;
         let sql = "SELECT min(due_at) FROM email WHERE due_at > ?1";
         let next: Option<i64> = db.prepare_cached(sql)?.query_row([millis(now)], |row| row.get(0))?;
         Ok((due, next.map(time)))
+    }
+
+    /// Requests to programs that are due: rows whose kind begins with `hook_`, and whose recipient is a program.
+    pub fn due_hooks(&self, now: Time) -> Result<Vec<EmailRow>, StoreError> {
+        Ok(due(&self.reader(), now, "GLOB")?)
+    }
+
+    /// A program did not take a request now. It is left alone until then.
+    pub async fn hook_later(&self, hook: &EmailRow, until: Time, why: String) -> Result<(), RecordError> {
+        let EmailRow { id, recipient, .. } = hook.clone();
+        self.write(move |batch| {
+            let sql = "UPDATE email SET attempts = attempts + 1, trouble = ?2 WHERE id = ?1";
+            batch.db.prepare_cached(sql)?.execute(params![id, why])?;
+            let sql =
+                "UPDATE email SET due_at = ?2 WHERE recipient = ?1 AND kind GLOB 'hook_*' AND due_at < ?2";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![recipient, millis(until)]).map(drop)?)
+        })
+        .await
     }
 
     /// The news in an e-mail, in the order in which they happened.

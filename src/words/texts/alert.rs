@@ -22,7 +22,7 @@ pub enum AlertNews<'a> {
     Over {
         alarm: &'a Alarm,
     },
-    /// The mail server will never accept an e-mail for this person.
+    /// The mail server will never accept an e-mail for this person, or a program takes no request.
     Unwanted {
         recipient: &'a str,
         code: &'a str,
@@ -68,6 +68,13 @@ fn en(told: &AlertNews<'_>) -> (String, Advice) {
             (title, Advice::new(*detail, remedy))
         }
         AlertNews::Over { alarm } => (alarm_en(alarm).0, Advice::new("It works again.", "")),
+        AlertNews::Unwanted { recipient, code } if recipient.contains("://") => (
+            "A program takes no requests".to_owned(),
+            Advice::new(
+                format!("A request to {recipient} was not taken ({code}). It is not sent again."),
+                "Look at the program and at its address under `notify`.",
+            ),
+        ),
         AlertNews::Unwanted { recipient, code } => (
             "The mail server refuses a recipient".to_owned(),
             Advice::new(
@@ -144,6 +151,13 @@ fn ja(told: &AlertNews<'_>) -> (String, Advice) {
             (title, Advice::new(*detail, remedy))
         }
         AlertNews::Over { alarm } => (alarm_ja(alarm).0, Advice::new("正常に戻りました。", "")),
+        AlertNews::Unwanted { recipient, code } if recipient.contains("://") => (
+            "プログラムへの通知が受け取られません".to_owned(),
+            Advice::new(
+                format!("{recipient} への通知が受け取られませんでした（{code}）。この通知は再送しません。"),
+                "プログラムと、設定の notify にあるアドレスをご確認ください。",
+            ),
+        ),
         AlertNews::Unwanted { recipient, code } => (
             "メールサーバーが宛先を拒否しました".to_owned(),
             Advice::new(
