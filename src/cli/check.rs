@@ -188,7 +188,9 @@ fn hooks_are_sound(folder: &Folder) -> bool {
     let mut sound = true;
     for hook in folder.notify.hooks.iter().filter(|hook| !hook.is_elsewhere()) {
         if let Err(wrong) = hook.key() {
-            eprint(&format!("folder {}: {wrong}", folder.name));
+            for problem in &wrong.problems {
+                eprint(&format!("folder {}: {}", folder.name, problem.in_a_line()));
+            }
             sound = false;
         }
     }

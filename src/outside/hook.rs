@@ -91,6 +91,8 @@ pub enum Delivered {
     Taken,
     /// The program says that it is not there any more.
     Gone,
+    /// The program does not take this one, which says nothing about others.
+    NotThis(String),
     /// Not now: why, and when it asks to be called again.
     Later(String, Option<Duration>),
 }
@@ -136,7 +138,15 @@ pub async fn call(call: HookCall<'_>, key: &HookKey, now: Time, patience: Durati
             let seconds =
                 answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
             let wait = seconds.map(|seconds| Duration::from_secs(seconds).min(LONGEST_RETRY_AFTER));
-            Delivered::Later(format!("it answers {}", answer.status().as_u16()), wait)
+            let why = format!("it answers {}", answer.status().as_u16());
+            let status = answer.status();
+            let is_about_all =
+                [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_EARLY, StatusCode::TOO_MANY_REQUESTS];
+            if status.is_client_error() && !is_about_all.contains(&status) {
+                Delivered::NotThis(why)
+            } else {
+                Delivered::Later(why, wait)
+            }
         }
         Err(error) => match NoConnection::of(&error) {
             Some(why) => Delivered::Later(why.to_string(), None),

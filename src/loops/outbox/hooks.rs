@@ -1,7 +1,8 @@
 //! Requests to programs: one for each row of news, signed, repeated until they are taken or for five days.
 //!
 //! A request is composed from what is true when it is sent. Its id stays the same, so a program that gets it twice can
-//! see that. A program that does not take one is left alone for a while, with everything that waits for it.
+//! see that. A program that does not answer as it should is left alone for a while, with everything that waits for it.
+//! What was tried less often is then tried first, so one that is never taken holds up no other.
 
 use std::sync::Arc;
 
@@ -16,6 +17,9 @@ use crate::domain::letter::State;
 use crate::outside::hook::{Delivered, HookCall, PATIENCE, call};
 use crate::outside::journal;
 use crate::outside::store::{EmailEnd, EmailRow, News, OwedRow, RecordError, StoreError};
+
+/// How long the others wait that a program may still take.
+const LONGEST_REST: TimeDelta = TimeDelta::minutes(5);
 
 /// What a program gets.
 #[derive(Serialize)]
@@ -101,12 +105,18 @@ impl Outbox {
                 return Ok(true);
             }
             Delivered::Gone => "it answers 410".to_owned(),
-            Delivered::Later(why, _) if is_over => why,
+            Delivered::NotThis(why) | Delivered::Later(why, _) if is_over => why,
+            Delivered::NotThis(why) => {
+                journal::hook_not_this(row.id, origin, &why);
+                self.store.email_later(row.id, now + route::again(row.attempts), why).await?;
+                return Ok(true);
+            }
             Delivered::Later(why, wait) => {
-                let wait = wait.and_then(|wait| TimeDelta::from_std(wait).ok());
-                let until = now + wait.unwrap_or_default().max(route::again(row.attempts));
-                journal::hook_later(row.id, origin, &why, until);
-                self.store.hook_later(row, until, why).await?;
+                let asked = wait.and_then(|wait| TimeDelta::from_std(wait).ok()).unwrap_or_default();
+                let again = route::again(row.attempts);
+                let others = now + asked.max(again.min(LONGEST_REST));
+                journal::hook_later(row.id, origin, &why, others);
+                self.store.hook_later(row, now + asked.max(again), others, why).await?;
                 return Ok(false);
             }
         };
@@ -128,7 +138,12 @@ impl Outbox {
         let Some(told) = told.first() else { return Ok(None) };
         let data = match told.news() {
             Some(News::Letter { number, .. }) => {
-                let Some(letter) = self.store.letter(number)? else { return Ok(None) };
+                let letter = match self.store.letter(number) {
+                    Ok(Some(letter)) => letter,
+                    // A damaged letter cannot be described. The start reports it.
+                    Ok(None) | Err(StoreError::Damaged(_)) => return Ok(None),
+                    Err(error) => return Err(error),
+                };
                 let mut data = HookData {
                     folder: letter.order.source.clone(),
                     letter: Some(number.0),

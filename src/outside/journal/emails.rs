@@ -88,6 +88,15 @@ pub fn hook_later(request: i64, program: &str, why: &str, until: Time) {
     );
 }
 
+pub fn hook_not_this(request: i64, program: &str, why: &str) {
+    tracing::warn!(
+        request,
+        program,
+        why,
+        "request {request} is not taken by {program}: {why}; it is sent again"
+    );
+}
+
 pub fn hook_refused(request: i64, program: &str, why: &str) {
     tracing::error!(
         request,

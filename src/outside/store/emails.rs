@@ -72,7 +72,8 @@ fn email(row: &rusqlite::Row<'_>) -> rusqlite::Result<EmailRow> {
 /// Rows that are due, of e-mails (`NOT GLOB`) or of requests to programs (`GLOB`).
 fn due(db: &Connection, now: Time, which: &str) -> rusqlite::Result<Vec<EmailRow>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM email WHERE due_at <= ?1 AND kind {which} 'hook_*' ORDER BY due_at, id LIMIT 100"
+        "SELECT {COLUMNS} FROM email WHERE due_at <= ?1 AND kind {which} 'hook_*'
+         ORDER BY due_at, attempts, id LIMIT 100"
     );
     let mut statement = db.prepare_cached(&sql)?;
     statement.query_map([millis(now)], email)?.collect()
@@ -130,15 +131,22 @@ impl Store {
         Ok(due(&self.reader(), now, "GLOB")?)
     }
 
-    /// A program did not take a request now. It is left alone until then.
-    pub async fn hook_later(&self, hook: &EmailRow, until: Time, why: String) -> Result<(), RecordError> {
+    /// A program did not take a request now. It is tried again from then on, and what else waits for the program not
+    /// before `others`.
+    pub async fn hook_later(
+        &self,
+        hook: &EmailRow,
+        until: Time,
+        others: Time,
+        why: String,
+    ) -> Result<(), RecordError> {
         let EmailRow { id, recipient, .. } = hook.clone();
         self.write(move |batch| {
-            let sql = "UPDATE email SET attempts = attempts + 1, trouble = ?2 WHERE id = ?1";
-            batch.db.prepare_cached(sql)?.execute(params![id, why])?;
+            let sql = "UPDATE email SET due_at = ?2, attempts = attempts + 1, trouble = ?3 WHERE id = ?1";
+            batch.db.prepare_cached(sql)?.execute(params![id, millis(until), why])?;
             let sql =
                 "UPDATE email SET due_at = ?2 WHERE recipient = ?1 AND kind GLOB 'hook_*' AND due_at < ?2";
-            Ok(batch.db.prepare_cached(sql)?.execute(params![recipient, millis(until)]).map(drop)?)
+            Ok(batch.db.prepare_cached(sql)?.execute(params![recipient, millis(others)]).map(drop)?)
         })
         .await
     }

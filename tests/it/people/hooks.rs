@@ -1,6 +1,6 @@
 //! Programs that are notified: signed requests over real HTTP, checked by somebody else's implementation.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::{Ready, ready};
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::{Arc, Mutex};
@@ -53,6 +53,8 @@ struct Program {
     port: u16,
     heard: Arc<Mutex<Vec<Heard>>>,
     answers: Arc<Mutex<VecDeque<u16>>>,
+    /// Answers to requests of these ids.
+    refuses: Arc<Mutex<BTreeMap<String, u16>>>,
 }
 
 impl Program {
@@ -65,8 +67,11 @@ impl Program {
     }
 
     fn hear(State(program): State<Self>, uri: Uri, headers: HeaderMap, body: Bytes) -> Ready<Response> {
-        program.heard.lock().unwrap().push(Heard { uri, headers, body });
-        let answer = program.answers.lock().unwrap().pop_front().unwrap_or(204);
+        let heard = Heard { uri, headers, body };
+        let refused = program.refuses.lock().unwrap().get(&heard.id()).copied();
+        program.heard.lock().unwrap().push(heard);
+        let next = || program.answers.lock().unwrap().pop_front();
+        let answer = refused.or_else(next).unwrap_or(204);
         let place = format!("http://127.0.0.1:{}/elsewhere", program.port);
         let status = StatusCode::from_u16(answer).unwrap();
         ready(match answer {
@@ -79,6 +84,10 @@ impl Program {
     /// What it will answer, in this order. After that it takes everything.
     fn answers(&self, answers: impl IntoIterator<Item = u16>) {
         self.answers.lock().unwrap().extend(answers);
+    }
+
+    fn refuses(&self, id: &str, answer: u16) {
+        self.refuses.lock().unwrap().insert(id.to_owned(), answer);
     }
 
     fn heard(&self) -> Vec<Heard> {
@@ -173,6 +182,28 @@ async fn what_is_not_taken_is_sent_again_under_its_id_and_holds_up_no_mail() {
     assert!(program.heard().iter().all(|heard| heard.uri.path() == "/mail"));
     room.pass(86_400).await;
     assert_eq!(program.heard().len(), 5);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_is_never_taken_holds_up_no_other() {
+    for answer in [400, 500] {
+        let program = Program::start().await;
+        let mut room = room(&program, &["rejected"], "").await;
+        begin(&mut room).await;
+        std::fs::write(room.path("bad.pdf"), "no PDF").unwrap();
+        program.answers([answer]);
+        room.settled().await;
+        let bad = program.heard()[0].id();
+        program.refuses(&bad, answer);
+        for name in ["one.pdf", "two.pdf", "three.pdf"] {
+            std::fs::write(room.path(name), "no PDF").unwrap();
+            room.settled().await;
+            room.pass(600).await;
+        }
+        let taken: BTreeSet<String> = program.heard().iter().map(Heard::id).filter(|id| *id != bad).collect();
+        assert_eq!(taken.len(), 3, "{answer}");
+        assert!(program.heard().iter().filter(|heard| heard.id() == bad).count() > 2);
+    }
 }
 
 #[tokio::test]

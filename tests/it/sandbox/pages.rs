@@ -6,6 +6,7 @@ use reqwest::{Method, Response};
 use serde_json::json;
 
 use crate::rigs::service::{ALL_SCOPES, Service, file, letter, letter_of, pdf};
+use crate::rigs::typeset::with_contents;
 use mailchute::outside::pdf::{DrawWish, Inspector};
 use mailchute::sandbox::Options;
 use mailchute::sandbox::world::Code;
@@ -93,7 +94,11 @@ async fn a_letters_page_shows_its_envelope_and_its_pages_as_they_would_be_printe
         Service::with(Options { inspector: Some(inspector.clone()), ..Options::default() }).await;
     let mut body = letter_of(&[file("a.pdf", 2)]);
     body["receiver_address"]["address1"] = json!("<b>一番町一丁目一番一号</b>".repeat(3));
-    let mail = service.confirmed(&body).await;
+    body["files"][0]["staple"] = json!("top-left");
+    let mail = service.create(&body).await;
+    let red = with_contents(&vec!["1 0 0 rg 0 742 100 100 re f".to_owned(); 2]);
+    assert_eq!(service.upload(&mail.contents[0].upload, red.clone()).await.status(), 204);
+    assert_eq!(service.confirm(&mail.id).await.status(), 204);
     let path = format!("/inbox/{}", mail.id);
     let shown = page(&service, &path, "en").await;
     let envelope = &shown[shown.find("<svg").unwrap()..shown.find("</svg>").unwrap()];
@@ -106,10 +111,12 @@ async fn a_letters_page_shows_its_envelope_and_its_pages_as_they_would_be_printe
         let answer = service.plain(Method::GET, path).send().await.unwrap();
         (answer.status().as_u16(), answer.bytes().await.unwrap())
     };
-    let wish = DrawWish { width: 620, grayscale: true, ..DrawWish::default() };
-    let drawn = inspector.drawn(&pdf(2), None, &wish).await.unwrap().unwrap().png();
-    let (status, png) = picture(&format!("{path}/1/1.png")).await;
-    assert!(status == 200 && png == drawn);
+    for (page, staple) in [(0, true), (1, false)] {
+        let wish = DrawWish { page, width: 620, grayscale: true, staple, ..DrawWish::default() };
+        let drawn = inspector.drawn(&red, None, &wish).await.unwrap().unwrap().png();
+        let (status, png) = picture(&format!("{path}/1/{}.png", page + 1)).await;
+        assert!(status == 200 && png == drawn, "page {page} is not as it would be printed");
+    }
     for (missing, status) in [
         ("1/3.png", 422),
         ("1/0.png", 404),
