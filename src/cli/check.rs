@@ -198,7 +198,7 @@ fn hooks_are_sound(folder: &Folder) -> bool {
 }
 
 fn postal_data_is_sound(list: &PostalFile, zone: Tz) -> anyhow::Result<bool> {
-    match list.read() {
+    match super::config::postal_data(list)? {
         Ok(data) => {
             let (as_of, codes) = (data.as_of(), data.codes());
             super::say(&format!("postal codes: {} of {as_of}, {codes} codes", list.file.display()))?;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use chrono_tz::Tz;
 
 use super::unit;
-use crate::config::{Config, ConfigError, Problem};
+use crate::config::{Config, ConfigError, PostalFile, Problem};
+use crate::domain::address::PostalData;
 use crate::outside::hot::Reach;
 use crate::outside::pdf::Inspector;
 use crate::outside::store::Desk;
@@ -91,6 +92,12 @@ impl RecordsPath {
 
 /// How long a command waits for a share.
 const SHARES: Duration = Duration::from_secs(5);
+
+/// The list of postal codes as it is now, or why it cannot be used. A file system that hangs is not waited for.
+pub(super) fn postal_data(list: &PostalFile) -> anyhow::Result<Result<PostalData, String>> {
+    let answers = reach()?.all_answer([list.file.as_path()]);
+    Ok(if answers { list.read() } else { Err("it does not answer".to_owned()) })
+}
 
 /// How commands reach folders.
 pub(super) fn reach() -> anyhow::Result<Reach> {

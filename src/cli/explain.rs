@@ -120,12 +120,18 @@ pub(super) async fn explain(
         return Ok(Explained::Doubtful(doubtful));
     }
     let book = folder.book.as_ref().map(crate::config::Book::read).transpose();
-    let postal_data = folder.postal_data.as_ref().and_then(|list| {
-        let unusable = |why: &String| {
-            super::warn(&format!("the list of postal codes {} can't be used: {why}", list.file.display()));
-        };
-        list.read().inspect_err(unusable).ok()
-    });
+    let postal_data = match &folder.postal_data {
+        Some(list) => {
+            let unusable = |why: &String| {
+                super::warn(&format!(
+                    "the list of postal codes {} can't be used: {why}",
+                    list.file.display()
+                ));
+            };
+            super::config::postal_data(list)?.inspect_err(unusable).ok()
+        }
+        None => None,
+    };
     let mut facts = DropFacts {
         name: &name_of(file),
         documents: &documents,

@@ -199,11 +199,10 @@ impl Folder {
         self.shown_as.clone().unwrap_or_else(|| self.path.display().to_string())
     }
 
-    /// The paths on disks that taking in uses: the directory, the address book and the postal codes.
+    /// The paths on disks without which nothing is taken in: the directory and the address book.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let book = self.book.as_ref().map(|book| book.file.as_path());
-        let postal_data = self.postal_data.as_ref().map(|list| list.file.as_path());
-        [Some(self.path.as_path()), book, postal_data].into_iter().flatten()
+        [Some(self.path.as_path()), book].into_iter().flatten()
     }
 
     /// Reads one rules file. Mistakes go into `problems`.

@@ -31,7 +31,7 @@ pub(super) struct Shared {
     /// Claims that must be decided again.
     pub(super) again: Mutex<Vec<(String, String)>>,
     pub(super) books: Books,
-    pub(super) postal_list: PostalList,
+    pub(super) postal_list: Arc<PostalList>,
     pub(super) alone: Alone,
     pub(super) reach: Arc<Reach>,
     pub(super) markers: Markers,
@@ -77,7 +77,7 @@ impl Shared {
             clock,
             again: Mutex::default(),
             books: Books::default(),
-            postal_list: PostalList::default(),
+            postal_list: Arc::default(),
             alone: Alone::default(),
             rivals: Mutex::default(),
             unsettled_rules: Mutex::default(),
