@@ -22,6 +22,7 @@ use crate::outside::pdf::Album;
 
 /// Each may hold ten megabytes.
 const UPLOADS_AT_ONCE: usize = 64;
+const DRAWINGS_AT_ONCE: usize = 4;
 /// How long a PDF may take to read.
 const READING: Duration = Duration::from_secs(10);
 /// The ledger keeps this number of entries for each letter that may be kept in memory.
@@ -43,6 +44,8 @@ pub(super) struct Service {
     pub(super) is_sparse: bool,
     /// Pictures of pages, if they are shown.
     pub(super) pages: Option<PageAlbum>,
+    /// The number of PDFs in memory to be drawn at the same time.
+    pub(super) drawings: Semaphore,
     bounds: super::MemoryBounds,
 }
 
@@ -124,6 +127,7 @@ impl Service {
             places,
             patience: options.patience,
             is_sparse: options.is_sparse,
+            drawings: Semaphore::new(DRAWINGS_AT_ONCE),
             pages: options
                 .inspector
                 .clone()

@@ -34,6 +34,7 @@ pub(in crate::sandbox) async fn page(
         Some((stored, mail.order.files.get(index)?.clone()))
     });
     let Ok(Some((stored, file))) = found.await else { return missing(&headers) };
+    let Ok(_turn) = service.drawings.acquire().await else { return missing(&headers) };
     let Some(pdf) = service.document(&stored.blob, &stored.sha256).await else { return missing(&headers) };
     let grayscale = file.color == "grayscale";
     let wish = DrawWish {
