@@ -20,4 +20,6 @@ pub struct Bells {
     pub originals: Arc<Notify>,
     pub mails: Arc<Notify>,
     pub kept: Arc<Notify>,
+    /// Wakes everybody who waits for a drop to be decided.
+    pub decided: Arc<Notify>,
 }

@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use super::config::{ConfigPath, reach};
 use super::{past, unit};
 use crate::base::clock::Clock;
-use crate::config::{Email, Folder, Login, PostalFile, Smtp, Transport};
+use crate::config::{Email, Folder, Login, PostalFile, Queue, Right, Smtp, Transport};
 use crate::loops::intake::reused_names;
 use crate::loops::outbox;
 use crate::outside::api::Client;
@@ -79,6 +79,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             sound = false;
         }
     }
+    sound &= queues_are_sound(&config.queues)?;
     for forbidden in unit::forbidden(&config) {
         eprint(&format!("warning: {forbidden}"));
     }
@@ -195,6 +196,32 @@ fn hooks_are_sound(folder: &Folder) -> bool {
         }
     }
     sound
+}
+
+fn queues_are_sound(queues: &[Queue]) -> anyhow::Result<bool> {
+    queues.iter().try_fold(true, |sound, queue| Ok(queue_is_sound(queue)? && sound))
+}
+
+/// Whether a queue's token can be used.
+fn queue_is_sound(queue: &Queue) -> anyhow::Result<bool> {
+    let Queue { name, into, .. } = queue;
+    if queue.is_elsewhere() {
+        super::say(&format!(
+            "queue {name}: into folder {into}; its token comes from systemd, when it starts the service"
+        ))?;
+        return Ok(true);
+    }
+    match queue.token_hash() {
+        Ok(_) => {
+            let rights: Vec<&str> = queue.rights.iter().copied().map(Right::word).collect();
+            super::say(&format!("queue {name}: into folder {into}; its token allows {}", rights.join(", ")))?;
+            Ok(true)
+        }
+        Err(wrong) => {
+            wrong.problems.iter().for_each(|problem| eprint(&problem.in_a_line()));
+            Ok(false)
+        }
+    }
 }
 
 fn postal_data_is_sound(list: &PostalFile, zone: Tz) -> anyhow::Result<bool> {

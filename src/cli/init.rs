@@ -12,6 +12,7 @@ use crate::outside::spool::{private_directory, private_file};
 const MAIN: &str = include_str!("../../config/mailchute.yaml");
 const FOLDER: &str = include_str!("../../config/folders/invoices.yaml");
 const BOOK: &str = include_str!("../../config/folders/customers.csv");
+const QUEUE: &str = include_str!("../../config/queues/erp.yaml.example");
 const SIDECAR: &str = include_str!("../../config/sidecar.pdf.yaml");
 
 /// Write a configuration to start from: it passes `check` and runs against the sandbox
@@ -30,10 +31,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let main = dir.join("mailchute.yaml");
     anyhow::ensure!(!main.exists(), "{} exists already; nothing was changed", main.display());
     fs::create_dir_all(dir.join("folders"))?;
+    fs::create_dir_all(dir.join("queues"))?;
     for (name, text) in schemas() {
         write(&dir.join("schema").join(name), &text)?;
     }
     write(&dir.join("folders").join("customers.csv"), BOOK)?;
+    write(&dir.join("queues").join("erp.yaml.example"), QUEUE)?;
     write(&dir.join("sidecar.pdf.yaml"), SIDECAR)?;
     if arguments.service { service(dir, &main) } else { trial(dir, &main) }
 }

@@ -73,9 +73,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut header = vec!["letter", "state", since.as_str(), "from"];
     header.extend(if names { ["file", "receiver", "note"].as_slice() } else { ["note"].as_slice() });
     let row = |Listed { row, file, receiver, .. }: Listed| {
+        let from = row.from();
         let note = row.tracking.map(|number| format!("tracking number {number}")).or(row.note);
         let since = table::time_only(row.changed_at, records.zone);
-        let mut cells = vec![row.letter.to_string(), row.state, since, row.source];
+        let mut cells = vec![row.letter.to_string(), row.state, since, from];
         if names {
             cells.extend([file, receiver.unwrap_or_default()]);
         }

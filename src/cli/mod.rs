@@ -18,6 +18,7 @@ mod orders;
 mod past;
 mod pdf;
 mod preview;
+mod queue;
 #[cfg(test)]
 mod reference;
 mod relocate;
@@ -67,6 +68,7 @@ enum Command {
     Cancel(orders::Arguments),
     Pdf(pdf::Arguments),
     Account(account::Arguments),
+    Queue(queue::Arguments),
     Audit(audit::Arguments),
     Backup(backup::Arguments),
     Move(relocate::Arguments),
@@ -133,6 +135,7 @@ async fn obey(command: Command) -> anyhow::Result<()> {
         Command::Cancel(arguments) => orders::letters(arguments, Order::Cancel).await,
         Command::Pdf(arguments) => pdf::run(arguments).await,
         Command::Account(arguments) => account::run(arguments).await,
+        Command::Queue(arguments) => queue::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments).await,
         Command::Backup(arguments) => backup::run(&arguments),
         Command::Move(arguments) => relocate::run(&arguments),

@@ -55,14 +55,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let receiver = names.then_some(&letter.order.receiver.address.name);
         let mail = letter.state.mail().map(|mail| mail.id.clone());
         return table::json(&json!({
-            "letter": row.letter, "state": row.state, "account": row.account, "source": row.source,
+            "letter": row.letter, "state": row.state, "account": row.account, "source": row.source, "queue": row.queue,
             "documents": documents, "receiver": receiver, "sheets": letter.order.sheets(), "mail": mail,
             "due_at": row.due_at, "note": row.note, "waits": waits, "certainty": certainty, "tracking": row.tracking,
             "history": facts,
         }));
     }
     super::say(&format!("letter {number}: {}", row.state))?;
-    super::say(&format!("  from {}, paid by account {}", row.source, row.account))?;
+    super::say(&format!("  from {}, paid by account {}", row.from(), row.account))?;
     describe(&letter, names)?;
     if let Some(note) = &row.note {
         super::say(&format!("  note: {note}"))?;

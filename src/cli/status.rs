@@ -11,7 +11,7 @@ use super::table;
 use crate::base::clock::{Clock, Time};
 use crate::daemon::status::{Facts, Live, LiveAccount, ReleaseMode, ask};
 use crate::domain::alarm::Alarm;
-use crate::outside::store::{Bell, Desk};
+use crate::outside::store::{Bell, Desk, QueueRow};
 use crate::words::texts::{AlertNews, Language};
 
 const WATCH_EVERY: Duration = Duration::from_secs(2);
@@ -101,6 +101,7 @@ impl Lines<'_> {
             let how = folder.trouble.as_ref().map_or(looked, |why| format!("AWAY: {why}"));
             format!("folder {}: {how}", folder.folder)
         }));
+        lines.extend(facts.queues.iter().map(of_queue));
         lines.extend(facts.by_state().iter().map(|(state, letters)| format!("{letters:>9} {state}")));
         let lacking = facts.runs.as_ref().map_or(0, |live| live.folders.iter().map(|one| one.lacking).sum());
         let waiting = [
@@ -197,4 +198,15 @@ impl Lines<'_> {
         let left = limits.map(|limit| format!("; {} of {} {} left today", limit.left, limit.of, limit.what));
         format!("{how}, {release}; last look {} ago{}", self.age(at), left.collect::<String>())
     }
+}
+
+fn of_queue(queue: &QueueRow) -> String {
+    let QueueRow { queue, open, taken, .. } = queue;
+    if *open {
+        return format!("queue {queue}: {taken} taken");
+    }
+    format!(
+        "queue {queue}: CLOSED, what comes with an unknown key is held; once its programs know what was posted: \
+         mailchute queue open {queue}"
+    )
 }

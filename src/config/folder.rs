@@ -1,6 +1,7 @@
 //! A folder with its rules, valid by construction.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -241,8 +242,36 @@ impl Folder {
 
     /// Reads the content of a sidecar. The error has one line for each mistake.
     pub fn sidecar(&self, name: &str, bytes: Vec<u8>) -> Result<Sidecar, String> {
+        let (sidecar, problems) = self.read_sidecar(Path::new(name), bytes);
+        match sidecar {
+            Some(sidecar) if problems.is_empty() => Ok(sidecar),
+            Some(_) | None => {
+                let mut lines: Vec<String> =
+                    problems.iter().take(MOST_TOLD).map(Problem::in_a_line).collect();
+                if let Some(more) = problems.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+                    lines.push(format!("and {more} more"));
+                }
+                Err(lines.join("; "))
+            }
+        }
+    }
+
+    /// The mistakes of a sidecar with their places in its text.
+    pub(super) fn sidecar_mistakes(
+        &self,
+        file: &Path,
+        bytes: Vec<u8>,
+    ) -> Vec<(Option<Range<usize>>, String)> {
+        let (sidecar, problems) = self.read_sidecar(file, bytes);
+        let mut told: Vec<_> = problems.into_iter().map(Problem::told).collect();
+        if sidecar.is_none() && told.is_empty() {
+            told.push((None, "it can't be read".to_owned()));
+        }
+        told
+    }
+
+    fn read_sidecar(&self, file: &Path, bytes: Vec<u8>) -> (Option<Sidecar>, Vec<Problem>) {
         let mut problems = Vec::new();
-        let file = Path::new(name);
         let around = Around {
             addresses: Arc::clone(&self.addresses),
             unusable: Some(Vec::new()),
@@ -255,17 +284,7 @@ impl Folder {
             Build { written: &written, around: &around, problems: &mut problems }.sidecar()
         });
         problems.retain(Problem::is_error);
-        match sidecar {
-            Some(sidecar) if problems.is_empty() => Ok(sidecar),
-            Some(_) | None => {
-                let mut lines: Vec<String> =
-                    problems.iter().take(MOST_TOLD).map(Problem::in_a_line).collect();
-                if let Some(more) = problems.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
-                    lines.push(format!("and {more} more"));
-                }
-                Err(lines.join("; "))
-            }
-        }
+        (sidecar, problems)
     }
 }
 

@@ -15,7 +15,7 @@ use super::page::{self, ReadFile};
 use super::patterns::Patterns;
 use super::problem::Problem;
 use super::secret::SecretSource;
-use super::{Config, ConfigError, FilesOnDisk, PostalFile, email, status, yaml};
+use super::{Config, ConfigError, FilesOnDisk, PostalFile, email, queue, status, yaml};
 use crate::domain::address::{Address, Receiver};
 use crate::domain::letter::Retry;
 use crate::outside::api::{Credentials, Patience, Places};
@@ -74,10 +74,23 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
         }
         Err(why) => problems.push(written.wrong(&["folders"], why, "write it as `folders/*.yaml`")),
     }
+    let known: Vec<String> = match rule_files(beside, &main.folders) {
+        Ok(files) => files.iter().filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect(),
+        Err(_) => Vec::new(),
+    };
+    let queues = match rule_files(beside, &main.queues) {
+        Ok(files) => queue::read_all(&written, &files, (&folders, &known), problems),
+        Err(why) => {
+            problems.push(written.wrong(&["queues"], why, "write it as `queues/*.yaml`"));
+            Vec::new()
+        }
+    };
     let books = folders.iter().filter_map(|folder| folder.book.as_ref());
     let books = books.map(|book| &book.file).chain(around.postal_data.iter().map(|list| &list.file));
     let books = books.flat_map(|file| file.ancestors().take(2));
-    for path in books.chain([beside, &rules_dir]).collect::<BTreeSet<_>>() {
+    let queues_dir = beside.join(Path::new(&main.queues).parent().unwrap_or(Path::new("")));
+    let dirs = [beside, rules_dir.as_path(), queues_dir.as_path()].into_iter().filter(|dir| dir.exists());
+    for path in books.chain(dirs).collect::<BTreeSet<_>>() {
         page::guarded(&Path::new(".").join(path), problems);
     }
     unheard(&folders, written.has(&["email"]), problems);
@@ -105,6 +118,7 @@ pub(super) fn read(file: &Path, problems: &mut Vec<Problem>) -> Option<Config> {
         page_font: page_font(main.page_font.as_deref(), beside),
         language: main.language,
         folders,
+        queues,
         rules_dir,
         letters_at_once: main.network.letters_at_once,
         patience,
@@ -124,11 +138,14 @@ pub fn usual_font() -> Option<PathBuf> {
     Some(PathBuf::from(USUAL_FONT)).filter(|font| font.exists())
 }
 
-/// The rules files that a main file names, whatever mistakes it has.
+/// The files of folders and queues that a main file names, whatever mistakes it has.
 pub(super) fn rules_of(file: &Path) -> Vec<PathBuf> {
     let written: Option<ReadFile<yaml::Main>> = page::read(file, &mut Vec::new());
-    let pattern = written.map_or_else(|| yaml::FOLDERS.to_owned(), |main| main.value.folders);
-    rule_files(file.parent().unwrap_or(Path::new("")), &pattern).unwrap_or_default()
+    let usual = || (yaml::FOLDERS.to_owned(), yaml::QUEUES.to_owned());
+    let (folders, queues) = written.map_or_else(usual, |main| (main.value.folders, main.value.queues));
+    let files =
+        |pattern: &str| rule_files(file.parent().unwrap_or(Path::new("")), pattern).unwrap_or_default();
+    [files(&folders), files(&queues)].concat()
 }
 
 fn addresses(

@@ -8,6 +8,7 @@ mod build;
 mod build_folder;
 mod either;
 mod email;
+mod fields;
 mod folder;
 mod looser;
 mod main_file;
@@ -18,6 +19,7 @@ mod partial;
 mod patterns;
 mod postal;
 mod problem;
+mod queue;
 mod reader;
 mod required;
 mod schema;
@@ -37,6 +39,7 @@ use std::sync::Arc;
 
 use chrono_tz::Tz;
 pub use email::{DigestTimes, Email, Login, Smtp, TlsStart, Transport};
+pub use fields::{FieldMistake, LetterFields};
 pub use folder::{Accept, Book, FirstStart, Folder, Keep, LetterKind, Notify, WatchMode};
 pub use looser::looser;
 pub use main_file::{AccountSettings, read_address, read_receiver, usual_font};
@@ -45,7 +48,8 @@ pub use on_disk::FilesOnDisk;
 pub use partial::Partial;
 pub use postal::PostalFile;
 pub use problem::{Problem, Weight};
-pub use schema::schemas;
+pub use queue::{Queue, Right};
+pub use schema::{letter_schema, schemas};
 pub use status::{Listen, StatusSettings};
 
 use crate::domain::letter::Retry;
@@ -61,6 +65,8 @@ pub struct Config {
     pub state: PathBuf,
     pub accounts: Vec<AccountSettings>,
     pub folders: Vec<Folder>,
+    /// The ways into folders besides dropping files.
+    pub queues: Vec<Queue>,
     /// How people are notified. `None`: nobody is.
     pub email: Option<Email>,
     /// Where the status is served besides commands.
@@ -154,16 +160,20 @@ impl Config {
         {
             login.lend(find);
         }
+        self.queues.iter_mut().for_each(|queue| queue.lend(find));
         for hook in self.folders.iter_mut().flat_map(|folder| &mut folder.notify.hooks) {
             Arc::make_mut(hook).lend(find);
         }
         self
     }
 
-    /// The parts that only a new start can change: accounts, network, records, status address.
+    /// The parts that only a new start can change: accounts, network, records, status address, queues.
     pub fn fixed(&self) -> String {
-        let Self { state, accounts, status, letters_at_once, patience, retry, .. } = self;
-        format!("{} {accounts:?} {status:?} {letters_at_once} {patience:?} {retry:?}", state.display())
+        let Self { state, accounts, status, queues, letters_at_once, patience, retry, .. } = self;
+        format!(
+            "{} {accounts:?} {status:?} {queues:?} {letters_at_once} {patience:?} {retry:?}",
+            state.display()
+        )
     }
 
     pub fn folder(&self, name: &str) -> Option<&Folder> {

@@ -18,7 +18,7 @@ use crate::outside::disk::Mounts;
 
 const LARGEST_FILE: u64 = 1 << 20;
 /// Lines that contain these words are never shown, because a secret may be written there by mistake.
-const SECRETIVE: [&str; 4] = ["accounts", "password", "hook", "secret"];
+const SECRETIVE: [&str; 5] = ["accounts", "password", "hook", "secret", "token"];
 
 /// Whether it has such a word outside of comments on lines of their own.
 fn is_secretive(text: &str) -> bool {

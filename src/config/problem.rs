@@ -113,6 +113,12 @@ impl Problem {
         &self.page.file
     }
 
+    /// Its place in the text, and what is wrong, without the content of the text.
+    pub(super) fn told(self) -> (Option<Range<usize>>, String) {
+        let help = self.help.map_or_else(String::new, |help| format!("; {help}"));
+        (self.place, format!("{}{help}", clipped(&showable(&self.what.replace(char::is_whitespace, " ")))))
+    }
+
     /// Line and column, both from 1.
     pub fn line_and_column(&self) -> Option<(usize, usize)> {
         let before = &self.page.text[..self.place.as_ref()?.start];

@@ -24,6 +24,9 @@ pub(super) struct Main {
     /// The rules files of the folders. Relative to this file.
     #[serde(default = "folders")]
     pub folders: String,
+    /// The files of the queues: ways into folders besides dropping files. Relative to this file.
+    #[serde(default = "queues")]
+    pub queues: String,
     /// Senders that folders and sidecars may name.
     #[serde(default)]
     pub addresses: BTreeMap<String, AddressFile>,
@@ -65,6 +68,12 @@ pub(super) const FOLDERS: &str = "folders/*.yaml";
 
 fn folders() -> String {
     FOLDERS.to_owned()
+}
+
+pub(super) const QUEUES: &str = "queues/*.yaml";
+
+fn queues() -> String {
+    QUEUES.to_owned()
 }
 
 fn time_zone() -> String {

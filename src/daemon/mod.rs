@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use crate::base::bells::Bells;
 use crate::base::clock::Clock;
 use crate::config::Config;
+use crate::daemon::door::{Doors, Inside};
 use crate::daemon::status::{Pictures, Source, serve};
 use crate::daemon::systemd::Manager;
 use crate::loops::dispatch::{Account, Dispatch};
@@ -34,8 +35,16 @@ use pulse::keep_alive;
 
 /// Wakes the loops at configured times.
 pub mod schedule;
+
+/// Listens on an address of this machine or on a socket.
+pub mod listening;
+
 /// The status over HTTP.
 pub mod status;
+
+/// Letters by HTTP, for programs.
+pub mod door;
+
 /// Messages to the service manager.
 pub mod systemd;
 
@@ -90,15 +99,9 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let clients = clients(&config, &clock, &meter)?;
     let keeper =
         Retention::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
-    let intake = Intake::new(
-        Arc::clone(&store),
-        spool,
-        Arc::clone(&registry),
-        inspector,
-        reach,
-        clock.clone(),
-        &bells,
-    );
+    let doors = doors(&mut config, &store, &spool, &registry, (&clock, &bells)).await?;
+    let (records, folders) = (Arc::clone(&store), Arc::clone(&registry));
+    let intake = Intake::new(records, spool, folders, inspector, reach, clock.clone(), &bells);
     // The configuration of this start is valid, whatever an earlier run had.
     outbox.configuration(None).await?;
     let shelves = Shelves::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), bells.clone());
@@ -106,7 +109,8 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let mut loops = Loops::start(tickers, &bells, &clock, bell.is_some())?;
     let knowing = LiveSources::new(clock.clone(), &manager, &accounts, &registry, &loops);
     let (heard, watching, mailed) = (loops.heard.clone(), loops.watching.clone(), loops.mailed.clone());
-    let (tells, reloads, rings) = (tell(knowing, &config, meter, draws), Arc::clone(&manager), bells.clone());
+    let (tells, reloads, rings) =
+        (tell(knowing, &config, meter, draws, doors), Arc::clone(&manager), bells.clone());
     let beside = [
         tokio::spawn(tells),
         tokio::spawn(reloading.run(registry, outbox, bells, waking, reloads)),
@@ -231,12 +235,32 @@ fn registry(config: &mut Config, may_be_half_saved: bool) -> Arc<Registry> {
     Arc::new(registry)
 }
 
-/// Serves the status.
+/// The doors of the configured queues.
+async fn doors(
+    config: &mut Config,
+    store: &Arc<Store>,
+    spool: &Spool,
+    registry: &Arc<Registry>,
+    (clock, bells): (&Clock, &Bells),
+) -> anyhow::Result<Doors> {
+    let inside = Inside {
+        store: Arc::clone(store),
+        spool: spool.clone(),
+        registry: Arc::clone(registry),
+        clock: clock.clone(),
+        bells: bells.clone(),
+        state: config.state.clone(),
+    };
+    Doors::of(&inside, std::mem::take(&mut config.queues)).await
+}
+
+/// Serves the status and the doors.
 fn tell(
     knowing: LiveSources,
     config: &Config,
     meter: Meter,
     inspector: Inspector,
+    mut doors: Doors,
 ) -> impl Future<Output = ()> + use<> {
     let status = config.status.clone();
     let source = Source {
@@ -253,7 +277,11 @@ fn tell(
             .map(|_| Arc::new(Pictures::new(inspector, config.page_font.clone()))),
         turn: Arc::default(),
     };
-    serve(source, status.map(|status| status.listen))
+    let beside = doors.beside_status();
+    let status = serve(source, status.map(|status| status.listen), beside);
+    async {
+        tokio::join!(status, doors.serve());
+    }
 }
 
 fn accounts(config: &Config, clock: &Clock, meter: &Meter) -> anyhow::Result<Vec<Account>> {

@@ -15,6 +15,9 @@ pub mod printed;
 /// What a person puts into a folder, and why it may not become a letter.
 pub mod drop;
 
+/// What a queue takes, and what follows when it comes again.
+pub mod incoming;
+
 /// A folder's rules and the facts of a drop give what will be posted, and why.
 pub mod rules;
 

@@ -4,6 +4,7 @@
 mod configuration;
 mod emails;
 mod folders;
+mod queues;
 
 pub use configuration::{configuration_unsettled, looser, not_reloaded, reloaded, restart_needed};
 pub use emails::{
@@ -14,6 +15,8 @@ pub use folders::{
     folder_away, folder_back, folder_copied, folder_enabled, folder_left_out, folder_of_others,
     folder_renamed,
 };
+
+pub use queues::{door_served, no_door, not_taken_by_queue, queue_closed, taken_by_queue};
 
 use std::path::Path;
 use std::time::Duration;

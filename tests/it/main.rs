@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 mod rigs {
+    pub mod door;
     pub mod files;
     pub mod journal;
     pub mod mailroom;
@@ -77,6 +78,13 @@ mod folders {
     mod together;
 }
 
+mod queues {
+    mod contract;
+    mod crashes;
+    mod door;
+    mod restored;
+}
+
 mod people {
     mod at_hand;
     mod doctor;
@@ -87,7 +95,7 @@ mod people {
     mod kept;
     mod logs;
     mod mail_server;
-    mod mails;
+    pub mod mails;
     mod manager;
     mod month;
     mod names;
@@ -122,6 +130,8 @@ mod proofs {
     #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
     pub mod model;
     mod model_check;
+    pub mod queue;
+    mod queue_check;
     mod simulation;
     pub mod taking_in;
     mod taking_in_check;

@@ -3,7 +3,7 @@
 use crate::mutants::SIZE;
 use crate::proofs::model::sizes as posting;
 use crate::proofs::taking_in::sizes as taking_in;
-use crate::proofs::{model, taking_in as drops};
+use crate::proofs::{model, queue, taking_in as drops};
 
 const POSTING: &[posting::Size] = &[
     posting::Size {
@@ -134,6 +134,9 @@ fn one_small_size_holds() {
     }
     for size in drops::SMALL.iter().filter(|size| size.name == wanted) {
         said(size.name, drops::explore(*size));
+    }
+    for size in queue::SMALL.iter().filter(|size| size.name == wanted) {
+        said(size.name, queue::explore(*size));
     }
 }
 

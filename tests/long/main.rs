@@ -2,7 +2,7 @@
 //!
 //! `cargo test --test long WORD -- --nocapture`, with `--release` for those that measure: `large` (the model
 //! checks in large sizes), `mutants` (the checks are checked), `past` (a long history), `crowd` (very many
-//! folders), `flood`, `idle`; `guard` (what a letter costs in calls), `sweep_every` (the real program, killed
+//! folders), `flood`, `idle`, `door` (programs that post, and a daemon that is killed); `guard` (what a letter costs in calls), `sweep_every` (the real program, killed
 //! or failed at every moment), `power` (its power cut at every moment).
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
@@ -15,12 +15,15 @@ mod proofs {
     pub mod dice;
     #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
     pub mod model;
+    pub mod queue;
     pub mod taking_in;
 }
 
 /// The rigs of the ordinary tests.
 #[path = "../it/rigs"]
 mod rigs {
+    #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+    pub mod door;
     #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
     pub mod journal;
     #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
@@ -31,10 +34,13 @@ mod rigs {
     #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
     pub mod program;
     #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+    pub mod running;
+    #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
     pub mod service;
 }
 
 mod crowd;
+mod door;
 mod flood;
 mod large;
 mod mutants;

@@ -1,9 +1,10 @@
-//! The checks are checked: each rule of the letter and of taking in is broken once in a copy of the package, and the
+//! The checks are checked: each rule of the letter, of taking in and of queues is broken once in a copy of the package, and the
 //! model check must find it. What it need not find is harmless, and says why.
 //!
 //! `MUTANT=3 cargo test --test long mutants -- --nocapture` tries the third alone, `MUTANT=23-36` some.
 
 mod letter;
+mod queue;
 mod taking_in;
 
 use std::path::{Path, PathBuf};
@@ -61,7 +62,7 @@ fn violated(package: &Path, size: &str) -> Option<String> {
 
 #[test]
 fn mutants_are_noticed() {
-    let all = [letter::MUTANTS, taking_in::MUTANTS].concat();
+    let all = [letter::MUTANTS, taking_in::MUTANTS, queue::MUTANTS].concat();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let package: PathBuf = root.join("target/mutants");
     for dir in ["src", "config", "tests", "benches", "systemd"] {

@@ -39,6 +39,7 @@ pub(super) fn exposition(facts: &Facts, counted: &Counted) -> String {
     letters(&mut text, facts);
     accounts(&mut text, facts);
     folders(&mut text, facts);
+    queues(&mut text, facts);
     calls(&mut text, counted);
     if let Some(live) = &facts.runs {
         text.family("mailchute_build_info", "gauge", "The running version.");
@@ -93,6 +94,21 @@ fn accounts(text: &mut Text, facts: &Facts) {
     for account in &live.accounts {
         let silent = account.silent_since.map_or(0, |since| age(since, facts.now));
         text.sample("mailchute_account_silent_seconds", &[("account", &account.name)], silent);
+    }
+}
+
+fn queues(text: &mut Text, facts: &Facts) {
+    text.family("mailchute_queue_taken_total", "counter", "What a queue took under these records.");
+    for queue in &facts.queues {
+        text.sample("mailchute_queue_taken_total", &[("queue", &queue.queue)], queue.taken);
+    }
+    text.family("mailchute_queue_waiting", "gauge", "What a queue took and its folder does not have yet.");
+    for queue in &facts.queues {
+        text.sample("mailchute_queue_waiting", &[("queue", &queue.queue)], queue.waiting);
+    }
+    text.family("mailchute_queue_open", "gauge", "0 while what comes with an unknown key is held.");
+    for queue in &facts.queues {
+        text.sample("mailchute_queue_open", &[("queue", &queue.queue)], u8::from(queue.open));
     }
 }
 

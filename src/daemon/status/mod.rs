@@ -24,7 +24,7 @@ pub use server::{Source, serve};
 
 use crate::base::clock::Time;
 use crate::outside::spool::Spool;
-use crate::outside::store::{Count, Desk, FolderRow, Since, StoreError};
+use crate::outside::store::{Count, Desk, FolderRow, QueueRow, Since, StoreError};
 
 /// What only the running daemon knows.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -185,6 +185,8 @@ pub struct Facts {
     pub orders: u64,
     pub paused: Vec<Paused>,
     pub folders: Vec<FolderRow>,
+    #[serde(default)]
+    pub queues: Vec<QueueRow>,
     pub limits: Vec<Limited>,
     pub oldest: Option<Since>,
     /// Of those that are posted and have not shipped.
@@ -224,6 +226,7 @@ impl Facts {
             orders: totals.orders,
             paused: paused.collect(),
             folders: desk.folders()?,
+            queues: desk.queues()?,
             oldest: desk.oldest()?,
             oldest_followed: desk.oldest_followed()?,
             held: desk.held()?,

@@ -111,6 +111,8 @@ pub enum Refusal {
     SidecarReplaced {
         name: String,
     },
+    /// A queue took it without a receiver, and the rule that matches takes none from anywhere else.
+    NoLetter,
     /// It is a sidecar whose PDF did not come.
     SidecarAlone {
         pdf: String,
@@ -160,6 +162,7 @@ impl Refusal {
             Self::Sidecar(_) => "a sidecar with mistakes",
             Self::SeveralSidecars { .. } => "several sidecars",
             Self::SidecarReplaced { .. } => "a sidecar that was saved again",
+            Self::NoLetter => "no receiver came with it",
             Self::SidecarAlone { .. } => "a sidecar without its PDF",
             Self::NameTooLong => "no room for a sidecar's name",
             Self::SidecarUnwanted { .. } => "a sidecar where none is wanted",
@@ -200,6 +203,8 @@ pub enum Waiting {
     Print(PrintDoubt),
     /// The receiver was to be taken from its page.
     Receiver(Box<ReceiverDoubt>),
+    /// A queue took it with a key that the records do not know, after some of them were lost.
+    Lost { queue: String },
 }
 
 /// Why a drop still lies where it was dropped.
@@ -241,6 +246,7 @@ impl Waiting {
                 ReceiverDoubt::FirstTime { .. } => "the folder never posted to the receiver on its page",
                 ReceiverDoubt::NotRead { .. } => "its receiver can't be read from its page",
             },
+            Self::Lost { .. } => "it may have been posted before the records were lost",
         }
     }
 
@@ -257,7 +263,8 @@ impl Waiting {
             | Self::Book(_)
             | Self::Rules
             | Self::Doubt(_)
-            | Self::Print(_) => self.clone(),
+            | Self::Print(_)
+            | Self::Lost { .. } => self.clone(),
         }
     }
 }

@@ -16,6 +16,14 @@ use crate::domain::address::Misplaced;
 pub const TOO_LATE: &str = "the time for cancelling is over";
 pub const BEING_PACKED: &str = "it is being packed or has been posted";
 
+/// What a queue knows a letter by. Two hashes, so it names nobody.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct QueuedAs {
+    pub queue: String,
+    pub key: String,
+    pub content: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact {
@@ -24,6 +32,9 @@ pub enum Fact {
         entry: String,
         #[serde(with = "shared")]
         order: Arc<Order>,
+        /// What its queue knows it by, if it came by one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queued: Option<Box<QueuedAs>>,
     },
     /// A mail exists at the service. It costs nothing until it is confirmed.
     Created(Box<Mail>),
@@ -162,8 +173,8 @@ impl Fact {
     /// to a fact.
     #[must_use]
     pub fn struck(&self) -> Self {
-        let Self::Admitted { entry, order } = self else { return self.clone() };
-        Self::Admitted { entry: entry.clone(), order: Arc::new(order.struck()) }
+        let Self::Admitted { entry, order, queued } = self else { return self.clone() };
+        Self::Admitted { entry: entry.clone(), order: Arc::new(order.struck()), queued: queued.clone() }
     }
 }
 

@@ -43,7 +43,7 @@ impl Letter {
         let mut letter: Option<Self> = None;
         for (fact, at) in facts {
             match (&mut letter, fact) {
-                (None, Fact::Admitted { entry, order }) => {
+                (None, Fact::Admitted { entry, order, queued: _ }) => {
                     letter = Some(Self::admitted(number, entry, order, at));
                 }
                 (None, other) => return Err(Contradiction { fact: other.word(), state: "not admitted" }),

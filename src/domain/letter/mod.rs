@@ -28,7 +28,9 @@ use serde::{Deserialize, Serialize};
 
 pub use change::{AccountNews, Answer, Change, Due, Notice};
 pub use check::file_name;
-pub use fact::{Abandonment, BEING_PACKED, Certainty, Fact, GoneAnswer, Kept, Limit, Reason, TOO_LATE};
+pub use fact::{
+    Abandonment, BEING_PACKED, Certainty, Fact, GoneAnswer, Kept, Limit, QueuedAs, Reason, TOO_LATE,
+};
 pub use fold::Contradiction;
 pub use mail::{Evidence, Lateness, Mail, Realm};
 pub use next_step::{Moment, Start, Step};

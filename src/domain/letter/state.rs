@@ -237,6 +237,22 @@ impl State {
     }
 
     /// Why it waits for a person, if it does.
+    pub fn tracking(&self) -> Option<&str> {
+        match self {
+            Self::Shipped { tracking, .. } => tracking.as_deref(),
+            Self::Admitted
+            | Self::Created { .. }
+            | Self::Uploaded { .. }
+            | Self::Confirming { .. }
+            | Self::Withdrawing { .. }
+            | Self::Confirmed { .. }
+            | Self::Cancelled { .. }
+            | Self::Withdrawn
+            | Self::Closed
+            | Self::Held { .. } => None,
+        }
+    }
+
     pub fn hold(&self) -> Option<&Reason> {
         match self {
             Self::Held { reason, .. } => Some(reason),

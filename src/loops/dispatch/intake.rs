@@ -60,6 +60,7 @@ impl Dispatch {
                     taken.push(ulid);
                     // It may be held from its beginning.
                     self.shared.bells.originals.notify_one();
+                    self.shared.bells.decided.notify_waiters();
                 }
                 // They stay where they are and are looked at again.
                 Err(RecordError::NotWritten(_)) => break,

@@ -22,7 +22,7 @@ use crate::outside::hot::{Content, Hot, SeenEntry, WAS_THERE};
 use crate::outside::journal;
 use crate::outside::pdf::Inspection;
 use crate::outside::spool::{Dropped, EntryError, Ulid};
-use crate::outside::store::{Fate, Original, OriginalPlace, RecordError, StoreError};
+use crate::outside::store::{Fate, IncomingRow, Original, OriginalPlace, RecordError, StoreError};
 
 /// The outcome of work on a claim.
 #[derive(Debug)]
@@ -66,6 +66,8 @@ pub(super) struct Claim {
     pub(super) ulid: Ulid,
     /// What was counted before the claim, so that the same bytes are not inspected twice.
     pub(super) peeked: Option<(Vec<u8>, Inspection)>,
+    /// What is recorded of it if a queue took it.
+    pub(super) queued: Option<IncomingRow>,
 }
 
 /// Larger files are not kept that long.
@@ -117,8 +119,10 @@ impl Claim {
         };
         match (next(known), main, original) {
             (Next::Judge, Some(main), original) => {
-                // A drop that a person has accepted has its sidecar with it, and is recorded.
-                let is_found = matches!(still, Still::Looks(_)) && original.is_none();
+                // A drop that a person has accepted has its sidecar with it, and is recorded. What a queue took was
+                // laid whole.
+                let is_found =
+                    matches!(still, Still::Looks(_)) && original.is_none() && self.queued.is_none();
                 if is_found && taken_back::bring_left_behind(&self.hot, &self.dir, &main.name, &held)? {
                     return self.later();
                 }
@@ -147,7 +151,7 @@ impl Claim {
     }
 
     pub(super) fn origin(&self, main: &SeenEntry) -> Origin {
-        let owner = Some(main.stat.owner);
+        let owner = self.queued.as_ref().map_or(Some(main.stat.owner), |queued| queued.owner);
         Origin { folder: self.folder.name.clone(), name: main.name.clone(), owner }
     }
 
@@ -162,6 +166,15 @@ impl Claim {
     ) -> Result<Done, TakeError> {
         let mut draft = self.shared.spool.begin(&self.ulid)?;
         let undecided = match self.judge(main, held, accepted, still, &mut draft).await {
+            Ok(Some(Verdict::Send(..)))
+                if let Some(queued) = self.queued.as_ref().filter(|queued| queued.is_distrusted)
+                    && accepted.is_none() =>
+            {
+                Undecided::Waits(Waiting::Lost { queue: queued.queue.clone() })
+            }
+            Ok(Some(Verdict::Hold(Waiting::Sidecar))) if self.queued.is_some() => {
+                Undecided::Refused(Refusal::NoLetter)
+            }
             Ok(Some(Verdict::Send(mut order, _warnings))) => {
                 let now = self.shared.clock.now();
                 order.not_before = self.folder.waits_until(now);
@@ -172,16 +185,10 @@ impl Claim {
             }
             Ok(Some(Verdict::Refuse(refusal))) => Undecided::Refused(refusal),
             Ok(Some(Verdict::Hold(waiting))) => Undecided::Waits(waiting),
-            Ok(None) => {
-                draft.discard();
-                return self.later();
-            }
-            Err(error) => {
-                draft.discard();
-                return Err(error);
-            }
+            Ok(None) => return self.later(),
+            Err(error) => return Err(error),
         };
-        draft.discard();
+        drop(draft);
         self.record(self.origin(main), undecided).await
     }
 
@@ -190,7 +197,11 @@ impl Claim {
     fn dropped(&self, main: &SeenEntry, now: Time) -> Result<Dropped, TakeError> {
         let mut origin = self.origin(main);
         let mut terms = self.folder.terms(now);
-        if self.folder.names.by_copy && !self.hot.is_claim_its_owners(&self.dir, &main.name, main.stat)? {
+        let is_file_of_a_person = self.queued.is_none();
+        if self.folder.names.by_copy
+            && is_file_of_a_person
+            && !self.hot.is_claim_its_owners(&self.dir, &main.name, main.stat)?
+        {
             terms.owner_not_proved = true;
             origin.owner = None;
         }
@@ -203,6 +214,7 @@ impl Claim {
         let content = content_of(&self.hot, &self.dir, &origin.name);
         self.shared.store.undecide(self.ulid.clone(), origin, undecided, content, (at, at)).await?;
         self.shared.bells.originals.notify_one();
+        self.shared.bells.decided.notify_waiters();
         Ok(Done::Decided)
     }
 

@@ -72,7 +72,7 @@ fn distrusted(
 ) -> Result<Option<String>, NotOpened> {
     let Ok(ulid) = dir.parse::<Ulid>() else { return Ok(Some(dir)) };
     let (original, in_spool) = (shared.store.original(&ulid)?, shared.spool.has(&ulid));
-    let is_known = original.is_some() || in_spool;
+    let is_known = original.is_some() || in_spool || shared.store.incoming(&ulid)?.is_some();
     // Both names contain the time at which they were made.
     let is_since = our_marker.is_some_and(|marker| marker <= ulid.as_str());
     if claims::is_ours(is_known, is_since, hot.is_locked()) {

@@ -73,10 +73,11 @@ impl Claim {
                             let name = shown(&main.name);
                             let lists = (&book, postal.as_deref());
                             let found = self.verdict(&name, &documents, sidecar, lists, accepts)?;
-                            // A drop that a person has accepted is not held again.
-                            verdict = Some(match accepted {
-                                Some(_) => found,
-                                None => self.held_for_sidecar(&main.name, sidecar, found)?,
+                            // A drop that a person has accepted is not held again. No sidecar in the folder is
+                            // meant for what a queue took.
+                            verdict = Some(match (accepted, &self.queued) {
+                                (Some(_), _) | (None, Some(_)) => found,
+                                (None, None) => self.held_for_sidecar(&main.name, sidecar, found)?,
                             });
                             true
                         }

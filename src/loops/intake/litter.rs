@@ -13,6 +13,11 @@ pub(super) fn is_half_made(name: &[u8]) -> bool {
     is_of_rsync || HALF_MADE.iter().any(|ending| lower.ends_with(ending))
 }
 
+/// Whether a folder takes what has this name.
+pub fn may_be_dropped(folder: &Folder, name: &[u8]) -> bool {
+    !is_litter(folder, name)
+}
+
 /// Whether a name is not a drop: a program's temporary file, one of our own shelves, or ignored by the
 /// folder's file.
 pub(super) fn is_litter(folder: &Folder, name: &[u8]) -> bool {

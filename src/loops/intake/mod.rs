@@ -19,6 +19,7 @@ mod identity;
 mod instructions;
 mod judge;
 mod laid_files;
+mod lay;
 mod left;
 mod litter;
 mod meaning;
@@ -53,6 +54,7 @@ pub use epoch::no_other_records;
 use hints::Hints;
 pub use identity::{Identity, Met, RecordedPath, identity};
 pub use left::{hold_left_out, left_out};
+pub use litter::may_be_dropped;
 pub use meaning::{Candidate, Instruction, Itself, Meant, Name, Obeyed, Whereabouts, meant, obeyed};
 pub use order::{JUDGING, JudgeStep};
 pub use settle::{Look, Settling, Stamp};
@@ -66,7 +68,7 @@ use crate::base::clock::{Clock, Time};
 use crate::loops::folders::Registry;
 use crate::outside::hot::Reach;
 use crate::outside::pdf::Inspector;
-use crate::outside::spool::Spool;
+use crate::outside::spool::{Spool, Ulid};
 use crate::outside::store::{RecordError, Store, StoreError};
 
 /// The number of workers. Each inspects with a process of its own.
@@ -127,6 +129,8 @@ pub struct Intake {
     ended_meanwhile: Vec<Worked>,
     /// Whether the registry knows the former names of folders.
     knows_names: bool,
+    /// What queues took and could not be laid, and when that is tried again.
+    not_laid: BTreeMap<Ulid, TimeDelta>,
 }
 
 impl Intake {
@@ -152,6 +156,7 @@ impl Intake {
             looked_at: HashSet::new(),
             ended_meanwhile: Vec::new(),
             knows_names: false,
+            not_laid: BTreeMap::new(),
         }
     }
 
@@ -219,6 +224,8 @@ impl Intake {
                 None => {}
             }
         }
+        let laid_again = self.lay_what_queues_took(now)?;
+        next = [next, laid_again].into_iter().flatten().min();
         self.hand_out();
         let steady = self.shared.clock.steady();
         Ok(next.map(|next| self.shared.clock.now() + (next - steady).max(TimeDelta::zero())))

@@ -27,6 +27,9 @@ pub(super) enum Still<'a> {
 impl Claim {
     /// Claims and decides a drop.
     pub(super) async fn take(mut self, work: &Work) -> Result<Done, TakeError> {
+        if matches!(work, Work::Claimed(..) | Work::Laid(_)) {
+            self.queued = self.shared.store.incoming(&self.ulid)?;
+        }
         match work {
             Work::Drop { parts, peek, may_grow, .. } => {
                 // Its writer finds it under its name while it is left there.
@@ -64,6 +67,11 @@ impl Claim {
                 self.decide(&Still::Looks(looks.unwrap_or_default())).await
             }
             Work::Claimed(..) => self.later(),
+            Work::Laid(_) => {
+                self.lay().await?;
+                let looks = self.looks()?;
+                self.decide(&Still::Looks(looks)).await
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! One watched folder: opened, looked at, and its finished drops.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +25,7 @@ use crate::domain::drop::{self, shown};
 use crate::loops::folders::Registered;
 use crate::outside::hot::{Away, Hot};
 use crate::outside::journal;
+use crate::outside::spool::Ulid;
 use crate::words::texts::{Language, Names};
 
 /// The minimum time between two looks that hints cause: a large copy causes thousands of hints.
@@ -44,6 +45,8 @@ pub(super) struct Watched {
     pub(super) settling: Settling,
     instructions: LaidFiles,
     pub(super) ready: VecDeque<Work>,
+    /// What queues took and workers have, or will get.
+    pub(super) laying: BTreeSet<Ulid>,
     /// Claims that wait, until when, and their stamps.
     pub(super) claims: BTreeMap<String, (TimeDelta, Option<u64>)>,
     /// When claims are looked for next on which nobody is working.
@@ -98,6 +101,13 @@ impl Watched {
         self.claims.insert(dir, (at, looks));
     }
 
+    /// What a queue took is laid and decided.
+    pub(super) fn lays(&mut self, ulid: Ulid) {
+        if self.laying.insert(ulid.clone()) {
+            self.ready.push_back(Work::Laid(ulid));
+        }
+    }
+
     /// A claim that was found is decided when it has settled.
     pub(super) fn settles(&mut self, dir: String, now: TimeDelta) {
         self.claims.entry(dir).or_insert((now, None));
@@ -142,6 +152,7 @@ impl Watched {
         }
         if known.hot.is_none() {
             self.ready.clear();
+            self.laying.clear();
         }
         let breath = self.last_look.map_or(now, |last| last + BREATH);
         let mut due = self.next_look.unwrap_or(now);

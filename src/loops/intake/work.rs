@@ -22,6 +22,8 @@ pub(super) enum Work {
     Sidecar((Name, Stamp)),
     /// Claimed already, with its stamp at the last look.
     Claimed(String, Option<u64>),
+    /// A queue took it: to be laid into the claims.
+    Laid(Ulid),
 }
 
 impl Work {
@@ -30,7 +32,7 @@ impl Work {
         match self {
             Self::Drop { parts, .. } => parts.last(),
             Self::Sidecar(sidecar) => Some(sidecar),
-            Self::Claimed(..) => None,
+            Self::Claimed(..) | Self::Laid(_) => None,
         }
     }
 
@@ -46,6 +48,7 @@ impl Work {
                 let ulid = shared.new_ulid()?;
                 Some((ulid.to_string(), ulid))
             }
+            Self::Laid(ulid) => Some((ulid.to_string(), ulid.clone())),
             Self::Claimed(dir, _) => Some((dir.clone(), dir.trim_end_matches(WAS_THERE).parse().ok()?)),
         }
     }

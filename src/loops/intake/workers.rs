@@ -103,11 +103,12 @@ impl Intake {
                 self.places -= 1;
                 let Some((dir, ulid)) = work.claim(&self.shared) else { continue };
                 if self.busy.contains_key(&(name.clone(), dir.clone())) {
+                    watched.laying.remove(&ulid);
                     continue;
                 }
                 self.busy.insert((name.clone(), dir.clone()), reached);
                 let (shared, folder) = (Arc::clone(&self.shared), known.folder);
-                let claim = Claim { shared, folder, hot, dir, ulid, peeked: None };
+                let claim = Claim { shared, folder, hot, dir, ulid, peeked: None, queued: None };
                 let name = name.clone();
                 let taken = async move {
                     let dir = claim.dir.clone();
@@ -160,6 +161,9 @@ impl Intake {
             Some(_) | None => name,
         };
         let Some(watched) = self.watched.get_mut(&name) else { return Ok(()) };
+        if let Work::Laid(ulid) = &work {
+            watched.laying.remove(ulid);
+        }
         let now = self.shared.clock.steady();
         match (done, work) {
             (Ok(Done::Decided | Done::Nothing), _) => watched.epoch.advanced(now),
@@ -193,7 +197,10 @@ impl Intake {
                 watched.is_held_up(&work, HeldUp::Right, now);
                 watched.look_again(now);
             }
-            (Err(error), _) => {
+            (Err(error), work) => {
+                if let Work::Laid(ulid) = work {
+                    self.not_laid.insert(ulid, now + REST);
+                }
                 journal::not_claimed(&name, &error);
                 watched.resume(dir, now + REST, None);
             }

@@ -10,6 +10,7 @@ mod content;
 mod helper;
 mod keeper;
 mod keeping;
+mod lay;
 mod marker;
 mod moves;
 mod opened;

@@ -92,6 +92,11 @@ operations! {
     /// Moves things from the folder itself, or from a subfolder, into a claim, where people cannot reach
     /// them. The move is durable when this returns.
     fn claim(claim: &str, subfolder: Option<&str>; names: &[u8]) -> ();
+    /// Writes a part of what will be a claim. `anew` says that it is the first one: what a crash left is
+    /// removed.
+    fn lay(claim: &str, anew: bool, subfolder: Option<&[u8]>, name: &[u8], bytes: &[u8]) -> ();
+    /// What was laid appears as a claim, durably. A claim of that name that exists already stays as it is.
+    fn end_lay(claim: &str) -> ();
     /// Moves something from a directory of the folder back into a claim. The name must be free there.
     fn claim_from(claim: &str, dir: &Path, name: &[u8], to: &[u8]) -> ();
     /// The content of a claim. Empty if it does not exist.

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fs_err as fs;
+use serde::Serialize;
 
 use super::entry::{Dropped, Entry, EntryError};
-use super::private;
 use super::ulid::Ulid;
+use super::{ending, private};
 use crate::base::sync::Syncs;
 use crate::domain::letter::Order;
 
@@ -20,6 +21,7 @@ pub struct Draft {
     beside: PathBuf,
     ulid: Ulid,
     file: File,
+    is_in_place: bool,
     /// The syncs of the directory in which it is written.
     syncs: Arc<Syncs>,
 }
@@ -35,7 +37,7 @@ impl Draft {
             }
             created => created?,
         };
-        Ok(Self { new, beside, ulid, file, syncs })
+        Ok(Self { new, beside, ulid, file, is_in_place: false, syncs })
     }
 
     /// Appends one document.
@@ -44,22 +46,30 @@ impl Draft {
     }
 
     /// When this returns, the entry is durable and complete under its name.
-    pub fn finish(mut self, order: &Order, dropped: Option<&Dropped>) -> Result<(), EntryError> {
-        if let Err(error) = self.put_in_place(&Entry { order, dropped }) {
-            self.discard();
-            return Err(error);
-        }
+    pub fn finish(self, order: &Order, dropped: Option<&Dropped>) -> Result<(), EntryError> {
+        self.end(&Entry { order, dropped })
+    }
+
+    /// Ends it with what follows the documents.
+    pub(super) fn end(mut self, last: &impl Serialize) -> Result<(), EntryError> {
+        self.put_in_place(last)?;
         self.syncs.sync(|| private::sync_directory(&self.new)).map_err(EntryError::PerhapsTaken)
     }
 
-    fn put_in_place(&mut self, entry: &Entry<&Order, &Dropped>) -> Result<(), EntryError> {
-        self.file.write_all(&entry.ending()?)?;
+    fn put_in_place(&mut self, last: &impl Serialize) -> Result<(), EntryError> {
+        self.file.write_all(&ending::of(last)?)?;
         self.file.sync_all()?;
-        Ok(fs::rename(&self.beside, self.new.join(self.ulid.as_str()))?)
+        fs::rename(&self.beside, self.new.join(self.ulid.as_str()))?;
+        self.is_in_place = true;
+        Ok(())
     }
+}
 
-    /// On a full disk every block counts. What cannot be removed now is removed at the next start.
-    pub fn discard(self) {
-        drop(fs::remove_file(self.beside));
+/// On a full disk every block counts. What cannot be removed now is removed at the next start.
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.is_in_place {
+            drop(fs::remove_file(&self.beside));
+        }
     }
 }

@@ -10,16 +10,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::draft::Draft;
-use super::private;
+use super::incoming::INCOMING;
 use super::ulid::Ulid;
+use super::{ending, private};
 use crate::base::sync::Syncs;
 use crate::domain::drop::Origin;
 use crate::domain::letter::{LARGEST_DOCUMENT, Order};
 use crate::domain::limits::Terms;
 
-/// The number of bytes at the end of the file that state the order's length.
-const LENGTH: usize = 8;
-const LONGEST_ORDER: u64 = 1 << 20;
 const NEW: &str = "new";
 const LETTERS: &str = "letters";
 const HANDED_OVER: &str = "handed-over";
@@ -53,35 +51,13 @@ pub struct Dropped {
     pub terms: Terms,
 }
 
-impl<O: Serialize, D: Serialize> Entry<O, D> {
-    /// The end of the file: the order, then its length.
-    pub(super) fn ending(&self) -> serde_json::Result<Vec<u8>> {
-        let mut ending = serde_json::to_vec_pretty(self)?;
-        let length = ending.len() as u64;
-        ending.extend(length.to_be_bytes());
-        Ok(ending)
-    }
-}
-
-impl Entry {
-    fn read(file: &fs::File) -> Result<Self, EntryError> {
-        let end = file.metadata()?.len().checked_sub(LENGTH as u64).ok_or(EntryError::NoOrder)?;
-        let mut length = [0; LENGTH];
-        file.file().read_exact_at(&mut length, end)?;
-        let length = u64::from_be_bytes(length);
-        let begin = end.checked_sub(length).filter(|_| length <= LONGEST_ORDER);
-        let begin = begin.ok_or(EntryError::NoOrder)?;
-        let mut json = vec![0; usize::try_from(length).unwrap_or_default()];
-        file.file().read_exact_at(&mut json, begin)?;
-        Ok(serde_json::from_slice(&json)?)
-    }
-}
-
 #[derive(Debug, Clone)]
 pub struct Spool {
-    dir: PathBuf,
+    pub(super) dir: PathBuf,
     /// The syncs of `new`, where several threads write at the same time.
     new_syncs: Arc<Syncs>,
+    /// The same for `incoming`.
+    pub(super) incoming_syncs: Arc<Syncs>,
 }
 
 impl Spool {
@@ -89,7 +65,8 @@ impl Spool {
     pub fn open(dir: &Path) -> io::Result<Self> {
         private::directory(&dir.join(NEW))?;
         private::directory(&dir.join(LETTERS))?;
-        Ok(Self { dir: dir.to_owned(), new_syncs: Arc::default() })
+        private::directory(&dir.join(INCOMING))?;
+        Ok(Self { dir: dir.to_owned(), new_syncs: Arc::default(), incoming_syncs: Arc::default() })
     }
 
     /// The path of an entry. An entry moves once, when it becomes a letter.
@@ -106,10 +83,7 @@ impl Spool {
     /// Writes a new entry. When this returns, it is durable and complete under its name.
     pub fn put(&self, ulid: &Ulid, order: &Order, documents: &[Vec<u8>]) -> Result<(), EntryError> {
         let mut draft = self.begin(ulid)?;
-        if let Err(error) = documents.iter().try_for_each(|bytes| draft.add(bytes)) {
-            draft.discard();
-            return Err(error.into());
-        }
+        documents.iter().try_for_each(|bytes| draft.add(bytes))?;
         draft.finish(order, None)
     }
 
@@ -192,7 +166,7 @@ impl Spool {
     }
 
     pub fn entry(&self, ulid: &Ulid) -> Result<Entry, EntryError> {
-        Entry::read(&fs::File::open(self.place(ulid))?)
+        ending::read(&fs::File::open(self.place(ulid))?)
     }
 
     /// The bytes of a document of an order, if they are unchanged.
@@ -217,7 +191,7 @@ impl Spool {
     }
 }
 
-fn entries(dir: &Path) -> io::Result<Vec<Ulid>> {
+pub(super) fn entries(dir: &Path) -> io::Result<Vec<Ulid>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir)? {
         found.extend(entry?.file_name().to_str().and_then(|name| name.parse().ok()));

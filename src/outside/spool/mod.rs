@@ -2,11 +2,13 @@
 //!
 //! An entry is one file: the documents one after another, then the order. It is written beside its place in
 //! `new/`, synced, and renamed, so an entry that has its name is complete. When it becomes a letter it is
-//! renamed once more, into `letters/`. Bytes are compared with their hash whenever they are read for an
+//! renamed once more, into `letters/`. What queues took lies in `incoming/` until its folder has it. Bytes are compared with their hash whenever they are read for an
 //! upload.
 
 mod draft;
+mod ending;
 mod entry;
+mod incoming;
 mod ledger;
 mod line;
 mod private;

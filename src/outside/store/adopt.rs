@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
-use super::{Agreement, Report, StoreError, kept, news, originals, read, rows, signed, union};
+use super::{Agreement, Report, StoreError, incoming, kept, news, originals, read, rows, signed, union};
 use crate::base::clock::Time;
 use crate::domain::letter::{Fact, Kept, Letter, Notice, Number};
 use crate::outside::spool::{Line, Spool, Ulid};
@@ -70,6 +70,9 @@ fn adopt<'a>(
         };
         if line.n == 0 {
             rows::insert_letter(db, letter)?;
+            if let Fact::Admitted { queued: Some(queued), .. } = &line.fact {
+                incoming::restore(db, letter, queued)?;
+            }
         }
         rows::insert_fact(db, line, &line.written()?)?;
         rows::update_mail(db, letter, &line.fact, line.at)?;

@@ -70,6 +70,11 @@ impl Desk {
                 findings.problems.push(format!("{entry} is in the spool without a record (I13)"));
             }
         }
+        for entry in self.lost_incoming(&spool)? {
+            findings
+                .problems
+                .push(format!("a queue took {entry}, and it is neither in the spool nor in its folder"));
+        }
         if !self.is_counted_right()? {
             findings
                 .problems

@@ -24,6 +24,9 @@ pub struct LetterRow {
     pub state: String,
     pub account: String,
     pub source: String,
+    /// The queue that it came by, if it was not dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
     pub admitted_at: Time,
     pub changed_at: Time,
     /// When it is looked at next.
@@ -52,7 +55,8 @@ pub struct Answered {
 }
 
 pub(super) const ROW: &str =
-    "SELECT number, state, account, source, admitted_at, changed_at, due_at, trouble, tracking";
+    "SELECT number, state, account, source, admitted_at, changed_at, due_at, trouble, tracking,
+            (SELECT queue FROM incoming WHERE incoming.ulid = letter.ulid) AS queue";
 
 pub(super) fn letter_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<LetterRow> {
     Ok(LetterRow {
@@ -60,12 +64,20 @@ pub(super) fn letter_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<LetterRow>
         state: row.get("state")?,
         account: row.get("account")?,
         source: row.get("source")?,
+        queue: row.get("queue")?,
         admitted_at: time(row.get("admitted_at")?),
         changed_at: time(row.get("changed_at")?),
         due_at: row.get::<_, Option<i64>>("due_at")?.map(time),
         note: row.get("trouble")?,
         tracking: row.get("tracking")?,
     })
+}
+
+impl LetterRow {
+    /// The folder, with the queue that it came by.
+    pub fn from(&self) -> String {
+        self.queue.as_ref().map_or_else(|| self.source.clone(), |queue| format!("{} ({queue})", self.source))
+    }
 }
 
 impl Desk {

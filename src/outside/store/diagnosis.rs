@@ -48,6 +48,8 @@ pub(super) enum Cure {
     ReportLostCommands,
     /// Finds originals again by what the spool's entries say.
     RestoreOriginals,
+    /// Closes every queue, because keys of what they took may be missing: the ledger has only those of letters.
+    CloseQueues,
 }
 
 pub(super) fn diagnose(found: FoundRecords) -> Vec<Cure> {
@@ -61,6 +63,7 @@ pub(super) fn diagnose(found: FoundRecords) -> Vec<Cure> {
         (is_older, Cure::DropRestarts),
         (is_rebuilt && is_older, Cure::ReportLostCommands),
         (is_rebuilt || ledger_has != LedgerHas::NothingMore, Cure::RestoreOriginals),
+        (may_be_old || (is_rebuilt && is_older), Cure::CloseQueues),
     ];
     cures.into_iter().filter(|(is_needed, _)| *is_needed).map(|(_, cure)| cure).collect()
 }
@@ -71,10 +74,14 @@ mod tests {
 
     #[test]
     fn each_thing_that_can_be_wrong_with_records_has_its_cures_and_no_others() {
-        use Cure::{DropRestarts, ForgetFolders, HoldUnfinished, ReportLostCommands, RestoreOriginals};
+        use Cure::{
+            CloseQueues, DropRestarts, ForgetFolders, HoldUnfinished, ReportLostCommands, RestoreOriginals,
+        };
         use LedgerHas::{LaterFacts, MissingFacts, NothingMore};
-        let rebuilt = [DropRestarts, ReportLostCommands, RestoreOriginals].as_slice();
-        let (old, both) = ([HoldUnfinished, ForgetFolders], [HoldUnfinished, DropRestarts, RestoreOriginals]);
+        let rebuilt = [DropRestarts, ReportLostCommands, RestoreOriginals, CloseQueues].as_slice();
+        let old = [HoldUnfinished, ForgetFolders];
+        let old_alone = [&old[..], &[CloseQueues]].concat();
+        let both = [HoldUnfinished, DropRestarts, RestoreOriginals];
         // Is rebuilt, what the ledger has, is damaged, may be old.
         for (found, cures) in [
             ((false, NothingMore, false, false), [].as_slice()),
@@ -92,9 +99,12 @@ mod tests {
             ((false, LaterFacts, true, false), &both),
             ((false, MissingFacts, false, false), &[RestoreOriginals]),
             // Restored from a backup, or a copy that may continue.
-            ((false, NothingMore, false, true), &old),
-            ((false, NothingMore, true, true), &old),
-            ((false, LaterFacts, false, true), &[&old[..], &[DropRestarts, RestoreOriginals]].concat()),
+            ((false, NothingMore, false, true), &old_alone),
+            ((false, NothingMore, true, true), &old_alone),
+            (
+                (false, LaterFacts, false, true),
+                &[&old[..], &[DropRestarts, RestoreOriginals, CloseQueues]].concat(),
+            ),
             ((true, LaterFacts, true, true), &[&old[..], rebuilt].concat()),
         ] {
             let (is_rebuilt, ledger_has, is_ledger_damaged, may_be_old) = found;

@@ -77,6 +77,8 @@ impl Store {
         let letters = statement.query_map([folder], |row| read::number(row, 0))?;
         let sql = "SELECT count(*) FROM original WHERE folder = ?1 AND letter IS NULL AND place IN ('claim', 'held')";
         let drops = db.prepare_cached(sql)?.query_row([folder], |row| read::count(row, 0))?;
+        let sql = "SELECT count(*) FROM incoming WHERE marked = 0 AND folder = ?1";
+        let drops = drops + db.prepare_cached(sql)?.query_row([folder], |row| read::count(row, 0))?;
         Ok((letters.collect::<Result<_, _>>()?, drops))
     }
 
@@ -183,6 +185,7 @@ fn rename(db: &Connection, old: &str, new: &str) -> rusqlite::Result<()> {
         // What was pending there may have waited for a folder of the old name.
         "UPDATE original SET folder = ?2, due_at = CASE WHEN due_at IS NOT NULL THEN 0 END WHERE folder = ?1",
         "UPDATE folder SET name = ?2 WHERE name = ?1",
+        "UPDATE incoming SET folder = ?2 WHERE folder = ?1",
         "UPDATE OR REPLACE meta SET key = 'book ' || ?2 WHERE key = 'book ' || ?1",
         "UPDATE OR REPLACE meta SET key = 'shelves ' || ?2 WHERE key = 'shelves ' || ?1",
         "UPDATE renamed SET name = ?2 WHERE name = ?1",

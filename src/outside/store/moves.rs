@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::news::{ACCOUNT_PAUSED, ACCOUNT_WORKS, owe, owe_notice};
 use super::read::{AccountCommand, AccountOrder};
-use super::{millis, originals, read, rows};
+use super::{incoming, millis, originals, read, rows};
 use crate::base::clock::Time;
 use crate::domain::letter::{
     AccountNews, Answer, Change, Contradiction, Due, Fact, Letter, Number, Order, Reason,
@@ -92,7 +92,8 @@ impl Batch<'_> {
         let highest: i64 = self.db.prepare_cached(highest)?.query_row([], |row| row.get(0))?;
         let number = Number(highest.unsigned_abs() + 1);
         let entry = admission.ulid.to_string();
-        let fact = Fact::Admitted { entry: entry.clone(), order: admission.order.clone() };
+        let queued = incoming::queued_as(self.db, &admission.ulid)?.map(Box::new);
+        let fact = Fact::Admitted { entry: entry.clone(), order: admission.order.clone(), queued };
         let letter = Letter::admitted(number, entry, admission.order.clone(), admission.at);
         let reason = match &admission.dropped {
             Some(dropped) => {

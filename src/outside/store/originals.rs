@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::folders::present_name;
 use super::moves::RecordError;
 use super::news::{self, DropNotice};
-use super::{Store, StoreError, millis, signed, time};
+use super::{Store, StoreError, incoming, millis, signed, time};
 use crate::base::clock::Time;
 use crate::domain::drop::{Origin, Undecided, Waiting, forms_of};
 use crate::domain::letter::{Letter, Number};
@@ -235,6 +235,9 @@ impl Store {
                 Undecided::Cancelled => Some(DropNotice::Cancelled),
                 Undecided::Accepted { .. } => None,
             };
+            if matches!(undecided, Undecided::Refused(_)) {
+                incoming::free_key(batch.db, &ulid)?;
+            }
             let undecided = serde_json::to_string(&undecided)?;
             let Origin { folder, name, owner } = &origin;
             let folder = present_name(batch.db, folder)?;

@@ -13,7 +13,7 @@ use rusqlite::{Connection, params};
 use super::diagnosis::{Cure, FoundRecords, LedgerHas, diagnose};
 use super::moves::{Admission, Batch, Record};
 use super::place::{self, Binding, Standing};
-use super::{Home, StoreError, adopt, epoch, read, rows, salvage, schema, signed};
+use super::{Home, StoreError, adopt, epoch, incoming, read, rows, salvage, schema, signed};
 use crate::base::clock::Time;
 use crate::domain::letter::{Moment, Number, Outcome, Realm, Retry, Start};
 use crate::domain::limits::Terms;
@@ -128,6 +128,7 @@ fn reconcile(
     if is_needed(Cure::RestoreOriginals) {
         adopt::restore_originals(&transaction, &spool, now)?;
     }
+    incoming::recover(&transaction, &spool, is_needed(Cure::CloseQueues), now)?;
     export(&transaction, &mut ledger, found.last, known, &mut report)?;
     let lines: Vec<Written> = lines.into_iter().map(|(_, line)| line).collect();
     if !lines.is_empty() {

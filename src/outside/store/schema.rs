@@ -266,11 +266,43 @@ const TOLD_APART: &str = "
 
     PRAGMA user_version = 10;
 ";
-pub(super) const VERSION: i64 = 10;
+
+/// What queues took: its key, and the answer that it had. Neither contains a name, so both outlive the letter's
+/// history. What was refused has no key any more.
+const TAKEN_BY_QUEUES: &str = "
+    CREATE TABLE incoming (
+        ulid TEXT PRIMARY KEY,
+        queue TEXT NOT NULL, key TEXT, content TEXT NOT NULL,
+        folder TEXT NOT NULL, owner INTEGER, distrusted INTEGER NOT NULL,
+        taken_at INTEGER NOT NULL,
+        marked INTEGER NOT NULL DEFAULT 0,
+        answer TEXT CHECK (json_valid(answer)),
+        UNIQUE (queue, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX incoming_unmarked ON incoming (folder, ulid) WHERE marked = 0;
+    CREATE TABLE queue (
+        name TEXT PRIMARY KEY, token TEXT NOT NULL, is_open INTEGER NOT NULL,
+        taken INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+
+    PRAGMA user_version = 11;
+";
+pub(super) const VERSION: i64 = 11;
 
 /// One step for each version. Each ends by setting the next version.
-const STEPS: [&str; 10] =
-    [TABLES, ORIGINALS, LOOKED_UP, TOLD, STRUCK, FOLLOWED, COUNTED, RENAMED, RECOGNISED, TOLD_APART];
+const STEPS: [&str; 11] = [
+    TABLES,
+    ORIGINALS,
+    LOOKED_UP,
+    TOLD,
+    STRUCK,
+    FOLLOWED,
+    COUNTED,
+    RENAMED,
+    RECOGNISED,
+    TOLD_APART,
+    TAKEN_BY_QUEUES,
+];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open(path)?;

@@ -152,9 +152,9 @@ impl Desk {
             i64::try_from(most).unwrap_or(-1)
         ];
         let rows = statement.query_map(values, |row| {
-            let dropped = row.get::<_, Option<Vec<u8>>>(9)?.map(|name| showable(&shown(&name)));
-            let documents: String = row.get::<_, Option<String>>(10)?.unwrap_or_default();
-            let receiver: Option<String> = row.get(11)?;
+            let dropped = row.get::<_, Option<Vec<u8>>>(10)?.map(|name| showable(&shown(&name)));
+            let documents: String = row.get::<_, Option<String>>(11)?.unwrap_or_default();
+            let receiver: Option<String> = row.get(12)?;
             let receiver = receiver.filter(|name| !name.is_empty());
             let first = showable(documents.lines().next().unwrap_or_default());
             let file = dropped.clone().filter(|name| !name.is_empty()).unwrap_or(first);

@@ -62,6 +62,10 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
             format!("`{name}` was saved again later, and the newer one counts."),
             "If this one is right, put it into the folder again, together with its PDF.",
         ),
+        Refusal::NoLetter => Advice::new(
+            "Its receiver is not known: the rule that matches takes it from the request, and the request had none.",
+            "Send the field `letter` with a `receiver`.",
+        ),
         Refusal::SidecarAlone { pdf } => Advice::new(
             format!("No `{pdf}` came with it, and none waits for it."),
             format!(
@@ -138,6 +142,7 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
             ),
             format!("If that address is meant, use `{sidecar}`. {beside} Then {again}"),
         ),
+        Waiting::Lost { queue } => lost(queue, &again),
         Waiting::WasThere => Advice::new(
             "It lay in the folder before the folder was watched, so nobody knows whether it is to be posted.",
             format!("To post it, {again}"),
@@ -172,6 +177,17 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
             format!("When it is mended, {again}"),
         ),
     }
+}
+
+/// What a queue took after records were lost.
+fn lost(queue: &str, again: &str) -> Advice {
+    Advice::new(
+        format!(
+            "The queue `{queue}` took it after records were lost. If it came before that too, it may have been posted \
+             already."
+        ),
+        format!("Ask who sent it, and look for its letter. If it was not posted, {again}"),
+    )
 }
 
 /// Whom the page and the envelope are for.

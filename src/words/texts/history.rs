@@ -94,6 +94,7 @@ impl Language {
                 | Refusal::Unfit { .. }
                 | Refusal::NoRule
                 | Refusal::NoReceiver { .. }
+                | Refusal::NoLetter
                 | Refusal::SeveralSidecars { .. }
                 | Refusal::SidecarReplaced { .. }
                 | Refusal::SidecarAlone { .. }

@@ -71,6 +71,10 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
             format!("「{name}」が後からもう一度保存されたため、新しい方を使います。"),
             "こちらが正しい場合は、PDFと一緒にもう一度フォルダーに入れてください。",
         ),
+        Refusal::NoLetter => Advice::new(
+            "宛先が分かりません。この規則では送信元のプログラムが宛先を指定しますが、指定がありませんでした。",
+            "「letter」に「receiver」を指定して送り直してください。",
+        ),
         Refusal::SidecarAlone { pdf } => Advice::new(
             format!("対になるPDF「{pdf}」は届かず、宛先を待っているものもありません。"),
             format!(
@@ -140,6 +144,12 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
                 "宛先ファイルなしで入れられましたが、少し前に「{sidecar}」をPDFが届かないため差し戻しています。"
             ),
             format!("その宛先に送る場合は「{sidecar}」を使ってください。{beside}その後、{again}"),
+        ),
+        Waiting::Lost { queue } => Advice::new(
+            format!(
+                "記録の一部が失われた後に「{queue}」から届きました。それより前にも届いていた場合は、すでに郵送されている可能性があります。"
+            ),
+            format!("送信元に確認し、郵送済みでないことを確かめてから、{again}"),
         ),
         Waiting::WasThere => Advice::new(
             "監視を始める前からフォルダーにあったため、郵送してよいか分かりません。",

@@ -202,7 +202,7 @@ async fn a_service_that_shows_no_more_than_it_promises_posts_cancels_and_ships()
 #[test]
 fn a_receiver_that_is_struck_from_the_records_is_not_compared() {
     let letter = |order: Order| {
-        let admitted = Fact::Admitted { entry: "e".to_owned(), order: Arc::new(order) };
+        let admitted = Fact::Admitted { entry: "e".to_owned(), order: Arc::new(order), queued: None };
         Letter::fold(Number(1), [(admitted, noon())]).unwrap().unwrap()
     };
     let receiver = ShownAddress { name: Some("鈴木 花子".to_owned()), ..ShownAddress::default() };

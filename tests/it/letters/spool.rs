@@ -15,7 +15,7 @@ fn line(seq: u64, fact: Fact) -> Written {
 }
 
 fn lines() -> Vec<Written> {
-    let admitted = Fact::Admitted { entry: "E".into(), order: Arc::new(order(1)) };
+    let admitted = Fact::Admitted { entry: "E".into(), order: Arc::new(order(1)), queued: None };
     vec![
         line(1, admitted),
         line(2, Fact::Held(mailchute::domain::letter::Reason::ByPerson)),

@@ -309,6 +309,7 @@ async fn a_port_that_is_taken_keeps_no_command_from_asking() {
 fn why_nothing_happens_to_a_letter_is_the_first_cause_that_is_so() {
     let (now, later) = (noon(), noon() + TimeDelta::hours(1));
     let row = |due_at| LetterRow {
+        queue: None,
         letter: Number(1),
         state: "admitted".to_owned(),
         account: "main".to_owned(),
@@ -319,7 +320,7 @@ fn why_nothing_happens_to_a_letter_is_the_first_cause_that_is_so() {
         note: None,
         tracking: None,
     };
-    let admitted = Fact::Admitted { entry: "E".into(), order: Arc::new(order(1)) };
+    let admitted = Fact::Admitted { entry: "E".into(), order: Arc::new(order(1)), queued: None };
     let fold = |facts: &[Fact]| {
         let facts: Vec<_> = facts.iter().map(|fact| (fact.clone(), now)).collect();
         Letter::fold(Number(1), facts).unwrap().unwrap()

@@ -12,6 +12,7 @@ use mailchute::base::bells::Bells;
 use mailchute::base::clock::{Clock, Pace, Time};
 use mailchute::config::Config;
 use mailchute::daemon::Run;
+use mailchute::daemon::door::Inside;
 use mailchute::loops::dispatch::{Account, Dispatch};
 use mailchute::loops::folders::Registry;
 use mailchute::loops::intake::Intake;
@@ -104,6 +105,7 @@ struct Up {
     dispatch: Dispatch,
     intake: Intake,
     shelves: Shelves,
+    bells: Bells,
 }
 
 impl Mailroom {
@@ -215,18 +217,18 @@ impl Mailroom {
             Some(at_once) => intake.at_once(at_once),
             None => intake,
         };
-        self.up = Some(Up { outbox, keeper, store, registry, dispatch, intake, shelves });
+        self.up = Some(Up { outbox, keeper, store, registry, dispatch, intake, shelves, bells });
     }
 
     pub fn stop(&mut self) {
-        let Up { outbox, keeper, store, registry, dispatch, intake, shelves } = self.up.take().unwrap();
+        let Up { outbox, keeper, store, registry, dispatch, intake, shelves, .. } = self.up.take().unwrap();
         drop((dispatch, intake, registry, outbox, keeper, shelves));
         store.close();
     }
 
     /// The process is gone in the middle of whatever it did; what was only in its memory is lost.
     pub async fn crash(&mut self) {
-        let Up { outbox, keeper, store, registry, dispatch, intake, shelves } = self.up.take().unwrap();
+        let Up { outbox, keeper, store, registry, dispatch, intake, shelves, .. } = self.up.take().unwrap();
         drop((dispatch, intake, registry, outbox, keeper, shelves));
         // What was cut off lets go when it is noticed.
         for _turn in 0..1_000_000 {
@@ -269,6 +271,19 @@ impl Mailroom {
             for which in Loop::ALL {
                 self.turn(which).await;
             }
+        }
+    }
+
+    /// What a door of this mailroom uses.
+    pub fn inside(&self) -> Inside {
+        let Up { store, registry, bells, .. } = self.up.as_ref().unwrap();
+        Inside {
+            store: Arc::clone(store),
+            spool: Spool::open(&store.home().spool()).unwrap(),
+            registry: Arc::clone(registry),
+            clock: self.clock.clone(),
+            bells: bells.clone(),
+            state: store.home().dir().to_owned(),
         }
     }
 

@@ -72,7 +72,7 @@ pub fn copies(state: &Path, count: u64) {
 fn copied(fact: &Fact, entry: &Ulid, name: &str, number: i64) -> Fact {
     let mut fact = fact.clone();
     match &mut fact {
-        Fact::Admitted { entry: its, order } => {
+        Fact::Admitted { entry: its, order, .. } => {
             entry.as_str().clone_into(its);
             name.clone_into(&mut Arc::make_mut(order).documents[0].name);
         }

@@ -180,8 +180,10 @@ impl Model for Posting {
     type Action = Action;
 
     fn init_states(&self) -> Vec<State> {
-        let admitted =
-            Arc::new((Fact::Admitted { entry: String::new(), order: Arc::clone(&self.order) }, noon()));
+        let admitted = Arc::new((
+            Fact::Admitted { entry: String::new(), order: Arc::clone(&self.order), queued: None },
+            noon(),
+        ));
         let mut state = State {
             service: Service::new(noon()),
             ledger: vec![Arc::clone(&admitted)],

@@ -1,0 +1,314 @@
+//! Reads the body of a request: documents go to the disk as they arrive, and all mistakes are reported
+//! together.
+
+use std::io;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, header};
+use multer::{Field, Multipart};
+use sha2::{Digest as _, Sha256};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::problem::{Declined, FieldError, ProblemKind};
+use crate::config::{Folder, LetterFields, LetterKind};
+use crate::domain::drop::{is_pdf, natural_order, showable, shown};
+use crate::domain::incoming::Enclosed;
+use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT};
+use crate::loops::intake::may_be_dropped;
+use crate::outside::spool::Draft;
+
+/// How long the next piece of a body may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Pieces of a document are written together, so that a slow disk is asked less often.
+const PIECE: usize = 256 << 10;
+const LARGEST_LETTER: usize = 1 << 20;
+/// The longest name in bytes. A number, and the ending of a sidecar, must have room after it.
+const LONGEST_NAME: usize = 200;
+const USUAL_NAME: &str = "document.pdf";
+/// The maximum number of mistakes that are reported.
+const MOST_TOLD: usize = 50;
+
+/// A body that was read to its end.
+pub(super) struct Received {
+    pub(super) draft: Draft,
+    /// The name of the drop.
+    pub(super) name: String,
+    pub(super) documents: Vec<Enclosed>,
+    pub(super) fields: Option<LetterFields>,
+}
+
+/// The key of a request.
+pub(super) fn key(headers: &HeaderMap) -> Result<String, Declined> {
+    let mut keys = headers.get_all("idempotency-key").iter();
+    let (Some(key), None) = (keys.next(), keys.next()) else {
+        return Err(ProblemKind::KeyMissing.saying(
+            "Send one header Idempotency-Key with a text that stands for this letter alone: the number of an \
+             invoice, or a random UUID that is stored before the first try. Repeat a request with the same key.",
+        ));
+    };
+    // The draft of the standard writes it in quotes.
+    let text = key.to_str().unwrap_or_default().trim();
+    let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    let is_good = (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_good {
+        return Ok(text.to_owned());
+    }
+    Err(ProblemKind::KeyMissing.saying("It must have 1 to 255 visible ASCII characters without spaces."))
+}
+
+fn boundary(headers: &HeaderMap) -> Result<String, Declined> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let is_form =
+        kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("multipart/form-data");
+    let boundary = if is_form { multer::parse_boundary(kind).ok() } else { None };
+    boundary.ok_or_else(|| {
+        ProblemKind::NotMultipart.saying(
+            "Send multipart/form-data: a part `document` for each PDF, and if needed a part `letter` with JSON.",
+        )
+    })
+}
+
+/// Reads a body. `draft` is where its documents go.
+pub(super) async fn receive(
+    headers: &HeaderMap,
+    body: Body,
+    draft: Draft,
+    folder: &Folder,
+) -> Result<Received, Declined> {
+    let form = Multipart::new(body.into_data_stream(), boundary(headers)?);
+    let mut reading = Reading { draft: Some(draft), ..Reading::default() };
+    reading.read(form, folder).await?;
+    reading.finish(folder)
+}
+
+#[derive(Default)]
+struct Reading {
+    /// `None` while a thread writes to it.
+    draft: Option<Draft>,
+    names: Vec<String>,
+    documents: Vec<Enclosed>,
+    letter: Option<Vec<u8>>,
+    fields: Option<LetterFields>,
+    mistakes: Vec<FieldError>,
+}
+
+impl Reading {
+    fn mistake(&mut self, pointer: impl Into<String>, detail: impl Into<String>) {
+        self.mistakes.push(FieldError { pointer: pointer.into(), detail: detail.into() });
+    }
+
+    async fn read(&mut self, mut form: Multipart<'_>, folder: &Folder) -> Result<(), Declined> {
+        while let Some(field) = in_time(form.next_field()).await? {
+            match field.name().unwrap_or_default() {
+                "document" => {
+                    if self.documents.len() == DOCUMENTS_PER_LETTER {
+                        let detail = format!("A letter has at most {DOCUMENTS_PER_LETTER} documents.");
+                        return Err(ProblemKind::TooLarge.saying(detail));
+                    }
+                    self.document(field).await?;
+                }
+                "letter" if self.letter.is_some() => self.mistake("#/letter", "it is there twice"),
+                "letter" => self.letter = Some(small(field).await?),
+                other => {
+                    let pointer = format!("#/{}", clipped(&showable(other)));
+                    self.mistake(pointer, "there is no such part; there are `document` and `letter`");
+                    skip(field).await?;
+                }
+            }
+            if self.mistakes.len() > MOST_TOLD {
+                break;
+            }
+        }
+        if let Some(bytes) = self.letter.take() {
+            match folder.letter_fields(&bytes) {
+                Ok(fields) => self.fields = Some(fields),
+                Err(mistakes) => {
+                    for mistake in mistakes {
+                        self.mistake(format!("#/letter{}", mistake.pointer), mistake.what);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a document to the disk as it arrives.
+    async fn document(&mut self, mut field: Field<'_>) -> Result<(), Declined> {
+        let pointer = format!("#/document/{}", self.documents.len());
+        let name = field.file_name().map_or_else(|| USUAL_NAME.to_owned(), named);
+        let (mut size, mut hash, mut piece) = (0, Sha256::new(), Vec::new());
+        while let Some(bytes) = in_time(field.chunk()).await? {
+            size += bytes.len() as u64;
+            if size > LARGEST_DOCUMENT {
+                let detail = format!("A document has at most {LARGEST_DOCUMENT} bytes.");
+                let error = FieldError { pointer, detail: detail.clone() };
+                return Err(ProblemKind::TooLarge.saying(detail).with(vec![error]));
+            }
+            hash.update(&bytes);
+            piece.extend_from_slice(&bytes);
+            if piece.len() >= PIECE {
+                self.write(std::mem::take(&mut piece)).await?;
+            }
+        }
+        self.write(piece).await?;
+        if size == 0 {
+            self.mistake(pointer, "it is empty");
+        }
+        self.names.push(name.clone());
+        self.documents.push(Enclosed { name, size, sha256: hex::encode(hash.finalize()) });
+        Ok(())
+    }
+
+    async fn write(&mut self, piece: Vec<u8>) -> Result<(), Declined> {
+        let Some(mut draft) = self.draft.take() else { return Err(trouble(&io::Error::other("no draft"))) };
+        let written = spawn_blocking(move || draft.add(&piece).map(|()| draft)).await;
+        let draft = written.map_err(io::Error::other).flatten().map_err(|error| trouble(&error))?;
+        self.draft = Some(draft);
+        Ok(())
+    }
+
+    /// Checks what can be seen without the folder's rules.
+    fn finish(mut self, folder: &Folder) -> Result<Received, Declined> {
+        if self.documents.is_empty() {
+            self.mistake("#/document", "there is none; send each PDF as a part `document`");
+        }
+        if folder.letter == LetterKind::File && self.documents.len() > 1 {
+            let detail = "the folder takes one document for a letter; for several, use a queue into a folder with \
+                          `letter: subfolder`";
+            self.mistake("#/document/1", detail);
+        }
+        let name = match folder.letter {
+            LetterKind::File => self.names.first().cloned().unwrap_or_default(),
+            LetterKind::Subfolder => {
+                let first = self.names.first().map_or(USUAL_NAME, String::as_str);
+                in_order(&mut self.documents);
+                first[..first.len().saturating_sub(4)].to_owned()
+            }
+        };
+        let unfit = |name: &str| !name.is_empty() && !may_be_dropped(folder, name.as_bytes());
+        for n in 0..self.names.len() {
+            if unfit(&self.names[n]) || (n == 0 && unfit(&name)) {
+                self.mistake(format!("#/document/{n}"), "its file name can't be used in the folder");
+            }
+        }
+        if !self.mistakes.is_empty() {
+            self.mistakes.truncate(MOST_TOLD);
+            let detail = "Nothing was taken. `errors` has all of them.";
+            return Err(ProblemKind::Fields.saying(detail).with(self.mistakes));
+        }
+        let draft = self.draft.ok_or_else(|| trouble(&io::Error::other("no draft")))?;
+        Ok(Received { draft, name, documents: self.documents, fields: self.fields })
+    }
+}
+
+/// A file name without a path and without what people cannot see. It ends in `.pdf`.
+fn named(sent: &str) -> String {
+    let last = sent.rsplit(['/', '\\']).next().unwrap_or_default();
+    // What Windows cannot show in a folder is not used either.
+    let last = last.replace(['<', '>', ':', '"', '|', '?', '*'], "_");
+    let last = shown(showable(&last).trim().as_bytes());
+    let stem = if is_pdf(last.as_bytes()) { &last[..last.len() - 4] } else { last.as_str() };
+    let mut end = stem.len().min(LONGEST_NAME);
+    while !stem.is_char_boundary(end) {
+        end -= 1;
+    }
+    if stem.is_empty() { USUAL_NAME.to_owned() } else { format!("{}.pdf", &stem[..end]) }
+}
+
+/// Numbers the documents if their names would put them into another order, or if two have the same name.
+fn in_order(documents: &mut [Enclosed]) {
+    let follows = |pair: &[Enclosed]| natural_order(&pair[0].name, &pair[1].name).is_lt();
+    let is_one_name = |one: &Enclosed, other: &Enclosed| one.name.to_lowercase() == other.name.to_lowercase();
+    let is_repeated = (1..documents.len())
+        .any(|n| documents[..n].iter().any(|earlier| is_one_name(earlier, &documents[n])));
+    if documents.windows(2).all(follows) && !is_repeated {
+        return;
+    }
+    for (n, document) in (1..).zip(documents) {
+        document.name = format!("{n:02} {}", document.name);
+    }
+}
+
+async fn in_time<T>(read: impl Future<Output = multer::Result<T>>) -> Result<T, Declined> {
+    match timeout(PATIENCE, read).await {
+        Ok(Ok(read)) => Ok(read),
+        Ok(Err(error)) => Err(ProblemKind::Malformed.saying(format!("Nothing was taken: {error}."))),
+        Err(_late) => Err(ProblemKind::TooSlow.saying("Nothing was taken. Repeat it with the same key.")),
+    }
+}
+
+async fn small(mut field: Field<'_>) -> Result<Vec<u8>, Declined> {
+    let mut value = Vec::new();
+    while let Some(bytes) = in_time(field.chunk()).await? {
+        if value.len() + bytes.len() > LARGEST_LETTER {
+            return Err(ProblemKind::TooLarge.saying(format!("`letter` has at most {LARGEST_LETTER} bytes.")));
+        }
+        value.extend_from_slice(&bytes);
+    }
+    Ok(value)
+}
+
+async fn skip(mut field: Field<'_>) -> Result<(), Declined> {
+    let mut read = 0;
+    while let Some(bytes) = in_time(field.chunk()).await? {
+        read += bytes.len() as u64;
+        if read > LARGEST_DOCUMENT {
+            return Err(ProblemKind::TooLarge.saying("A part that is not known is too large."));
+        }
+    }
+    Ok(())
+}
+
+/// The disk is full, or does not work.
+pub(super) fn trouble(error: &io::Error) -> Declined {
+    let detail = if error.kind() == io::ErrorKind::StorageFull {
+        "Nothing was taken: the disk is full. Repeat it later with the same key."
+    } else {
+        "Nothing was taken: the records can't be written. The journal says why. Repeat it later with the same key."
+    };
+    ProblemKind::Trouble.saying(detail)
+}
+
+fn clipped(name: &str) -> String {
+    name.chars().take(50).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_usable() {
+        for (sent, name) in [
+            ("INV-000123.pdf", "INV-000123.pdf"),
+            ("C:\\out\\INV 1.PDF", "INV 1.pdf"),
+            ("../../etc/passwd", "passwd.pdf"),
+            ("か\u{3099}.pdf", "が.pdf"),
+            ("a\u{0}b\u{202e}.pdf", "ab.pdf"),
+            ("", USUAL_NAME),
+            (".pdf", ".pdf.pdf"),
+            ("dir/", USUAL_NAME),
+            ("12:30?.pdf", "12_30_.pdf"),
+        ] {
+            assert_eq!(named(sent), name, "{sent:?}");
+        }
+        let long = named(&"あ".repeat(200));
+        assert!(long.len() <= LONGEST_NAME + 4 && long.ends_with("あ.pdf"));
+    }
+
+    #[test]
+    fn documents_keep_their_order() {
+        let ordered = |names: &[&str]| {
+            let one = |name: &&str| Enclosed { name: (*name).to_owned(), size: 1, sha256: String::new() };
+            let mut documents: Vec<Enclosed> = names.iter().map(one).collect();
+            in_order(&mut documents);
+            documents.into_iter().map(|document| document.name).collect::<Vec<_>>()
+        };
+        assert_eq!(ordered(&["2.pdf", "10.pdf"]), ["2.pdf", "10.pdf"]);
+        assert_eq!(ordered(&["10.pdf", "2.pdf"]), ["01 10.pdf", "02 2.pdf"]);
+        assert_eq!(ordered(&["a.pdf", "A.pdf"]), ["01 a.pdf", "02 A.pdf"]);
+        assert_eq!(ordered(&["a.pdf", "b.pdf", "A.pdf"]), ["01 a.pdf", "02 b.pdf", "03 A.pdf"]);
+    }
+}

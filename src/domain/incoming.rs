@@ -1,0 +1,172 @@
+//! What a queue takes: what it is known by, what follows when it comes again, and the steps by which it
+//! becomes a drop. Pure.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+/// What a queue took, as it lies in the spool until it is in its folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Incoming {
+    pub queue: String,
+    /// Known to nobody but the program that chose it; unique in its queue.
+    pub key: String,
+    /// The hash of all that must be the same if it comes again.
+    pub content: String,
+    pub folder: String,
+    /// The name of the drop that it becomes.
+    pub name: String,
+    /// The person who counts as its owner in the folder.
+    #[serde(default)]
+    pub owner: Option<u32>,
+    /// It may have been posted by records that were lost, so a person must look.
+    #[serde(default)]
+    pub is_distrusted: bool,
+    pub documents: Vec<Enclosed>,
+    /// The text of its sidecar.
+    #[serde(default)]
+    pub sidecar: Option<String>,
+}
+
+/// A document of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enclosed {
+    pub name: String,
+    pub size: u64,
+    pub sha256: String,
+}
+
+/// What follows when something comes with a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyMeans<T> {
+    /// The key is unknown: it is taken.
+    New,
+    /// It is the same, so it has the same answer.
+    Same(T),
+    /// The key stands for something else.
+    Another,
+}
+
+/// What follows when this content comes with a key under which `known` was taken.
+pub fn again<T>(known: Option<(T, &str)>, content: &str) -> KeyMeans<T> {
+    match known {
+        None => KeyMeans::New,
+        Some((known, before)) if before == content => KeyMeans::Same(known),
+        Some(_) => KeyMeans::Another,
+    }
+}
+
+/// The hash of documents, in their order, and of the fields that came with them. Spaces and the order of keys
+/// do not count; names do, because rules read them.
+pub fn content_of(documents: &[Enclosed], fields: Option<&Value>) -> String {
+    let mut hash = Sha256::new();
+    for document in documents {
+        hash.update(document.sha256.as_bytes());
+        hash.update((document.name.len() as u64).to_be_bytes());
+        hash.update(document.name.as_bytes());
+    }
+    if let Some(fields) = fields {
+        hash.update([0]);
+        hash.update(sorted(fields).to_string().as_bytes());
+    }
+    hex::encode(hash.finalize())
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
+            entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+            Value::Object(entries.into_iter().collect())
+        }
+        Value::Array(list) => Value::Array(list.iter().map(sorted).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
+/// One step from a request to a drop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum QueueStep {
+    /// The spool has it, whole and durable. From here on it is taken.
+    Keep,
+    /// Its key is recorded.
+    Record,
+    /// It is a claim of its folder.
+    Lay,
+    /// It is recorded that its folder has it.
+    Mark,
+    /// The spool's copy is removed.
+    Remove,
+}
+
+/// Its key is recorded only for what is kept, and nothing is answered before both.
+pub const TAKING: [QueueStep; 2] = [QueueStep::Keep, QueueStep::Record];
+/// The spool's copy is removed only when it is recorded that the folder has it.
+pub const LAYING: [QueueStep; 3] = [QueueStep::Lay, QueueStep::Mark, QueueStep::Remove];
+
+/// What is known of something that the spool keeps, when work on it begins or resumes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownIncoming {
+    /// Whether it is recorded that its folder has it.
+    pub is_marked: bool,
+    /// Whether its drop was decided, or its folder has its claim.
+    pub is_there: bool,
+}
+
+/// The step with which work on it resumes.
+pub fn resumes(known: KnownIncoming) -> QueueStep {
+    match known {
+        KnownIncoming { is_marked: true, .. } => QueueStep::Remove,
+        KnownIncoming { is_marked: false, is_there: true } => QueueStep::Mark,
+        KnownIncoming { is_marked: false, is_there: false } => QueueStep::Lay,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn enclosed(name: &str, sha256: &str) -> Enclosed {
+        Enclosed { name: name.to_owned(), size: 1, sha256: sha256.to_owned() }
+    }
+
+    #[test]
+    fn the_same_is_the_same_documents_in_their_order_and_the_same_fields() {
+        let (a, b) = (enclosed("a.pdf", "1"), enclosed("b.pdf", "2"));
+        let fields = json!({"receiver": {"name": "山田", "city": "札幌市"}, "pages": 2});
+        let turned: Value =
+            serde_json::from_str(r#"{"pages":2, "receiver":{"city":"札幌市","name":"山田"}}"#).unwrap();
+        let of = |documents: &[Enclosed], fields: Option<&Value>| content_of(documents, fields);
+        let content = of(&[a.clone(), b.clone()], Some(&fields));
+        assert_eq!(of(&[a.clone(), b.clone()], Some(&turned)), content);
+        for other in [
+            of(&[b.clone(), a.clone()], Some(&fields)),
+            of(std::slice::from_ref(&a), Some(&fields)),
+            of(&[a.clone(), enclosed("c.pdf", "2")], Some(&fields)),
+            of(&[a.clone(), enclosed("b.pdf", "3")], Some(&fields)),
+            of(&[a.clone(), b.clone()], Some(&json!({"pages": 3}))),
+            of(&[a, b], None),
+        ] {
+            assert_ne!(other, content);
+        }
+        // Where one name ends and the next hash begins counts.
+        assert_ne!(of(&[enclosed("a", "1b")], None), of(&[enclosed("ba", "1")], None));
+    }
+
+    #[test]
+    fn a_key_stands_for_one_content() {
+        assert_eq!(again::<u8>(None, "x"), KeyMeans::New);
+        assert_eq!(again(Some((7, "x")), "x"), KeyMeans::Same(7));
+        assert_eq!(again(Some((7, "x")), "y"), KeyMeans::Another);
+    }
+
+    #[test]
+    fn work_resumes_where_it_was_left() {
+        let at = |is_marked, is_there| resumes(KnownIncoming { is_marked, is_there });
+        assert_eq!(at(false, false), QueueStep::Lay);
+        assert_eq!(at(false, true), QueueStep::Mark);
+        assert_eq!((at(true, false), at(true, true)), (QueueStep::Remove, QueueStep::Remove));
+    }
+}

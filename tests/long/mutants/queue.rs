@@ -1,0 +1,50 @@
+//! Broken rules of queues.
+
+use super::{Mutant, caught};
+
+const INCOMING: &str = "src/domain/incoming.rs";
+
+pub(super) const MUTANTS: &[Mutant] = &[
+    caught(
+        "a key is recorded before what it stands for is kept",
+        "a key again",
+        &[(INCOMING, "[QueueStep::Keep, QueueStep::Record]", "[QueueStep::Record, QueueStep::Keep]")],
+    ),
+    caught(
+        "it is recorded as laid before it is",
+        "a key again",
+        &[(
+            INCOMING,
+            "[QueueStep::Lay, QueueStep::Mark, QueueStep::Remove]",
+            "[QueueStep::Mark, QueueStep::Lay, QueueStep::Remove]",
+        )],
+    ),
+    caught(
+        "the spool's copy is removed before it is recorded as laid",
+        "a key again",
+        &[(
+            INCOMING,
+            "[QueueStep::Lay, QueueStep::Mark, QueueStep::Remove]",
+            "[QueueStep::Remove, QueueStep::Lay, QueueStep::Mark]",
+        )],
+    ),
+    caught(
+        "a key with another content has the first one's answer",
+        "a key for two",
+        &[(INCOMING, "Some((known, before)) if before == content =>", "Some((known, _)) =>")],
+    ),
+    caught(
+        "a known key is new",
+        "a key again",
+        &[(
+            INCOMING,
+            "match known {\n        None => KeyMeans::New",
+            "match known.filter(|_| false) {\n        None => KeyMeans::New",
+        )],
+    ),
+    caught(
+        "what its folder has is laid again",
+        "a key again",
+        &[(INCOMING, "is_there: true } => QueueStep::Mark", "is_there: true } => QueueStep::Lay")],
+    ),
+];
