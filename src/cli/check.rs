@@ -1,5 +1,8 @@
 //! `mailchute check`: whether the configuration is valid, before anything depends on it.
 
+use std::collections::BTreeMap;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
 use std::time::Duration;
 
 use chrono_tz::Tz;
@@ -7,12 +10,15 @@ use chrono_tz::Tz;
 use super::config::{ConfigPath, reach};
 use super::{past, unit};
 use crate::base::clock::Clock;
-use crate::config::{Email, Folder, Login, PostalFile, Queue, Right, Smtp, Transport};
+use crate::config::{Email, Folder, Login, PRINTERS, PostalFile, Queue, Right, Smtp, Transport, Way};
 use crate::loops::intake::reused_names;
 use crate::loops::outbox;
 use crate::outside::api::Client;
 use crate::outside::hot::not_shared;
 use crate::outside::store::Desk;
+
+/// The system allows no longer path for a socket.
+const LONGEST_SOCKET: usize = 107;
 
 /// Check the configuration and every folder's rules; all mistakes of all files together
 #[derive(Debug, clap::Args)]
@@ -199,27 +205,79 @@ fn hooks_are_sound(folder: &Folder) -> bool {
 }
 
 fn queues_are_sound(queues: &[Queue]) -> anyhow::Result<bool> {
-    queues.iter().try_fold(true, |sound, queue| Ok(queue_is_sound(queue)? && sound))
+    let mut known: BTreeMap<String, &str> = BTreeMap::new();
+    queues.iter().try_fold(true, |sound, queue| {
+        let is_sound = queue_is_sound(queue)? && is_socket_sound(queue);
+        // A token that can't be read here was reported.
+        let Ok(identity) = queue.identity() else { return Ok(sound && is_sound) };
+        let before = known.insert(identity, &queue.name);
+        if let Some(before) = before {
+            eprint(&format!("the queues {before} and {} have the same token: give each its own", queue.name));
+        }
+        Ok(sound && is_sound && before.is_none())
+    })
 }
 
-/// Whether a queue's token can be used.
+/// Whether a queue can listen on its socket, as far as that can be seen.
+fn is_socket_sound(queue: &Queue) -> bool {
+    let socket = match &queue.way {
+        Way::Http(http) => http.socket.as_deref(),
+        Way::Print(print) => Some(print.socket.as_path()),
+    };
+    let Some(socket) = socket else { return true };
+    let is_of_service = socket == Path::new(PRINTERS);
+    let wrong = if socket.as_os_str().len() > LONGEST_SOCKET {
+        Some("its path is too long for a socket; at most 107 bytes")
+    } else if socket.symlink_metadata().is_ok_and(|there| !there.file_type().is_socket()) {
+        Some("something else is there, which is left alone")
+    } else if !is_of_service && socket.parent().is_some_and(|dir| !dir.is_dir()) {
+        Some("its directory does not exist")
+    } else {
+        None
+    };
+    if let Some(wrong) = wrong {
+        eprint(&format!("queue {}: it can't listen on {}: {wrong}", queue.name, socket.display()));
+    }
+    wrong.is_none()
+}
+
+/// Whether a queue can be used as it is written.
 fn queue_is_sound(queue: &Queue) -> anyhow::Result<bool> {
     let Queue { name, into, .. } = queue;
-    if queue.is_elsewhere() {
-        super::say(&format!(
-            "queue {name}: into folder {into}; its token comes from systemd, when it starts the service"
-        ))?;
-        return Ok(true);
-    }
-    match queue.token_hash() {
-        Ok(_) => {
-            let rights: Vec<&str> = queue.rights.iter().copied().map(Right::word).collect();
-            super::say(&format!("queue {name}: into folder {into}; its token allows {}", rights.join(", ")))?;
+    match &queue.way {
+        Way::Http(http) if http.is_elsewhere() => {
+            super::say(&format!(
+                "queue {name}: into folder {into}; its token comes from systemd, when it starts the service"
+            ))?;
             Ok(true)
         }
-        Err(wrong) => {
-            wrong.problems.iter().for_each(|problem| eprint(&problem.in_a_line()));
-            Ok(false)
+        Way::Http(http) => match http.token_hash(name) {
+            Ok(_) => {
+                let rights: Vec<&str> = http.rights.iter().copied().map(Right::word).collect();
+                super::say(&format!(
+                    "queue {name}: into folder {into}; its token allows {}",
+                    rights.join(", ")
+                ))?;
+                Ok(true)
+            }
+            Err(wrong) => {
+                wrong.problems.iter().for_each(|problem| eprint(&problem.in_a_line()));
+                Ok(false)
+            }
+        },
+        Way::Print(print) => {
+            let how = if print.is_approved { "held for approval" } else { "posted as the folder says" };
+            super::say(&format!(
+                "queue {name}: into folder {into}; a printer, and what is printed is {how}"
+            ))?;
+            let (_, unknown) = print.users();
+            for user in &unknown {
+                eprint(&format!(
+                    "queue {name}: there is no user `{user}` in /etc/passwd: install cups, or write the user's \
+                     number into `users`"
+                ));
+            }
+            Ok(unknown.is_empty())
         }
     }
 }

@@ -48,7 +48,7 @@ pub use on_disk::FilesOnDisk;
 pub use partial::Partial;
 pub use postal::PostalFile;
 pub use problem::{Problem, Weight};
-pub use queue::{Queue, Right};
+pub use queue::{HttpWay, PRINTERS, PrintWay, Queue, Right, Way};
 pub use schema::{letter_schema, schemas};
 pub use status::{Listen, StatusSettings};
 

@@ -15,6 +15,8 @@ use super::secret::SecretSource;
 use super::yaml;
 use crate::base::secret::Secret;
 
+/// Where printing systems find the printers.
+pub const PRINTERS: &str = "/run/mailchute/print.sock";
 /// The minimum number of characters of a token.
 const SHORTEST_TOKEN: usize = 32;
 
@@ -40,7 +42,6 @@ impl Right {
     }
 }
 
-/// A queue that programs use by HTTP.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Queue {
     pub name: String,
@@ -48,10 +49,33 @@ pub struct Queue {
     pub into: String,
     /// The user who counts as the owner of what comes.
     pub owner: Option<u32>,
+    pub way: Way,
+}
+
+/// How a queue is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Way {
+    Http(HttpWay),
+    Print(PrintWay),
+}
+
+/// Programs post by HTTP.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HttpWay {
     pub rights: Vec<Right>,
     /// A socket of its own. Otherwise it is where the status is served.
     pub socket: Option<PathBuf>,
     token: SecretSource,
+}
+
+/// A printing system hands in what is printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrintWay {
+    pub socket: PathBuf,
+    /// The users whose programs may hand in what is printed, by name or number.
+    pub users: Vec<String>,
+    /// Whether a person must look at what is printed.
+    pub is_approved: bool,
 }
 
 /// queues/NAME.yaml
@@ -64,7 +88,9 @@ pub(super) struct WrittenQueue {
     /// `not_by_owner`.
     pub owner: Option<u32>,
     /// Programs post by HTTP, as docs/operate/programs.md says.
-    pub http: WrittenDoor,
+    pub http: Option<WrittenDoor>,
+    /// Whatever can print posts, as docs/operate/printing.md says. `{}` is the usual printer.
+    pub print: Option<WrittenPrinter>,
 }
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
@@ -79,34 +105,92 @@ pub(super) struct WrittenDoor {
     pub socket: Option<PathBuf>,
 }
 
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenPrinter {
+    /// Who may hand in what is printed: the users of the printing system, by name or number. `[lp]` if missing.
+    #[serde(default = "usual_users")]
+    pub users: Vec<String>,
+    /// `approval`: somebody must look at each letter first. `automatic`: the folder decides alone.
+    #[serde(default)]
+    pub release: PrinterRelease,
+    /// The path of the socket. /run/mailchute/print.sock if missing; printers may share it.
+    pub socket: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum PrinterRelease {
+    #[default]
+    Approval,
+    Automatic,
+}
+
+fn usual_users() -> Vec<String> {
+    vec!["lp".to_owned()]
+}
+
 fn usual_rights() -> Vec<Right> {
     vec![Right::Post, Right::Cancel]
 }
 
 impl Queue {
+    pub(super) fn lend(&mut self, find: &dyn Fn(&str) -> Option<PathBuf>) {
+        match &mut self.way {
+            Way::Http(http) => http.token.lend(find),
+            Way::Print(_) => {}
+        }
+    }
+
+    /// By which records know the queue, whatever its name: the hash of its token. Print jobs are known by
+    /// themselves, so a printer needs none.
+    pub fn identity(&self) -> Result<String, ConfigError> {
+        match &self.way {
+            Way::Http(http) => http.token_hash(&self.name),
+            Way::Print(_) => Ok(format!("printer {}", self.name)),
+        }
+    }
+}
+
+impl HttpWay {
     /// Whether its token comes from the service manager, and this process was not started by it.
     pub fn is_elsewhere(&self) -> bool {
         self.token.is_elsewhere()
     }
 
-    pub(super) fn lend(&mut self, find: &dyn Fn(&str) -> Option<PathBuf>) {
-        self.token.lend(find);
+    /// The hash of its token. The error names the queue.
+    pub fn token_hash(&self, queue: &str) -> Result<String, ConfigError> {
+        Ok(hex::encode(Sha256::digest(self.token(queue)?.expose().as_bytes())))
     }
 
-    /// Reads its token.
-    fn token(&self) -> Result<Secret, ConfigError> {
-        let setting = format!("the token of queue {}", self.name);
+    fn token(&self, queue: &str) -> Result<Secret, ConfigError> {
+        let setting = format!("the token of queue {queue}");
         let token = self.token.fetch(&setting)?;
         let is_good = token.expose().len() >= SHORTEST_TOKEN
             && token.expose().bytes().all(|byte| byte.is_ascii_graphic());
         let why = "it is too short, or has characters that a header can't have: draw it with `openssl rand -base64 32`";
         if is_good { Ok(token) } else { Err(ConfigError::one(Path::new(&setting), why.to_owned())) }
     }
+}
 
-    /// The hash of its token, by which records know the queue, whatever its name.
-    pub fn token_hash(&self) -> Result<String, ConfigError> {
-        Ok(hex::encode(Sha256::digest(self.token()?.expose().as_bytes())))
+impl PrintWay {
+    /// The numbers of its users, and the names that this machine does not know.
+    pub fn users(&self) -> (Vec<u32>, Vec<String>) {
+        let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        numbers(&self.users, &passwd)
     }
+}
+
+fn numbers(users: &[String], passwd: &str) -> (Vec<u32>, Vec<String>) {
+    let number = |user: &String| {
+        let named = passwd.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            (fields.next() == Some(user)).then(|| fields.nth(1)?.parse().ok()).flatten()
+        });
+        named.or_else(|| user.parse().ok())
+    };
+    let known = users.iter().filter_map(number).collect();
+    (known, users.iter().filter(|user| number(user).is_none()).cloned().collect())
 }
 
 /// Reads the queues' files. `known` are the names of all folders, also of those with mistakes.
@@ -117,12 +201,14 @@ pub(super) fn read_all(
     problems: &mut Vec<Problem>,
 ) -> Vec<Queue> {
     let mut queues = Vec::new();
-    let mut sockets: BTreeMap<PathBuf, String> = BTreeMap::new();
+    let mut sockets: BTreeMap<PathBuf, (String, &str)> = BTreeMap::new();
     for file in files {
+        let before = problems.len();
         let Some(queue) = page::read::<WrittenQueue>(file, problems) else { continue };
+        let is_whole = problems.len() == before;
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let beside = file.parent().unwrap_or(Path::new(""));
-        let WrittenQueue { into, owner, http } = &queue.value;
+        let WrittenQueue { into, owner, .. } = &queue.value;
         if !known.contains(into) {
             let help = format!("there is: {}", known.join(", "));
             problems.push(queue.wrong(&["into"], "there is no such folder", &help));
@@ -133,27 +219,82 @@ pub(super) fn read_all(
             let help = "add `owner:` with the number of the user who is responsible for the program";
             problems.push(queue.wrong(&["into"], what, help));
         }
-        let socket = http.socket.as_ref().map(|socket| beside.join(socket));
-        if socket.is_none() && written.value.status.is_none() {
-            let what = "it listens nowhere: mailchute.yaml has no `status`";
-            let help = "add `status: {listen: '127.0.0.1:8461'}` to mailchute.yaml, or `socket:` here";
-            problems.push(queue.wrong(&["http"], what, help));
+        let has_status = written.value.status.is_some();
+        let Some(way) = way(&queue, beside, (has_status, is_whole), problems) else { continue };
+        let socket = match &way {
+            Way::Http(http) => http.socket.clone().map(|socket| (socket, "http")),
+            Way::Print(print) => Some((print.socket.clone(), "print")),
+        };
+        if let Some((socket, key)) = socket {
+            let before = sockets.entry(socket).or_insert_with(|| (name.clone(), key));
+            // Printers may share a socket.
+            if before.0 != name && (before.1, key) != ("print", "print") {
+                let what = format!("the queue `{}` listens on this socket", before.0);
+                problems.push(queue.wrong(&[key, "socket"], what, "give each a socket of its own"));
+            }
         }
-        if let Some(other) = socket.as_ref().and_then(|socket| sockets.insert(socket.clone(), name.clone())) {
-            let what = format!("the queue `{other}` listens on this socket");
-            problems.push(queue.wrong(&["http", "socket"], what, "give each a socket of its own"));
-        }
-        if http.rights.is_empty() {
-            problems.push(queue.wrong(&["http", "rights"], "the token would allow nothing", ""));
-        }
-        queues.push(Queue {
-            name,
-            into: into.clone(),
-            owner: *owner,
-            rights: http.rights.clone(),
-            socket,
-            token: http.token.clone().beside(beside),
-        });
+        queues.push(Queue { name, into: into.clone(), owner: *owner, way });
     }
     queues
+}
+
+/// The one way by which a queue is reached.
+fn way(
+    queue: &ReadFile<WrittenQueue>,
+    beside: &Path,
+    (has_status, is_whole): (bool, bool),
+    problems: &mut Vec<Problem>,
+) -> Option<Way> {
+    match (&queue.value.http, &queue.value.print) {
+        (Some(http), None) => {
+            if http.socket.is_none() && !has_status {
+                let what = "it listens nowhere: mailchute.yaml has no `status`";
+                let help = "add `status: {listen: '127.0.0.1:8461'}` to mailchute.yaml, or `socket:` here";
+                problems.push(queue.wrong(&["http"], what, help));
+            }
+            if http.rights.is_empty() {
+                problems.push(queue.wrong(&["http", "rights"], "the token would allow nothing", ""));
+            }
+            Some(Way::Http(HttpWay {
+                rights: http.rights.clone(),
+                socket: http.socket.as_ref().map(|socket| beside.join(socket)),
+                token: http.token.clone().beside(beside),
+            }))
+        }
+        (None, Some(print)) => {
+            if print.users.is_empty() {
+                problems.push(queue.wrong(&["print", "users"], "nobody may hand in what is printed", ""));
+            }
+            Some(Way::Print(PrintWay {
+                socket: beside.join(print.socket.as_deref().unwrap_or(Path::new(PRINTERS))),
+                users: print.users.clone(),
+                is_approved: print.release == PrinterRelease::Approval,
+            }))
+        }
+        // It could not be read, and its mistakes were reported.
+        (None, None) if !is_whole => None,
+        (None, None) => {
+            let what = "nothing comes this way";
+            problems.push(queue.wrong(&[], what, "add `http:` for programs, or `print: {}` for a printer"));
+            None
+        }
+        (Some(_), Some(_)) => {
+            let what = "a queue has one way in, and this one has two";
+            problems.push(queue.wrong(&["print"], what, "write two files, one for each"));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_known_by_name_or_number() {
+        let passwd = "root:x:0:0::/root:/bin/sh\nlp:x:7:7::/var/spool/lpd:/usr/sbin/nologin\n\nbroken\n";
+        let users = ["lp", "1001", "cups", "-1"].map(str::to_owned);
+        let (known, unknown) = numbers(&users, passwd);
+        assert_eq!((known, unknown), (vec![7, 1001], vec!["cups".to_owned(), "-1".to_owned()]));
+    }
 }

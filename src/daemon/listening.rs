@@ -64,7 +64,7 @@ pub(super) async fn listening(listen: Listen, routes: Router, callers: Callers, 
                 }
                 Err(error) => Err(error),
             },
-            Listen::Socket(path) => match bind(path) {
+            Listen::Socket(path) => match bind(path, PROXIES) {
                 Ok(listener) => {
                     answer(listener, routes.clone(), callers).await;
                     Ok(())
@@ -81,8 +81,13 @@ pub(super) async fn listening(listen: Listen, routes: Router, callers: Callers, 
     }
 }
 
-/// Replaces what an earlier run left, and nothing else.
-fn bind(path: &Path) -> io::Result<UnixListener> {
+/// Replaces what an earlier run left, and nothing else. An error names the socket.
+pub(super) fn bind(path: &Path, mode: u32) -> io::Result<UnixListener> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    bound(path, mode).map_err(named)
+}
+
+fn bound(path: &Path, mode: u32) -> io::Result<UnixListener> {
     match fs::symlink_metadata(path) {
         Ok(there) if there.file_type().is_socket() => match UnixStream::connect(path) {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path)?,
@@ -93,7 +98,7 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
         Err(_) => {}
     }
     let listener = UnixListener::bind(path)?;
-    fs::set_permissions(path, Permissions::from_mode(PROXIES))?;
+    fs::set_permissions(path, Permissions::from_mode(mode))?;
     Ok(listener)
 }
 

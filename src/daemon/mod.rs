@@ -13,9 +13,10 @@ use tokio::time::timeout;
 use crate::base::bells::Bells;
 use crate::base::clock::Clock;
 use crate::config::Config;
-use crate::daemon::door::{Doors, Inside};
+use crate::daemon::doors::Doors;
 use crate::daemon::status::{Pictures, Source, serve};
 use crate::daemon::systemd::Manager;
+use crate::daemon::taking::Inside;
 use crate::loops::dispatch::{Account, Dispatch};
 use crate::loops::folders::Registry;
 use crate::loops::intake::{self, Intake};
@@ -42,8 +43,17 @@ pub mod listening;
 /// The status over HTTP.
 pub mod status;
 
+/// What comes to a queue is taken, each once.
+pub mod taking;
+
 /// Letters by HTTP, for programs.
 pub mod door;
+
+/// What a printing system prints.
+pub mod printer;
+
+/// The ways in of all queues.
+pub mod doors;
 
 /// Messages to the service manager.
 pub mod systemd;

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use super::drop::QueueDoubt;
+
 /// What a queue took, as it lies in the spool until it is in its folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Incoming {
@@ -19,9 +21,9 @@ pub struct Incoming {
     /// The person who counts as its owner in the folder.
     #[serde(default)]
     pub owner: Option<u32>,
-    /// It may have been posted by records that were lost, so a person must look.
+    /// Why a person must look at it before it is posted.
     #[serde(default)]
-    pub is_distrusted: bool,
+    pub look: Option<QueueDoubt>,
     pub documents: Vec<Enclosed>,
     /// The text of its sidecar.
     #[serde(default)]
@@ -53,6 +55,35 @@ pub fn again<T>(known: Option<(T, &str)>, content: &str) -> KeyMeans<T> {
         None => KeyMeans::New,
         Some((known, before)) if before == content => KeyMeans::Same(known),
         Some(_) => KeyMeans::Another,
+    }
+}
+
+/// What is known of a document that a print job handed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownPrint<'a, T> {
+    pub taken: T,
+    pub content: &'a str,
+    /// Whether the printing system knows the answer. Until then it may hand it in again by itself.
+    pub is_answered: bool,
+}
+
+/// What follows when a print job hands in a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobMeans<T> {
+    /// Nothing came with this job.
+    New,
+    /// The printing system repeats it, because it did not get the answer.
+    Same(T),
+    /// Somebody prints the job again, or it has other bytes now. A person must look.
+    Again,
+}
+
+/// What follows when a job hands in this content, after these came with the same job.
+pub fn job_means<T: Copy>(known: &[KnownPrint<'_, T>], content: &str) -> JobMeans<T> {
+    match known.iter().find(|known| known.content == content && !known.is_answered) {
+        Some(same) => JobMeans::Same(same.taken),
+        None if known.is_empty() => JobMeans::New,
+        None => JobMeans::Again,
     }
 }
 
@@ -160,6 +191,17 @@ mod tests {
         assert_eq!(again::<u8>(None, "x"), KeyMeans::New);
         assert_eq!(again(Some((7, "x")), "x"), KeyMeans::Same(7));
         assert_eq!(again(Some((7, "x")), "y"), KeyMeans::Another);
+    }
+
+    #[test]
+    fn a_job_that_was_answered_is_not_the_same_again() {
+        let known = |taken, content, is_answered| KnownPrint { taken, content, is_answered };
+        assert_eq!(job_means::<u8>(&[], "x"), JobMeans::New);
+        assert_eq!(job_means(&[known(1, "x", false)], "x"), JobMeans::Same(1));
+        assert_eq!(job_means(&[known(1, "x", true)], "x"), JobMeans::Again);
+        assert_eq!(job_means(&[known(1, "x", false)], "y"), JobMeans::Again);
+        assert_eq!(job_means(&[known(1, "x", true), known(2, "x", false)], "x"), JobMeans::Same(2));
+        assert_eq!(job_means(&[known(1, "x", true), known(2, "y", true)], "y"), JobMeans::Again);
     }
 
     #[test]

@@ -15,6 +15,9 @@ pub mod api;
 /// Notifies programs.
 pub mod hook;
 
+/// What a print job and the daemon say to each other, and the backend of CUPS.
+pub mod printing;
+
 /// The page count of a PDF.
 pub mod pdf;
 

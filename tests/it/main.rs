@@ -14,6 +14,7 @@ mod rigs {
     pub mod office;
     pub mod past;
     pub mod postbox;
+    pub mod printing;
     pub mod program;
     pub mod running;
     pub mod service;
@@ -82,6 +83,7 @@ mod queues {
     mod contract;
     mod crashes;
     mod door;
+    mod printer;
     mod restored;
 }
 

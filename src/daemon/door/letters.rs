@@ -11,19 +11,19 @@ use axum::response::{IntoResponse as _, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use super::post::journal_trouble;
 use super::problem::{Declined, ProblemKind};
 use super::{ANSWER_WITHIN, Door};
 use crate::config::Right;
-use crate::domain::drop::{Refusal, Undecided};
-use crate::domain::letter::{Command, Letter, Number};
+use crate::daemon::taking::StandingNow;
+use crate::domain::letter::{Command, Number};
 use crate::outside::spool::{EntryError, Ulid};
-use crate::outside::store::{Answered, Desk, Fate, StoreError};
+use crate::outside::store::{Answered, Desk, StoreError};
 
-/// How long to wait before looking again, if no bell rings.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
+/// How long to wait before asking again what was done.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// What became of a letter, without names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,24 +47,27 @@ pub(super) struct LetterStanding {
     pub answer: Option<String>,
 }
 
-/// How something that a queue took stands.
-pub(super) enum StandingNow {
-    /// It is not decided yet.
-    Pending,
-    Refused(Refusal),
-    /// A person must look, or has cancelled it.
-    Waits(LetterStanding),
-    Letter(LetterStanding),
-}
-
 impl LetterStanding {
-    fn of(ulid: &Ulid, letter: Option<Number>, state: &str, reason: Option<String>) -> Self {
-        let letter = letter.map(|number| number.0);
-        Self { id: ulid.to_string(), letter, state: state.to_owned(), reason, tracking: None, answer: None }
-    }
-
-    pub(super) fn pending(ulid: &Ulid) -> Self {
-        Self::of(ulid, None, "taken_in", None)
+    pub(super) fn of(ulid: &Ulid, standing: &StandingNow) -> Self {
+        let is = |state: &str, reason: Option<String>| Self {
+            id: ulid.to_string(),
+            letter: None,
+            state: state.to_owned(),
+            reason,
+            tracking: None,
+            answer: None,
+        };
+        match standing {
+            StandingNow::Pending => is("taken_in", None),
+            StandingNow::Refused(refusal) => is("rejected", Some(refusal.word().to_owned())),
+            StandingNow::Waits(waiting) => is("held", Some(waiting.word().to_owned())),
+            StandingNow::Cancelled => is("cancelled", None),
+            StandingNow::Letter(letter) => Self {
+                letter: Some(letter.number.0),
+                tracking: letter.state.tracking().map(str::to_owned),
+                ..is(letter.state.word(), letter.state.hold().map(ToString::to_string))
+            },
+        }
     }
 
     /// As it is answered to the request that it came with: what the letter does later is not in it.
@@ -73,72 +76,22 @@ impl LetterStanding {
             if self.letter.is_some() && self.state != "held" { "admitted".to_owned() } else { self.state };
         Self { state, tracking: None, ..self }
     }
-
-    fn of_letter(ulid: &Ulid, letter: &Letter) -> Self {
-        let reason = letter.state.hold().map(ToString::to_string);
-        let tracking = letter.state.tracking().map(str::to_owned);
-        Self { tracking, ..Self::of(ulid, Some(letter.number), letter.state.word(), reason) }
-    }
 }
 
 impl Door {
-    fn standing(&self, ulid: &Ulid) -> Result<StandingNow, StoreError> {
-        let store = &self.inside.store;
-        let Some(original) = store.original(ulid)? else { return Ok(StandingNow::Pending) };
-        Ok(match original.fate {
-            Fate::Letter(number) => match store.letter(number)? {
-                None => StandingNow::Pending,
-                Some(letter) => {
-                    let standing = LetterStanding::of_letter(ulid, &letter);
-                    if letter.state.hold().is_some() {
-                        StandingNow::Waits(standing)
-                    } else {
-                        StandingNow::Letter(standing)
-                    }
-                }
-            },
-            Fate::Undecided(Undecided::Refused(refusal)) => StandingNow::Refused(refusal),
-            Fate::Undecided(Undecided::Waits(waiting)) => {
-                StandingNow::Waits(LetterStanding::of(ulid, None, "held", Some(waiting.word().to_owned())))
-            }
-            Fate::Undecided(Undecided::Cancelled) => {
-                StandingNow::Waits(LetterStanding::of(ulid, None, "cancelled", None))
-            }
-            Fate::Undecided(Undecided::Accepted { .. }) => StandingNow::Pending,
-        })
-    }
-
-    /// How it stands once it is decided, or at the deadline.
-    pub(super) async fn decided(&self, ulid: &Ulid, deadline: Instant) -> Result<StandingNow, Declined> {
-        loop {
-            let mut rung = std::pin::pin!(self.inside.bells.decided.notified());
-            rung.as_mut().enable();
-            let standing = self.standing(ulid).map_err(|error| journal_trouble(&error))?;
-            if !matches!(standing, StandingNow::Pending) || Instant::now() >= deadline {
-                return Ok(standing);
-            }
-            let _ = timeout(LOOK_AGAIN, rung).await;
-        }
-    }
-
     /// Something that the queue of this token took.
     fn of_this_queue(&self, headers: &HeaderMap, right: Right, id: &str) -> Result<Ulid, Declined> {
         let queue = self.admitted(headers, right)?;
         let unknown = || ProblemKind::Unknown.saying("This queue took nothing of this name.");
         let ulid: Ulid = id.parse().map_err(|()| unknown())?;
-        let row = self.inside.store.incoming(&ulid).map_err(|error| journal_trouble(&error))?;
+        let row = self.taking.inside.store.incoming(&ulid).map_err(|error| journal_trouble(&error))?;
         row.filter(|row| row.queue == queue.name).map(|_| ulid).ok_or_else(unknown)
     }
 
     /// How it stands, as a program reads it.
     fn shown(&self, ulid: &Ulid) -> Result<LetterStanding, Declined> {
-        Ok(match self.standing(ulid).map_err(|error| journal_trouble(&error))? {
-            StandingNow::Pending => LetterStanding::pending(ulid),
-            StandingNow::Refused(refusal) => {
-                LetterStanding::of(ulid, None, "rejected", Some(refusal.word().to_owned()))
-            }
-            StandingNow::Waits(standing) | StandingNow::Letter(standing) => standing,
-        })
+        let standing = self.taking.standing(ulid).map_err(|error| journal_trouble(&error))?;
+        Ok(LetterStanding::of(ulid, &standing))
     }
 
     async fn command(
@@ -166,7 +119,7 @@ impl Door {
 
     /// What was done about a command, or `None` if that takes long.
     async fn obeyed(&self, number: Number, command: Command) -> Result<Option<Answered>, Declined> {
-        let (state, now) = (self.inside.state.clone(), self.inside.clock.now());
+        let (state, now) = (self.taking.inside.state.clone(), self.taking.inside.clock.now());
         let ordered = spawn_blocking(move || {
             let desk = Desk::open(&state)?;
             let order = desk.order(number, command, now)?;
@@ -174,7 +127,7 @@ impl Door {
         });
         let (mut desk, order) =
             ordered.await.map_err(|_| internal())?.map_err(|error| journal_trouble(&error))?;
-        self.inside.bells.letters.notify_one();
+        self.taking.inside.bells.letters.notify_one();
         let deadline = Instant::now() + ANSWER_WITHIN;
         loop {
             let asked = spawn_blocking(move || desk.answer(order).map(|answer| (desk, answer)));
@@ -183,7 +136,7 @@ impl Door {
             if answer.is_some() || Instant::now() >= deadline {
                 return Ok(answer);
             }
-            tokio::time::sleep(LOOK_AGAIN / 4).await;
+            tokio::time::sleep(LOOK_AGAIN).await;
         }
     }
 }
@@ -238,11 +191,11 @@ pub(super) async fn pdf(
         return Err(ProblemKind::Unknown.saying("`document` is a number from 1 on."));
     };
     let read = spawn_blocking(move || {
-        let Some(letter) = door.inside.store.letter(Number(number))? else { return Ok(None) };
+        let Some(letter) = door.taking.inside.store.letter(Number(number))? else { return Ok(None) };
         let Some(n) = which.checked_sub(1).filter(|n| *n < letter.order.documents.len()) else {
             return Ok(None);
         };
-        Ok::<_, StoreError>(Some(door.inside.spool.document(&ulid, &letter.order, n)))
+        Ok::<_, StoreError>(Some(door.taking.inside.spool.document(&ulid, &letter.order, n)))
     });
     match read.await.map_err(|_| internal())?.map_err(|error| journal_trouble(&error))? {
         None => Err(ProblemKind::Unknown.saying("The letter has no such document.")),

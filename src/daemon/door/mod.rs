@@ -1,15 +1,12 @@
 //! The door for programs: letters by HTTP, each once for its key. docs/design/queues.md says why it is so.
 
 mod contract;
-mod doors;
 mod letters;
 mod post;
 mod problem;
 mod request;
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -19,68 +16,49 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, post};
 pub use contract::openapi;
-pub use doors::Doors;
 use problem::{Declined, ProblemKind};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::Semaphore;
 
-use crate::base::bells::Bells;
-use crate::base::clock::Clock;
-use crate::config::{ConfigError, Queue, Right};
-use crate::loops::folders::Registry;
-use crate::outside::spool::{Spool, Ulid};
-use crate::outside::store::Store;
+use crate::config::{ConfigError, HttpWay, Queue, Right};
+use crate::daemon::taking::Taking;
 
 /// The number of bodies that are read at the same time.
 const READ_AT_ONCE: usize = 16;
 /// How long a request waits for its drop to be decided.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
-/// What all doors share.
-#[derive(Debug, Clone)]
-pub struct Inside {
-    pub store: Arc<Store>,
-    pub spool: Spool,
-    pub registry: Arc<Registry>,
-    pub clock: Clock,
-    pub bells: Bells,
-    /// The directory of the records.
-    pub state: PathBuf,
+/// A queue that a door serves.
+#[derive(Debug)]
+pub(super) struct Served {
+    pub(super) queue: Queue,
+    pub(super) rights: Vec<Right>,
+    token_hash: String,
 }
 
-/// A queue, and a key in it.
-type QueueKey = (String, String);
-/// Whoever holds it uses the key.
-type Turn = tokio::sync::Mutex<()>;
+impl Served {
+    /// Reads its token.
+    pub(super) fn of(queue: Queue, http: &HttpWay) -> Result<Self, ConfigError> {
+        let token_hash = http.token_hash(&queue.name)?;
+        Ok(Self { queue, rights: http.rights.clone(), token_hash })
+    }
+}
 
 /// The door of some queues, on one listener.
 #[derive(Debug)]
-pub struct Door {
-    inside: Inside,
-    /// Each queue, and the hash of its token.
-    queues: Vec<(Queue, String)>,
+pub(super) struct Door {
+    taking: Arc<Taking>,
+    queues: Vec<Served>,
     places: Arc<Semaphore>,
-    /// Those who hold a key at this moment.
-    keys: Mutex<HashMap<QueueKey, Weak<Turn>>>,
-    last_ulid: Mutex<Option<Ulid>>,
 }
 
 impl Door {
-    /// Reads the tokens of these queues. Two with the same token could not be told apart.
-    pub fn of(inside: Inside, queues: Vec<Queue>) -> Result<Self, ConfigError> {
-        let hashed = |queue: Queue| Ok((queue.token_hash()?, queue)).map(|(hash, queue)| (queue, hash));
-        let queues = queues.into_iter().map(hashed).collect::<Result<Vec<_>, ConfigError>>()?;
-        Ok(Self {
-            inside,
-            queues,
-            places: Arc::new(Semaphore::new(READ_AT_ONCE)),
-            keys: Mutex::default(),
-            last_ulid: Mutex::default(),
-        })
+    pub(super) fn of(taking: Arc<Taking>, queues: Vec<Served>) -> Self {
+        Self { taking, queues, places: Arc::new(Semaphore::new(READ_AT_ONCE)) }
     }
 
-    pub fn routes(self) -> Router {
+    pub(super) fn routes(self) -> Router {
         Router::new()
             .route("/v1/letters", post(post::post))
             .route("/v1/letters/{id}", get(letters::read))
@@ -106,38 +84,18 @@ impl Door {
         let hash = hex::encode(Sha256::digest(token.as_bytes()));
         // Every hash is compared, and whole.
         let mut found = None;
-        for (queue, known) in &self.queues {
-            if bool::from(known.as_bytes().ct_eq(hash.as_bytes())) {
-                found = Some(queue);
+        for served in &self.queues {
+            if bool::from(served.token_hash.as_bytes().ct_eq(hash.as_bytes())) {
+                found = Some(served);
             }
         }
-        let queue = found.ok_or_else(|| ProblemKind::Token.saying(wrong))?;
-        if queue.rights.contains(&right) {
-            return Ok(queue);
+        let served = found.ok_or_else(|| ProblemKind::Token.saying(wrong))?;
+        if served.rights.contains(&right) {
+            return Ok(&served.queue);
         }
-        let (name, word) = (&queue.name, right.word());
+        let (name, word) = (&served.queue.name, right.word());
         Err(ProblemKind::Right
             .saying(format!("Its queue's file, `{name}.yaml`, does not have `{word}` in `rights`.")))
-    }
-
-    /// One request at a time uses a key. The others wait.
-    fn lock_of(&self, queue: &str, key: &str) -> Arc<Turn> {
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        keys.retain(|_, lock| lock.strong_count() > 0);
-        let name = (queue.to_owned(), key.to_owned());
-        let known = keys.get(&name).and_then(Weak::upgrade);
-        known.unwrap_or_else(|| {
-            let lock = Arc::default();
-            keys.insert(name, Arc::downgrade(&lock));
-            lock
-        })
-    }
-
-    fn new_ulid(&self) -> std::io::Result<Ulid> {
-        let mut last = self.last_ulid.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = Ulid::after(last.as_ref(), self.inside.clock.now())?;
-        *last = Some(new.clone());
-        Ok(new)
     }
 }
 

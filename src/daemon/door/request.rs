@@ -8,12 +8,12 @@ use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use multer::{Field, Multipart};
 use sha2::{Digest as _, Sha256};
-use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::problem::{Declined, FieldError, ProblemKind};
 use crate::config::{Folder, LetterFields, LetterKind};
-use crate::domain::drop::{is_pdf, natural_order, showable, shown};
+use crate::daemon::taking::{PIECE, USUAL_NAME, add, named};
+use crate::domain::drop::{natural_order, showable};
 use crate::domain::incoming::Enclosed;
 use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT};
 use crate::loops::intake::may_be_dropped;
@@ -21,12 +21,7 @@ use crate::outside::spool::Draft;
 
 /// How long the next piece of a body may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Pieces of a document are written together, so that a slow disk is asked less often.
-const PIECE: usize = 256 << 10;
 const LARGEST_LETTER: usize = 1 << 20;
-/// The longest name in bytes. A number, and the ending of a sidecar, must have room after it.
-const LONGEST_NAME: usize = 200;
-const USUAL_NAME: &str = "document.pdf";
 /// The maximum number of mistakes that are reported.
 const MOST_TOLD: usize = 50;
 
@@ -162,10 +157,8 @@ impl Reading {
     }
 
     async fn write(&mut self, piece: Vec<u8>) -> Result<(), Declined> {
-        let Some(mut draft) = self.draft.take() else { return Err(trouble(&io::Error::other("no draft"))) };
-        let written = spawn_blocking(move || draft.add(&piece).map(|()| draft)).await;
-        let draft = written.map_err(io::Error::other).flatten().map_err(|error| trouble(&error))?;
-        self.draft = Some(draft);
+        let Some(draft) = self.draft.take() else { return Err(trouble(&io::Error::other("no draft"))) };
+        self.draft = Some(add(draft, piece).await.map_err(|error| trouble(&error))?);
         Ok(())
     }
 
@@ -201,20 +194,6 @@ impl Reading {
         let draft = self.draft.ok_or_else(|| trouble(&io::Error::other("no draft")))?;
         Ok(Received { draft, name, documents: self.documents, fields: self.fields })
     }
-}
-
-/// A file name without a path and without what people cannot see. It ends in `.pdf`.
-fn named(sent: &str) -> String {
-    let last = sent.rsplit(['/', '\\']).next().unwrap_or_default();
-    // What Windows cannot show in a folder is not used either.
-    let last = last.replace(['<', '>', ':', '"', '|', '?', '*'], "_");
-    let last = shown(showable(&last).trim().as_bytes());
-    let stem = if is_pdf(last.as_bytes()) { &last[..last.len() - 4] } else { last.as_str() };
-    let mut end = stem.len().min(LONGEST_NAME);
-    while !stem.is_char_boundary(end) {
-        end -= 1;
-    }
-    if stem.is_empty() { USUAL_NAME.to_owned() } else { format!("{}.pdf", &stem[..end]) }
 }
 
 /// Numbers the documents if their names would put them into another order, or if two have the same name.
@@ -278,25 +257,6 @@ fn clipped(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_made_usable() {
-        for (sent, name) in [
-            ("INV-000123.pdf", "INV-000123.pdf"),
-            ("C:\\out\\INV 1.PDF", "INV 1.pdf"),
-            ("../../etc/passwd", "passwd.pdf"),
-            ("か\u{3099}.pdf", "が.pdf"),
-            ("a\u{0}b\u{202e}.pdf", "ab.pdf"),
-            ("", USUAL_NAME),
-            (".pdf", ".pdf.pdf"),
-            ("dir/", USUAL_NAME),
-            ("12:30?.pdf", "12_30_.pdf"),
-        ] {
-            assert_eq!(named(sent), name, "{sent:?}");
-        }
-        let long = named(&"あ".repeat(200));
-        assert!(long.len() <= LONGEST_NAME + 4 && long.ends_with("あ.pdf"));
-    }
 
     #[test]
     fn documents_keep_their_order() {

@@ -203,8 +203,26 @@ pub enum Waiting {
     Print(PrintDoubt),
     /// The receiver was to be taken from its page.
     Receiver(Box<ReceiverDoubt>),
-    /// A queue took it with a key that the records do not know, after some of them were lost.
-    Lost { queue: String },
+    /// A queue took it.
+    Queue {
+        queue: String,
+        look: QueueDoubt,
+        /// The letter that its print job is already.
+        #[serde(default)]
+        letter: Option<Number>,
+    },
+}
+
+/// Why a person must look at what a queue took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueDoubt {
+    /// It may have been posted by records that were lost.
+    Lost,
+    /// It was printed, and its printer waits for approval.
+    Printed,
+    /// A document of its print job was handed in before.
+    PrintedAgain,
 }
 
 /// Why a drop still lies where it was dropped.
@@ -246,7 +264,11 @@ impl Waiting {
                 ReceiverDoubt::FirstTime { .. } => "the folder never posted to the receiver on its page",
                 ReceiverDoubt::NotRead { .. } => "its receiver can't be read from its page",
             },
-            Self::Lost { .. } => "it may have been posted before the records were lost",
+            Self::Queue { look: QueueDoubt::Lost, .. } => {
+                "it may have been posted before the records were lost"
+            }
+            Self::Queue { look: QueueDoubt::Printed, .. } => "what is printed waits for approval",
+            Self::Queue { look: QueueDoubt::PrintedAgain, .. } => "its print job came before",
         }
     }
 
@@ -264,7 +286,7 @@ impl Waiting {
             | Self::Rules
             | Self::Doubt(_)
             | Self::Print(_)
-            | Self::Lost { .. } => self.clone(),
+            | Self::Queue { .. } => self.clone(),
         }
     }
 }

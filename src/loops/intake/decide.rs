@@ -14,7 +14,9 @@ use super::take::Still;
 use super::taken_back;
 use crate::base::clock::Time;
 use crate::config::Folder;
-use crate::domain::drop::{Origin, Refusal, Undecided, Waiting, pdf_of, showable, shown, sidecars_of};
+use crate::domain::drop::{
+    Origin, QueueDoubt, Refusal, Undecided, Waiting, pdf_of, showable, shown, sidecars_of,
+};
 use crate::domain::letter::LARGEST_DOCUMENT;
 use crate::domain::printed::OtherPaper;
 use crate::domain::rules::{Found, Verdict};
@@ -165,12 +167,13 @@ impl Claim {
         still: &Still<'_>,
     ) -> Result<Done, TakeError> {
         let mut draft = self.shared.spool.begin(&self.ulid)?;
+        let look = self.must_be_seen()?;
         let undecided = match self.judge(main, held, accepted, still, &mut draft).await {
             Ok(Some(Verdict::Send(..)))
-                if let Some(queued) = self.queued.as_ref().filter(|queued| queued.is_distrusted)
+                if let Some(waiting) = look
                     && accepted.is_none() =>
             {
-                Undecided::Waits(Waiting::Lost { queue: queued.queue.clone() })
+                Undecided::Waits(waiting)
             }
             Ok(Some(Verdict::Hold(Waiting::Sidecar))) if self.queued.is_some() => {
                 Undecided::Refused(Refusal::NoLetter)
@@ -190,6 +193,19 @@ impl Claim {
         };
         drop(draft);
         self.record(self.origin(main), undecided).await
+    }
+
+    /// Why a person must look at what a queue took.
+    fn must_be_seen(&self) -> Result<Option<Waiting>, StoreError> {
+        let Some((queued, look)) = self.queued.as_ref().and_then(|queued| Some((queued, queued.look?)))
+        else {
+            return Ok(None);
+        };
+        let letter = match look {
+            QueueDoubt::PrintedAgain => self.shared.store.letter_of_job(&self.ulid)?,
+            QueueDoubt::Lost | QueueDoubt::Printed => None,
+        };
+        Ok(Some(Waiting::Queue { queue: queued.queue.clone(), look, letter }))
     }
 
     /// The source of a letter, and the terms of its folder. Its owner counts only if nobody else could have

@@ -29,3 +29,11 @@ pub fn queue_closed(queue: &str) {
          held. Once its programs know what was posted: `mailchute queue open {queue}`"
     );
 }
+
+pub fn no_such_user(queue: &str, user: &str) {
+    tracing::warn!(
+        queue,
+        "queue {queue}: there is no user `{user}` in /etc/passwd, so that it can hand in nothing; install cups, or \
+         write the user's number into `users`"
+    );
+}

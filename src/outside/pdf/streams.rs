@@ -30,7 +30,7 @@ pub(super) fn damaged(pdf: &Document, pages: &[ObjectId], largest: u64) -> Optio
     for (id, object) in &pdf.objects {
         let Object::Stream(stream) = object else { continue };
         let is_structure = stream.dict.has_type(b"ObjStm") || stream.dict.has_type(b"XRef");
-        if !is_flate(stream) {
+        if !is_flate(stream) || (is_meant_empty(stream) && !is_structure) {
             continue;
         }
         let (is_whole, _) = if is_structure || contents.contains(id) || is_drawn(&stream.dict) {
@@ -56,6 +56,12 @@ pub(super) fn damaged(pdf: &Document, pages: &[ObjectId], largest: u64) -> Optio
 fn is_drawn(dict: &Dictionary) -> bool {
     dict.get(b"Subtype").and_then(Object::as_name).is_ok_and(|name| name == b"Form")
         || dict.has(b"PatternType")
+}
+
+/// CUPS writes so for a page without content.
+fn is_meant_empty(stream: &Stream) -> bool {
+    stream.content.is_empty()
+        && stream.dict.get(b"Length").and_then(Object::as_i64).is_ok_and(|size| size == 0)
 }
 
 /// Not metadata and not an attachment.
@@ -211,6 +217,19 @@ mod tests {
             let dict = dictionary! { "Type" => kind, "Filter" => "FlateDecode" };
             pdf.add_object(Stream::new(dict, damaged));
             assert_eq!(judge(&saved(pdf)), expected, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_form_that_is_empty_is_whole_and_one_that_lost_its_content_is_not() {
+        let doubt = Inspection::Doubtful { pages: 1, doubt: Doubt::Damaged };
+        for (length, content, expected) in
+            [(0, Vec::new(), Inspection::Pages(1)), (4, deflated(b"q Q")[..4].to_vec(), doubt)]
+        {
+            let mut pdf = document(100);
+            let dict = dictionary! { "Subtype" => "Form", "Filter" => "FlateDecode", "Length" => length };
+            pdf.add_object(Stream::new(dict, content));
+            assert_eq!(judge(&saved(pdf)), expected, "{length}");
         }
     }
 

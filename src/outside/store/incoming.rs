@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::moves::RecordError;
 use super::{Desk, Store, StoreError, millis, read};
 use crate::base::clock::Time;
+use crate::domain::drop::QueueDoubt;
 use crate::domain::incoming::Incoming;
-use crate::domain::letter::{Letter, QueuedAs};
+use crate::domain::letter::{Letter, Number, QueuedAs};
 use crate::outside::spool::{Spool, Ulid};
 
 /// Keys of queues may be missing, and not every queue was closed because of that yet.
@@ -24,12 +25,14 @@ pub struct IncomingRow {
     pub folder: String,
     /// The person who counts as its owner in the folder.
     pub owner: Option<u32>,
-    /// It may have been posted by records that were lost.
-    pub is_distrusted: bool,
+    /// Why a person must look at it before it is posted.
+    pub look: Option<QueueDoubt>,
     /// Its folder has it.
     pub is_marked: bool,
     /// The answer that is given for it whenever it comes again.
     pub answer: Option<String>,
+    /// Who brought it and is known to have the answer.
+    pub acknowledged: Option<String>,
 }
 
 /// A queue as commands show it.
@@ -44,7 +47,7 @@ pub struct QueueRow {
     pub waiting: u64,
 }
 
-const COLUMNS: &str = "ulid, queue, content, folder, owner, distrusted, marked, answer";
+const COLUMNS: &str = "ulid, queue, content, folder, owner, look, marked, answer, acknowledged";
 
 fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<IncomingRow> {
     let ulid: String = row.get("ulid")?;
@@ -54,10 +57,26 @@ fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<IncomingRow> {
         content: row.get("content")?,
         folder: row.get("folder")?,
         owner: row.get("owner")?,
-        is_distrusted: row.get("distrusted")?,
+        look: row.get::<_, Option<String>>("look")?.map(|word| look_of(&word)),
         is_marked: row.get("marked")?,
         answer: row.get("answer")?,
+        acknowledged: row.get("acknowledged")?,
     })
+}
+
+fn look_word(look: QueueDoubt) -> &'static str {
+    match look {
+        QueueDoubt::Lost => "lost",
+        QueueDoubt::Printed => "printed",
+        QueueDoubt::PrintedAgain => "printed again",
+    }
+}
+
+/// A word that is not known is one more reason to look.
+fn look_of(word: &str) -> QueueDoubt {
+    let known =
+        [QueueDoubt::Printed, QueueDoubt::PrintedAgain].into_iter().find(|look| look_word(*look) == word);
+    known.unwrap_or(QueueDoubt::Lost)
 }
 
 impl Store {
@@ -83,6 +102,24 @@ impl Store {
     pub fn incoming_by(&self, queue: &str, key: &str) -> Result<Option<IncomingRow>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM incoming WHERE queue = ?1 AND key = ?2");
         Ok(self.reader().prepare_cached(&sql)?.query_row([queue, key], row).optional()?)
+    }
+
+    /// What was taken under a key that no two queues have by chance, in whichever of them.
+    pub fn incoming_of_any(&self, key: &str) -> Result<Option<IncomingRow>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM incoming WHERE key = ?1");
+        Ok(self.reader().prepare_cached(&sql)?.query_row([key], row).optional()?)
+    }
+
+    /// The first letter that came with the print job of this one.
+    pub fn letter_of_job(&self, ulid: &Ulid) -> Result<Option<Number>, StoreError> {
+        // The later ones of a job have its key and a number.
+        let sql = "SELECT min(original.letter) FROM incoming AS this
+                   JOIN incoming AS other ON other.key = substr(this.key, 1, 64)
+                       OR other.key LIKE substr(this.key, 1, 64) || ' %'
+                   JOIN original ON original.ulid = other.ulid WHERE this.ulid = ?1";
+        let row = |row: &rusqlite::Row<'_>| row.get::<_, Option<i64>>(0);
+        let found = self.reader().prepare_cached(sql)?.query_row([ulid.as_str()], row)?;
+        Ok(found.and_then(|number| u64::try_from(number).ok()).map(Number))
     }
 
     pub fn incoming(&self, ulid: &Ulid) -> Result<Option<IncomingRow>, StoreError> {
@@ -118,6 +155,15 @@ impl Store {
         self.write(move |batch| {
             let sql = "UPDATE incoming SET answer = ?2 WHERE ulid = ?1 AND answer IS NULL";
             Ok(batch.db.prepare_cached(sql)?.execute([ulid.as_str(), &answer]).map(drop)?)
+        })
+        .await
+    }
+
+    /// Who brought it has the answer. What comes from others under the same name from now on is not the same.
+    pub async fn acknowledged(&self, ulid: Ulid, by: String) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "UPDATE incoming SET acknowledged = ?2 WHERE ulid = ?1";
+            Ok(batch.db.prepare_cached(sql)?.execute([ulid.as_str(), &by]).map(drop)?)
         })
         .await
     }
@@ -172,11 +218,12 @@ pub(super) fn queued_as(db: &Connection, ulid: &Ulid) -> rusqlite::Result<Option
     db.prepare_cached(sql)?.query_row([ulid.as_str()], row).optional()
 }
 
-/// The key of a letter that only the ledger has. Its folder has it, since it is a letter.
+/// The key of a letter that only the ledger has. Its folder has it, since it is a letter. Whether its answer came
+/// to whoever brought it is not known any more, so that a print job that comes again is held.
 pub(super) fn restore(db: &Connection, letter: &Letter, queued: &QueuedAs) -> rusqlite::Result<()> {
     let QueuedAs { queue, key, content } = queued;
-    let sql = "INSERT INTO incoming (ulid, queue, key, content, folder, distrusted, taken_at, marked)
-               VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, 1)
+    let sql = "INSERT INTO incoming (ulid, queue, key, content, folder, taken_at, marked, acknowledged)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, '')
                ON CONFLICT (ulid) DO UPDATE SET marked = 1 ON CONFLICT DO NOTHING";
     let values = params![letter.entry, queue, key, content, letter.order.source, millis(letter.admitted_at)];
     db.prepare_cached(sql)?.execute(values).map(drop)
@@ -189,11 +236,11 @@ pub(super) fn free_key(db: &Connection, ulid: &Ulid) -> rusqlite::Result<()> {
 }
 
 fn insert(db: &Connection, ulid: &Ulid, incoming: &Incoming, at: Time) -> rusqlite::Result<bool> {
-    let Incoming { queue, key, content, folder, owner, is_distrusted, .. } = incoming;
-    let sql = "INSERT INTO incoming (ulid, queue, key, content, folder, owner, distrusted, taken_at)
+    let Incoming { queue, key, content, folder, owner, look, .. } = incoming;
+    let sql = "INSERT INTO incoming (ulid, queue, key, content, folder, owner, look, taken_at)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING";
     let folder = super::folders::present_name(db, folder)?;
-    let values = params![ulid.as_str(), queue, key, content, folder, owner, is_distrusted, millis(at)];
+    let values = params![ulid.as_str(), queue, key, content, folder, owner, look.map(look_word), millis(at)];
     if db.prepare_cached(sql)?.execute(values)? == 0 {
         return Ok(false);
     }
@@ -257,10 +304,12 @@ pub(super) fn recover(db: &Connection, spool: &Spool, distrusted: bool, now: Tim
             None => match spool.incoming(&ulid) {
                 Ok(None) => {}
                 Ok(Some(incoming)) => {
-                    let is_distrusted = incoming.is_distrusted || distrusted;
-                    if !insert(db, &ulid, &Incoming { is_distrusted, ..incoming }, now)? {
+                    let look = if distrusted { Some(QueueDoubt::Lost) } else { incoming.look };
+                    if !insert(db, &ulid, &Incoming { look, ..incoming }, now)? {
                         // Nothing was answered for it, and its key stands for another.
                         spool.remove_incoming(&ulid)?;
+                    } else if distrusted {
+                        db.execute("UPDATE incoming SET acknowledged = '' WHERE ulid = ?1", [ulid.as_str()])?;
                     }
                 }
                 Err(error) => {

@@ -273,11 +273,12 @@ const TAKEN_BY_QUEUES: &str = "
     CREATE TABLE incoming (
         ulid TEXT PRIMARY KEY,
         queue TEXT NOT NULL, key TEXT, content TEXT NOT NULL,
-        folder TEXT NOT NULL, owner INTEGER, distrusted INTEGER NOT NULL,
+        folder TEXT NOT NULL, owner INTEGER, look TEXT,
         taken_at INTEGER NOT NULL,
         marked INTEGER NOT NULL DEFAULT 0,
         answer TEXT CHECK (json_valid(answer)),
-        UNIQUE (queue, key)
+        acknowledged TEXT,
+        UNIQUE (key, queue)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX incoming_unmarked ON incoming (folder, ulid) WHERE marked = 0;
     CREATE TABLE queue (

@@ -1,8 +1,8 @@
 //! English.
 
 use super::{Advice, Language, Names, doubts};
-use crate::domain::drop::{Kind, Refusal, Waiting};
-use crate::domain::letter::{Certainty, Reason};
+use crate::domain::drop::{Kind, QueueDoubt, Refusal, Waiting};
+use crate::domain::letter::{Certainty, Number, Reason};
 use crate::domain::printed::{OtherAddressee, PageDoubt, Unclear};
 
 #[expect(clippy::too_many_lines, reason = "a table, one text for each")]
@@ -142,7 +142,7 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
             ),
             format!("If that address is meant, use `{sidecar}`. {beside} Then {again}"),
         ),
-        Waiting::Lost { queue } => lost(queue, &again),
+        Waiting::Queue { queue, look, letter } => queued(queue, (*look, *letter), &again),
         Waiting::WasThere => Advice::new(
             "It lay in the folder before the folder was watched, so nobody knows whether it is to be posted.",
             format!("To post it, {again}"),
@@ -180,14 +180,31 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
 }
 
 /// What a queue took after records were lost.
-fn lost(queue: &str, again: &str) -> Advice {
-    Advice::new(
-        format!(
-            "The queue `{queue}` took it after records were lost. If it came before that too, it may have been posted \
-             already."
+fn queued(queue: &str, (look, letter): (QueueDoubt, Option<Number>), again: &str) -> Advice {
+    match look {
+        QueueDoubt::Lost => Advice::new(
+            format!(
+                "The queue `{queue}` took it after records were lost. If it came before that too, it may have been posted \
+                 already."
+            ),
+            format!("Ask who sent it, and look for its letter. If it was not posted, {again}"),
         ),
-        format!("Ask who sent it, and look for its letter. If it was not posted, {again}"),
-    )
+        QueueDoubt::Printed => Advice::new(
+            format!("It was printed on `{queue}`, and is posted when somebody has looked at it."),
+            format!("To post it, {again}"),
+        ),
+        QueueDoubt::PrintedAgain => Advice::new(
+            format!(
+                "A document of the same print job came on `{queue}` before. It may be the same letter once more."
+            ),
+            match letter {
+                Some(Number(letter)) => {
+                    format!("The earlier one is letter #{letter}. If this is to be posted too, {again}")
+                }
+                None => format!("Look whether the letter exists. If this is to be posted too, {again}"),
+            },
+        ),
+    }
 }
 
 /// Whom the page and the envelope are for.

@@ -3,8 +3,8 @@
 use super::Language;
 use super::ja_problem::problem;
 use super::{Advice, Names, doubts};
-use crate::domain::drop::{Kind, Refusal, Waiting};
-use crate::domain::letter::{Certainty, Limit, Reason, largest_unit};
+use crate::domain::drop::{Kind, QueueDoubt, Refusal, Waiting};
+use crate::domain::letter::{Certainty, Limit, Number, Reason, largest_unit};
 use crate::domain::printed::{OtherAddressee, PageDoubt, Unclear};
 
 #[expect(clippy::too_many_lines, reason = "a table, one text for each")]
@@ -145,12 +145,7 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
             ),
             format!("その宛先に送る場合は「{sidecar}」を使ってください。{beside}その後、{again}"),
         ),
-        Waiting::Lost { queue } => Advice::new(
-            format!(
-                "記録の一部が失われた後に「{queue}」から届きました。それより前にも届いていた場合は、すでに郵送されている可能性があります。"
-            ),
-            format!("送信元に確認し、郵送済みでないことを確かめてから、{again}"),
-        ),
+        Waiting::Queue { queue, look, letter } => queued(queue, (*look, *letter), &again),
         Waiting::WasThere => Advice::new(
             "監視を始める前からフォルダーにあったため、郵送してよいか分かりません。",
             format!("郵送する場合は{again}"),
@@ -182,6 +177,32 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
         Waiting::Book(why) => {
             Advice::new(format!("住所録を使えません: {why}"), format!("住所録が直ったら、このPDFを{again}"))
         }
+    }
+}
+
+fn queued(queue: &str, (look, letter): (QueueDoubt, Option<Number>), again: &str) -> Advice {
+    match look {
+        QueueDoubt::Lost => Advice::new(
+            format!(
+                "記録の一部が失われた後に「{queue}」から届きました。それより前にも届いていた場合は、すでに郵送されている可能性があります。"
+            ),
+            format!("送信元に確認し、郵送済みでないことを確かめてから、{again}"),
+        ),
+        QueueDoubt::Printed => Advice::new(
+            format!("「{queue}」で印刷されました。内容の確認後に郵送されます。"),
+            format!("郵送する場合は{again}"),
+        ),
+        QueueDoubt::PrintedAgain => Advice::new(
+            format!(
+                "同じ印刷ジョブの文書がすでに「{queue}」で届いています。同じ手紙が二重になる可能性があります。"
+            ),
+            match letter {
+                Some(Number(letter)) => {
+                    format!("すでに手紙 #{letter} があります。これも郵送する場合は{again}")
+                }
+                None => format!("すでに手紙があるか確かめてください。これも郵送する場合は{again}"),
+            },
+        ),
     }
 }
 

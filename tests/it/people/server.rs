@@ -260,8 +260,15 @@ async fn a_daemon_killed_between_shipping_and_sending_tells_everybody() {
             alive.kill().unwrap();
             alive.wait().unwrap();
             kills += 1;
+            let done = arrived();
+            if done {
+                postbox.take_again();
+                // After a lost answer it would wait for minutes.
+                let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+                db.execute("UPDATE email SET due_at = 0 WHERE due_at IS NOT NULL", []).unwrap();
+            }
             alive = start();
-            if arrived() {
+            if done {
                 break;
             }
         }

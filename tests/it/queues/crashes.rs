@@ -34,7 +34,7 @@ fn incoming(bytes: &[u8]) -> Incoming {
         folder: "letters".to_owned(),
         name: "INV-000123.pdf".to_owned(),
         owner: None,
-        is_distrusted: false,
+        look: None,
         documents,
         sidecar: None,
     }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mailchute::daemon::door::Doors;
+use mailchute::daemon::doors::Doors;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};

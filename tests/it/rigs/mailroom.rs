@@ -12,7 +12,7 @@ use mailchute::base::bells::Bells;
 use mailchute::base::clock::{Clock, Pace, Time};
 use mailchute::config::Config;
 use mailchute::daemon::Run;
-use mailchute::daemon::door::Inside;
+use mailchute::daemon::taking::Inside;
 use mailchute::loops::dispatch::{Account, Dispatch};
 use mailchute::loops::folders::Registry;
 use mailchute::loops::intake::Intake;

@@ -134,6 +134,7 @@ impl Postbox {
     pub fn take_again(&self) {
         let mut kept = self.kept.lock().unwrap();
         (kept.always, kept.refuses) = (None, None);
+        kept.moods.clear();
     }
 
     pub fn got(&self) -> Vec<Got> {

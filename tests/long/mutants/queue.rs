@@ -47,4 +47,23 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "a key again",
         &[(INCOMING, "is_there: true } => QueueStep::Mark", "is_there: true } => QueueStep::Lay")],
     ),
+    caught(
+        "a job that somebody prints again has the first answer",
+        "a job again",
+        &[(INCOMING, "known.content == content && !known.is_answered", "known.content == content")],
+    ),
+    caught(
+        "a job that comes again is new",
+        "a job again",
+        &[(
+            INCOMING,
+            "None if known.is_empty() => JobMeans::New,\n        None => JobMeans::Again",
+            "None => JobMeans::New",
+        )],
+    ),
+    caught(
+        "a job with other bytes has the first answer",
+        "a job with other bytes",
+        &[(INCOMING, "known.content == content && !known.is_answered", "!known.is_answered")],
+    ),
 ];

@@ -1,12 +1,14 @@
-//! The model check of queues: the shipped decisions on a key that comes again (`again`), on where work resumes
-//! (`resumes`), and the shipped orders of steps (`TAKING`, `LAYING`), under every order of requests, repeats,
+//! The model check of queues: the shipped decisions on a key that comes again (`again`), on a print job that comes
+//! again (`job_means`), on where work resumes (`resumes`), and the shipped orders of steps (`TAKING`, `LAYING`), under every order of requests, repeats,
 //! lost answers, crashes, refusals, holds and lost records that a size allows.
 
 pub mod sizes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mailchute::domain::incoming::{KeyMeans, KnownIncoming, LAYING, QueueStep, TAKING, again, resumes};
+use mailchute::domain::incoming::{
+    JobMeans, KeyMeans, KnownIncoming, KnownPrint, LAYING, QueueStep, TAKING, again, job_means, resumes,
+};
 use stateright::{Model, Property};
 
 use sizes::Size;
@@ -32,13 +34,15 @@ pub enum Phase {
     Asks,
     Takes(usize),
     Answers(u8),
+    /// It says that it has its answer.
+    Acknowledges(u8),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Request {
     sent: Sent,
     id: u8,
-    /// Whether the queue was closed when its key was looked up.
+    /// Whether a person must look: the queue was closed when its key was looked up, or its job came before.
     distrusted: bool,
     phase: Phase,
 }
@@ -49,6 +53,8 @@ pub struct Row {
     content: u8,
     distrusted: bool,
     marked: bool,
+    /// The printing system has its answer.
+    acknowledged: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,6 +62,15 @@ pub enum Fate {
     Letter,
     Held,
     Refused,
+}
+
+/// Whether keys may be missing: then the queue is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Records {
+    Kept,
+    /// The database was made anew, and nothing was started since.
+    JustLost,
+    Lost,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -73,13 +88,16 @@ pub struct State {
     fates: BTreeMap<u8, Fate>,
     /// The next step of what intake has in hand.
     laying: BTreeMap<u8, usize>,
-    closed: bool,
+    records: Records,
     /// What each was, for the properties.
     was: BTreeMap<u8, Sent>,
     /// Posted without a person.
     posted: Vec<u8>,
     /// What programs were told: this is taken.
     answered: BTreeSet<(Sent, u8)>,
+    /// What printing systems are done with. They hand it in again only if somebody prints it again.
+    done: BTreeSet<u8>,
+    printer: bool,
     next: u8,
     left: Budget,
     broken: Option<&'static str>,
@@ -118,10 +136,12 @@ impl Model for Queue {
             shelved: BTreeSet::new(),
             fates: BTreeMap::new(),
             laying: BTreeMap::new(),
-            closed: false,
+            records: Records::Kept,
             was: BTreeMap::new(),
             posted: Vec::new(),
             answered: BTreeSet::new(),
+            done: BTreeSet::new(),
+            printer: self.size.is_printer,
             next: 0,
             left: self.size.budget,
             broken: None,
@@ -170,6 +190,7 @@ impl Model for Queue {
             }),
             Property::<Self>::always("the same has the same answer", |model, state| {
                 let can_differ = model.size.budget.refusals > 0 || model.size.budget.losses > 0;
+                let can_differ = can_differ || model.size.is_printer;
                 let sent: BTreeSet<Sent> = state.answered.iter().map(|(sent, _)| *sent).collect();
                 can_differ || sent.len() == state.answered.len()
             }),
@@ -194,7 +215,7 @@ impl State {
             |other: &Request| other.sent.0 == request.sent.0 && matches!(other.phase, Phase::Takes(_));
         match request.phase {
             Phase::Asks => !self.requests.iter().any(has_key),
-            Phase::Takes(_) | Phase::Answers(_) => true,
+            Phase::Takes(_) | Phase::Answers(_) | Phase::Acknowledges(_) => true,
         }
     }
 
@@ -233,13 +254,14 @@ impl State {
     fn go(&mut self, n: usize) {
         let Request { sent: (key, content), id, distrusted, phase } = self.requests[n];
         match phase {
+            Phase::Asks if self.printer => self.hand_in(n),
             Phase::Asks => {
                 let known = self.rows.iter().find(|(_, row)| row.key == Some(key));
                 let known = known.map(|(id, row)| (*id, row.content.to_string()));
                 let known = known.as_ref().map(|(id, content)| (*id, content.as_str()));
                 match again(known, &content.to_string()) {
                     KeyMeans::New => {
-                        self.requests[n].distrusted = self.closed;
+                        self.requests[n].distrusted = self.records != Records::Kept;
                         self.requests[n].phase = Phase::Takes(0);
                     }
                     KeyMeans::Same(id) => self.requests[n].phase = Phase::Answers(id),
@@ -249,12 +271,13 @@ impl State {
             Phase::Takes(at) => {
                 match TAKING[at] {
                     QueueStep::Keep => drop(self.kept.insert(id, ((key, content), distrusted))),
-                    QueueStep::Record if self.is_used(key) => {
+                    QueueStep::Record if self.is_used(key) && !self.printer => {
                         self.requests.remove(n);
                         return;
                     }
                     QueueStep::Record => {
-                        let row = Row { key: Some(key), content, distrusted, marked: false };
+                        let (marked, acknowledged) = (false, false);
+                        let row = Row { key: Some(key), content, distrusted, marked, acknowledged };
                         self.rows.insert(id, row);
                     }
                     QueueStep::Lay | QueueStep::Mark | QueueStep::Remove => {
@@ -268,10 +291,46 @@ impl State {
                 let request = self.requests.remove(n);
                 if self.fates.get(&id) != Some(&Fate::Refused) {
                     self.answered.insert((request.sent, id));
+                    if self.printer {
+                        self.requests.push(Request { phase: Phase::Acknowledges(id), ..request });
+                    }
+                }
+            }
+            Phase::Acknowledges(id) => {
+                self.requests.remove(n);
+                // It was refused meanwhile, and its job may come again.
+                if let Some(row) = self.rows.get_mut(&id).filter(|row| row.key.is_some()) {
+                    row.acknowledged = true;
+                    self.done.insert(id);
                 }
             }
         }
         self.requests.sort();
+    }
+
+    /// A printing system hands in a job: again by itself, or because somebody prints it again.
+    fn hand_in(&mut self, n: usize) {
+        let Request { sent: (key, content), .. } = self.requests[n];
+        let rows: Vec<(u8, Row, String)> = self
+            .rows
+            .iter()
+            .filter(|(_, row)| row.key == Some(key))
+            .map(|(id, row)| (*id, *row, row.content.to_string()))
+            .collect();
+        let known: Vec<KnownPrint<'_, u8>> = rows
+            .iter()
+            .map(|(id, row, content)| KnownPrint { taken: *id, content, is_answered: row.acknowledged })
+            .collect();
+        let means = job_means(&known, &content.to_string());
+        let request = &mut self.requests[n];
+        match means {
+            JobMeans::Same(id) if self.done.contains(&id) => self.broken = Some("a job again is swallowed"),
+            JobMeans::Same(id) => request.phase = Phase::Answers(id),
+            JobMeans::New | JobMeans::Again => {
+                request.distrusted = self.records != Records::Kept || means == JobMeans::Again;
+                request.phase = Phase::Takes(0);
+            }
+        }
     }
 
     fn is_used(&self, key: u8) -> bool {
@@ -325,14 +384,18 @@ impl State {
     /// What a start makes of what lies there.
     fn start(&mut self) {
         self.up = true;
+        let is_lost = self.records == Records::JustLost;
+        if is_lost {
+            self.records = Records::Lost;
+        }
         for (id, ((key, content), distrusted)) in self.kept.clone() {
             match self.rows.get(&id) {
                 Some(Row { marked: true, .. }) => drop(self.kept.remove(&id)),
                 Some(Row { marked: false, .. }) => {}
-                None if self.is_used(key) => drop(self.kept.remove(&id)),
+                None if self.is_used(key) && !self.printer => drop(self.kept.remove(&id)),
                 None => {
-                    let distrusted = distrusted || self.closed;
-                    self.rows.insert(id, Row { key: Some(key), content, distrusted, marked: false });
+                    let (distrusted, marked, acknowledged) = (distrusted || is_lost, false, is_lost);
+                    self.rows.insert(id, Row { key: Some(key), content, distrusted, marked, acknowledged });
                 }
             }
         }
@@ -341,9 +404,10 @@ impl State {
     /// The database is made anew: only letters are in the ledger.
     fn lose(&mut self) {
         self.left.losses -= 1;
-        self.closed = true;
+        self.records = Records::JustLost;
         let row = |(id, (key, content)): (&u8, &Sent)| {
-            (*id, Row { key: Some(*key), content: *content, distrusted: false, marked: true })
+            let (key, content) = (Some(*key), *content);
+            (*id, Row { key, content, distrusted: false, marked: true, acknowledged: true })
         };
         self.rows = self.ledger.iter().map(row).collect();
         self.fates.retain(|_, fate| *fate == Fate::Letter);

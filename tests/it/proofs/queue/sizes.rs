@@ -12,6 +12,8 @@ pub struct Size {
     /// What programs send, each as often as the budget allows.
     pub sends: &'static [Sent],
     pub budget: Budget,
+    /// Print jobs instead of programs' requests.
+    pub is_printer: bool,
 }
 
 pub const NOTHING: Budget = Budget { requests: 3, crashes: 0, refusals: 0, holds: 0, losses: 0 };
@@ -22,20 +24,24 @@ const ONE: &[Sent] = &[(0, 0)];
 const TWO_CONTENTS: &[Sent] = &[(0, 0), (0, 1)];
 const TWO_KEYS: &[Sent] = &[(0, 0), (1, 1)];
 
+const fn requests(name: &'static str, sends: &'static [Sent], budget: Budget) -> Size {
+    Size { name, sends, budget, is_printer: false }
+}
+
+const fn jobs(name: &'static str, sends: &'static [Sent], budget: Budget) -> Size {
+    Size { name, sends, budget, is_printer: true }
+}
+
 pub const SMALL: &[Size] = &[
-    Size { name: "a key again", sends: ONE, budget: Budget { crashes: 2, ..NOTHING } },
-    Size { name: "a key for two", sends: TWO_CONTENTS, budget: Budget { crashes: 1, ..NOTHING } },
-    Size { name: "two keys", sends: TWO_KEYS, budget: Budget { crashes: 1, holds: 1, ..NOTHING } },
-    Size {
-        name: "a key, refused",
-        sends: TWO_CONTENTS,
-        budget: Budget { crashes: 1, refusals: 1, holds: 1, ..NOTHING },
-    },
-    Size {
-        name: "a key, records lost",
-        sends: ONE,
-        budget: Budget { crashes: 2, holds: 1, losses: 1, ..NOTHING },
-    },
+    requests("a key again", ONE, Budget { crashes: 2, ..NOTHING }),
+    requests("a key for two", TWO_CONTENTS, Budget { crashes: 1, ..NOTHING }),
+    requests("two keys", TWO_KEYS, Budget { crashes: 1, holds: 1, ..NOTHING }),
+    requests("a key, refused", TWO_CONTENTS, Budget { crashes: 1, refusals: 1, holds: 1, ..NOTHING }),
+    requests("a key, records lost", ONE, Budget { crashes: 2, holds: 1, losses: 1, ..NOTHING }),
+    jobs("a job again", ONE, Budget { crashes: 2, ..NOTHING }),
+    jobs("a job with other bytes", TWO_CONTENTS, Budget { crashes: 1, ..NOTHING }),
+    jobs("a job, refused or held", ONE, Budget { crashes: 1, refusals: 1, holds: 1, ..NOTHING }),
+    jobs("a job, records lost", ONE, Budget { crashes: 1, holds: 1, losses: 1, ..NOTHING }),
 ];
 
 /// Explores a size whole; its states, or the first way in which something breaks.

@@ -1,13 +1,17 @@
-//! The doors of a configuration: beside the status page, and on sockets of their own.
+//! The ways in of a configuration's queues: beside the status page, and on sockets.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use axum::Router;
 use tokio::task::JoinSet;
 
-use super::{Door, Inside};
-use crate::config::{Listen, Queue};
+use crate::config::{Listen, Queue, Way};
+use crate::daemon::door::{Door, Served};
 use crate::daemon::listening::{PROGRAMS, Tells, listening};
+use crate::daemon::printer::{Printer, Printers};
+use crate::daemon::taking::{Inside, Taking};
 use crate::outside::journal;
 
 #[derive(Debug)]
@@ -15,6 +19,7 @@ pub struct Doors {
     beside_status: Option<Router>,
     /// The queue, its socket, and what is served there.
     own: Vec<(String, PathBuf, Router)>,
+    printers: Vec<Printers>,
 }
 
 impl Doors {
@@ -22,7 +27,7 @@ impl Doors {
     pub async fn of(inside: &Inside, queues: Vec<Queue>) -> anyhow::Result<Self> {
         let known: Vec<(String, String)> = queues
             .iter()
-            .map(|queue| Ok((queue.name.clone(), queue.token_hash()?)))
+            .map(|queue| Ok((queue.name.clone(), queue.identity()?)))
             .collect::<anyhow::Result<_>>()?;
         for (n, (name, hash)) in known.iter().enumerate() {
             let same = known[..n].iter().find(|(_, other)| other == hash);
@@ -33,22 +38,36 @@ impl Doors {
             );
         }
         inside.store.know_queues(known).await?;
+        let taking = Arc::new(Taking::new(inside.clone()));
         let (mut beside, mut own) = (Vec::new(), Vec::new());
+        let mut sockets: BTreeMap<PathBuf, Vec<Printer>> = BTreeMap::new();
         for queue in queues {
             if !inside.store.is_queue_open(&queue.name)? {
                 journal::queue_closed(&queue.name);
             }
-            match queue.socket.clone() {
-                None => beside.push(queue),
-                Some(socket) => {
+            match queue.way.clone() {
+                Way::Http(http) => {
                     let name = queue.name.clone();
-                    own.push((name, socket, Door::of(inside.clone(), vec![queue])?.routes()));
+                    let served = Served::of(queue, &http)?;
+                    match http.socket {
+                        None => beside.push(served),
+                        Some(socket) => {
+                            let door = Door::of(Arc::clone(&taking), vec![served]);
+                            own.push((name, socket, door.routes()));
+                        }
+                    }
+                }
+                Way::Print(print) => {
+                    sockets.entry(print.socket.clone()).or_default().push(Printer::of(queue, &print));
                 }
             }
         }
-        let beside_status =
-            if beside.is_empty() { None } else { Some(Door::of(inside.clone(), beside)?.routes()) };
-        Ok(Self { beside_status, own })
+        let beside_status = (!beside.is_empty()).then(|| Door::of(Arc::clone(&taking), beside).routes());
+        let printers = sockets
+            .into_iter()
+            .map(|(socket, queues)| Printers { taking: Arc::clone(&taking), socket, queues })
+            .collect();
+        Ok(Self { beside_status, own, printers })
     }
 
     /// What is served where the status is.
@@ -63,6 +82,9 @@ impl Doors {
         for (name, socket, routes) in self.own {
             journal::door_served(&name, &socket);
             serving.spawn(listening(Listen::Socket(socket), routes, PROGRAMS, tells));
+        }
+        for printers in self.printers {
+            serving.spawn(printers.serve());
         }
         while serving.join_next().await.is_some() {}
     }
