@@ -170,8 +170,9 @@ impl Config {
     /// The parts that only a new start can change: accounts, network, records, status address, queues.
     pub fn fixed(&self) -> String {
         let Self { state, accounts, status, queues, letters_at_once, patience, retry, .. } = self;
+        let tokens: Vec<Option<String>> = queues.iter().map(|queue| queue.identity().ok()).collect();
         format!(
-            "{} {accounts:?} {status:?} {queues:?} {letters_at_once} {patience:?} {retry:?}",
+            "{} {accounts:?} {status:?} {queues:?} {tokens:?} {letters_at_once} {patience:?} {retry:?}",
             state.display()
         )
     }

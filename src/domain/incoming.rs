@@ -115,6 +115,52 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
+/// A queue in the records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownQueue {
+    pub name: String,
+    /// By which it is known: the hash of its token.
+    pub token: String,
+    /// The ones that it had before.
+    pub former: Vec<String>,
+}
+
+/// Which queue in the records a configured one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SettledQueue {
+    /// `None`: it is new.
+    pub row: Option<usize>,
+    /// Its token was another queue's once, so that keys which are new to it may stand for letters.
+    pub is_ambiguous: bool,
+}
+
+/// Whether a queue in the records is a configured one.
+type Fits = fn(&KnownQueue, &(String, String)) -> bool;
+
+/// Finds each configured queue, a name and a token, in the records: by its token, else by a token that it had, else
+/// by its name. A queue is found once.
+pub fn settle(known: &[KnownQueue], configured: &[(String, String)]) -> Vec<SettledQueue> {
+    let mut rows: Vec<Option<usize>> = vec![None; configured.len()];
+    let fits: [Fits; 3] = [
+        |row, (_, token)| row.token == *token,
+        |row, (_, token)| row.former.contains(token),
+        |row, (name, _)| row.name == *name,
+    ];
+    for fits in fits {
+        for (n, queue) in configured.iter().enumerate() {
+            if rows[n].is_none() {
+                let mut free = (0..known.len()).filter(|row| !rows.contains(&Some(*row)));
+                rows[n] = free.find(|row| fits(&known[*row], queue));
+            }
+        }
+    }
+    let was_anothers = |token: &String| known.iter().any(|row| row.former.contains(token));
+    let settled = rows.into_iter().zip(configured);
+    settled
+        .map(|(row, (_, token))| SettledQueue { row, is_ambiguous: row.is_none() && was_anothers(token) })
+        .collect()
+}
+
 /// One step from a request to a drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum QueueStep {
@@ -202,6 +248,38 @@ mod tests {
         assert_eq!(job_means(&[known(1, "x", false)], "y"), JobMeans::Again);
         assert_eq!(job_means(&[known(1, "x", true), known(2, "x", false)], "x"), JobMeans::Same(2));
         assert_eq!(job_means(&[known(1, "x", true), known(2, "y", true)], "y"), JobMeans::Again);
+    }
+
+    #[test]
+    fn a_queue_is_found_by_its_token_before_its_name() {
+        let known = |name: &str, token: &str, former: &[&str]| KnownQueue {
+            name: name.to_owned(),
+            token: token.to_owned(),
+            former: former.iter().map(|token| (*token).to_owned()).collect(),
+        };
+        let found = |known: &[KnownQueue], configured: &[(&str, &str)]| {
+            let configured: Vec<(String, String)> =
+                configured.iter().map(|(name, token)| ((*name).to_owned(), (*token).to_owned())).collect();
+            let is = |is: SettledQueue| (is.row, is.is_ambiguous);
+            settle(known, &configured).into_iter().map(is).collect::<Vec<_>>()
+        };
+        let rows = [known("crm", "C", &[]), known("erp", "E", &["D"])];
+        for (configured, wanted) in [
+            (vec![("crm", "C"), ("erp", "E")], vec![Some(0), Some(1)]),
+            // Renamed; the name taken over by another; both names changed over.
+            (vec![("sales", "E")], vec![Some(1)]),
+            (vec![("erp", "N"), ("sales", "E")], vec![None, Some(1)]),
+            (vec![("crm", "E"), ("erp", "C")], vec![Some(1), Some(0)]),
+            // A new token, and a token that it had before.
+            (vec![("erp", "N")], vec![Some(1)]),
+            (vec![("new", "D")], vec![Some(1)]),
+            (vec![("crm", "N"), ("new", "X")], vec![Some(0), None]),
+        ] {
+            let wanted: Vec<_> = wanted.into_iter().map(|row| (row, false)).collect();
+            assert_eq!(found(&rows, &configured), wanted, "{configured:?}");
+        }
+        // The queue that had the token is there under another one.
+        assert_eq!(found(&rows, &[("erp", "E"), ("old", "D")]), [(Some(1), false), (None, true)]);
     }
 
     #[test]

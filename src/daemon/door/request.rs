@@ -2,10 +2,15 @@
 //! together.
 
 use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderMap, header};
+use hyper::body::Frame;
 use multer::{Field, Multipart};
 use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;
@@ -22,6 +27,7 @@ use crate::outside::spool::Draft;
 /// How long the next piece of a body may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LARGEST_LETTER: usize = 1 << 20;
+const MOST_UNREAD: usize = 1 << 20;
 /// The maximum number of mistakes that are reported.
 const MOST_TOLD: usize = 50;
 
@@ -72,14 +78,45 @@ pub(super) async fn receive(
     draft: Draft,
     folder: &Folder,
 ) -> Result<Received, Declined> {
-    let form = Multipart::new(body.into_data_stream(), boundary(headers)?);
-    let mut reading = Reading { draft: Some(draft), ..Reading::default() };
+    let unread = Arc::<AtomicUsize>::default();
+    let bounded = Body::new(Bounded { body, unread: Arc::clone(&unread) });
+    let form = Multipart::new(bounded.into_data_stream(), boundary(headers)?);
+    let mut reading = Reading { draft: Some(draft), unread, ..Reading::default() };
     reading.read(form, folder).await?;
     reading.finish(folder)
 }
 
+/// A body of which only so much may come without a part, or a piece of one, being read from it. It would all be in
+/// memory.
+struct Bounded {
+    body: Body,
+    unread: Arc<AtomicUsize>,
+}
+
+impl HttpBody for Bounded {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &polled {
+            let came = frame.data_ref().map_or(0, Bytes::len);
+            if self.unread.fetch_add(came, Ordering::Relaxed) + came > MOST_UNREAD {
+                let why = "more than a megabyte came in which no part begins";
+                return Poll::Ready(Some(Err(axum::Error::new(io::Error::other(why)))));
+            }
+        }
+        polled
+    }
+}
+
 #[derive(Default)]
 struct Reading {
+    /// What came since something was read.
+    unread: Arc<AtomicUsize>,
     /// `None` while a thread writes to it.
     draft: Option<Draft>,
     names: Vec<String>,
@@ -96,6 +133,7 @@ impl Reading {
 
     async fn read(&mut self, mut form: Multipart<'_>, folder: &Folder) -> Result<(), Declined> {
         while let Some(field) = in_time(form.next_field()).await? {
+            self.unread.store(0, Ordering::Relaxed);
             match field.name().unwrap_or_default() {
                 "document" => {
                     if self.documents.len() == DOCUMENTS_PER_LETTER {
@@ -105,11 +143,11 @@ impl Reading {
                     self.document(field).await?;
                 }
                 "letter" if self.letter.is_some() => self.mistake("#/letter", "it is there twice"),
-                "letter" => self.letter = Some(small(field).await?),
+                "letter" => self.letter = Some(small(field, &self.unread).await?),
                 other => {
                     let pointer = format!("#/{}", clipped(&showable(other)));
                     self.mistake(pointer, "there is no such part; there are `document` and `letter`");
-                    skip(field).await?;
+                    skip(field, &self.unread).await?;
                 }
             }
             if self.mistakes.len() > MOST_TOLD {
@@ -135,6 +173,7 @@ impl Reading {
         let name = field.file_name().map_or_else(|| USUAL_NAME.to_owned(), named);
         let (mut size, mut hash, mut piece) = (0, Sha256::new(), Vec::new());
         while let Some(bytes) = in_time(field.chunk()).await? {
+            self.unread.store(0, Ordering::Relaxed);
             size += bytes.len() as u64;
             if size > LARGEST_DOCUMENT {
                 let detail = format!("A document has at most {LARGEST_DOCUMENT} bytes.");
@@ -218,9 +257,10 @@ async fn in_time<T>(read: impl Future<Output = multer::Result<T>>) -> Result<T, 
     }
 }
 
-async fn small(mut field: Field<'_>) -> Result<Vec<u8>, Declined> {
+async fn small(mut field: Field<'_>, unread: &AtomicUsize) -> Result<Vec<u8>, Declined> {
     let mut value = Vec::new();
     while let Some(bytes) = in_time(field.chunk()).await? {
+        unread.store(0, Ordering::Relaxed);
         if value.len() + bytes.len() > LARGEST_LETTER {
             return Err(ProblemKind::TooLarge.saying(format!("`letter` has at most {LARGEST_LETTER} bytes.")));
         }
@@ -229,9 +269,10 @@ async fn small(mut field: Field<'_>) -> Result<Vec<u8>, Declined> {
     Ok(value)
 }
 
-async fn skip(mut field: Field<'_>) -> Result<(), Declined> {
+async fn skip(mut field: Field<'_>, unread: &AtomicUsize) -> Result<(), Declined> {
     let mut read = 0;
     while let Some(bytes) = in_time(field.chunk()).await? {
+        unread.store(0, Ordering::Relaxed);
         read += bytes.len() as u64;
         if read > LARGEST_DOCUMENT {
             return Err(ProblemKind::TooLarge.saying("A part that is not known is too large."));

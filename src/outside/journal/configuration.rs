@@ -17,7 +17,10 @@ pub fn looser(what: &[String], after: Duration) {
 }
 
 pub fn restart_needed() {
-    tracing::warn!("changes of accounts, network, state or the status address need a restart");
+    tracing::warn!(
+        "changes of accounts, network, state, the status address, or queues and their tokens need a restart; until then \
+         what was is in force"
+    );
 }
 
 pub fn configuration_unsettled() {

@@ -1,7 +1,5 @@
 //! What queues took: the key of each, where it is, and the answer that it had.
 
-use std::collections::BTreeSet;
-
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +7,7 @@ use super::moves::RecordError;
 use super::{Desk, Store, StoreError, millis, read};
 use crate::base::clock::Time;
 use crate::domain::drop::QueueDoubt;
-use crate::domain::incoming::Incoming;
+use crate::domain::incoming::{Incoming, KnownQueue, settle};
 use crate::domain::letter::{Letter, Number, QueuedAs};
 use crate::outside::spool::{Spool, Ulid};
 
@@ -248,23 +246,74 @@ fn insert(db: &Connection, ulid: &Ulid, incoming: &Incoming, at: Time) -> rusqli
     Ok(true)
 }
 
+/// A name that no file has.
+fn aside(n: usize) -> String {
+    format!("/{n}")
+}
+
+fn has_queue(db: &Connection, name: &str) -> bool {
+    let sql = "SELECT 1 FROM queue WHERE name = ?1 UNION ALL SELECT 1 FROM incoming WHERE queue = ?1 LIMIT 1";
+    db.query_row(sql, [name], |_| Ok(())).is_ok()
+}
+
+fn rename(db: &Connection, from: &str, to: &str) -> rusqlite::Result<()> {
+    db.execute("UPDATE queue SET name = ?2 WHERE name = ?1", [from, to])?;
+    // Only a ledger that a database was made anew from can have brought the same key under the new name.
+    db.execute("UPDATE OR IGNORE incoming SET queue = ?2 WHERE queue = ?1", [from, to]).map(drop)
+}
+
+fn known_queues(db: &Connection) -> rusqlite::Result<Vec<KnownQueue>> {
+    let mut statement = db.prepare("SELECT name, token, former FROM queue ORDER BY name")?;
+    let row = |row: &rusqlite::Row<'_>| {
+        let former: String = row.get(2)?;
+        Ok(KnownQueue {
+            name: row.get(0)?,
+            token: row.get(1)?,
+            former: serde_json::from_str(&former).unwrap_or_default(),
+        })
+    };
+    statement.query_map([], row)?.collect()
+}
+
 fn know_queues(db: &Connection, queues: &[(String, String)]) -> rusqlite::Result<()> {
     let flag = db.execute("DELETE FROM meta WHERE key = ?1", [DISTRUSTED])?;
     if flag > 0 {
         db.execute("UPDATE queue SET is_open = 0", [])?;
     }
-    let configured: BTreeSet<&str> = queues.iter().map(|(name, _)| name.as_str()).collect();
-    for (name, token) in queues {
-        let sql = "SELECT name FROM queue WHERE token = ?1 AND name <> ?2";
-        let before: Option<String> = db.query_row(sql, [token, name], |row| row.get(0)).optional()?;
-        if let Some(before) = before.filter(|before| !configured.contains(before.as_str())) {
-            db.execute("UPDATE OR REPLACE queue SET name = ?2 WHERE name = ?1", [&before, name])?;
-            // A key that both had stays with the queue that has the name now.
-            db.execute("UPDATE OR IGNORE incoming SET queue = ?2 WHERE queue = ?1", [&before, name])?;
+    let known = known_queues(db)?;
+    let settled = settle(&known, queues);
+    // Names are free before they are given away.
+    for (n, row) in known.iter().enumerate() {
+        let keeps = settled.iter().zip(queues).any(|(is, (name, _))| is.row == Some(n) && *name == row.name);
+        if !keeps
+            && (settled.iter().any(|is| is.row == Some(n))
+                || queues.iter().any(|(name, _)| *name == row.name))
+        {
+            rename(db, &row.name, &aside(n))?;
         }
-        let sql = "INSERT INTO queue (name, token, is_open) VALUES (?1, ?2, ?3)
-                   ON CONFLICT (name) DO UPDATE SET token = ?2";
-        db.execute(sql, params![name, token, flag == 0])?;
+    }
+    for (is, (name, token)) in settled.iter().zip(queues) {
+        let Some((n, row)) = is.row.map(|n| (n, &known[n])) else {
+            let sql = "INSERT INTO queue (name, token, is_open) VALUES (?1, ?2, ?3)";
+            db.execute(sql, params![name, token, flag == 0 && !is.is_ambiguous])?;
+            continue;
+        };
+        if row.name != *name {
+            rename(db, &aside(n), name)?;
+        }
+        let mut former = row.former.clone();
+        if row.token != *token {
+            former.push(row.token.clone());
+        }
+        let former = serde_json::to_string(&former).unwrap_or_default();
+        let sql = "UPDATE queue SET token = ?2, former = ?3 WHERE name = ?1";
+        db.execute(sql, params![name, token, former])?;
+    }
+    // Who had a name that another has now is found again by its token.
+    let left = known.iter().enumerate().filter(|(n, _)| settled.iter().all(|is| is.row != Some(*n)));
+    for (n, row) in left.filter(|(_, row)| queues.iter().any(|(name, _)| *name == row.name)) {
+        let free = (1..10_000).map(|count| format!("{}/{count}", row.name)).find(|name| !has_queue(db, name));
+        rename(db, &aside(n), &free.unwrap_or_default())?;
     }
     Ok(())
 }

@@ -283,6 +283,7 @@ const TAKEN_BY_QUEUES: &str = "
     CREATE INDEX incoming_unmarked ON incoming (folder, ulid) WHERE marked = 0;
     CREATE TABLE queue (
         name TEXT PRIMARY KEY, token TEXT NOT NULL, is_open INTEGER NOT NULL,
+        former TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(former)),
         taken INTEGER NOT NULL DEFAULT 0
     ) STRICT, WITHOUT ROWID;
 

@@ -308,3 +308,26 @@ async fn a_door_has_a_socket_of_its_own() {
     let (status, _) = daemon.get("/v1/openapi.json").await;
     assert_eq!(status, 404);
 }
+
+/// What no part begins in would all be in memory.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_in_which_no_part_begins_is_not_read_to_its_end() {
+    let room = usual().await;
+    let daemon = Daemon::start(&room);
+    let program = Caller::of(&daemon);
+    let begin = || program.request(Method::POST, "/v1/letters").header("Idempotency-Key", "k");
+    let kind = "multipart/form-data; boundary=BB";
+    // Nothing of it is left unread when it is refused, so that the answer is read.
+    let endless = format!("--BB\r\nContent-Disposition: form-data; name=\"{}", "x".repeat((1 << 20) + 9));
+    for body in ["x".repeat((1 << 20) + 9), endless] {
+        let (status, problem) = Caller::answer(begin().header("Content-Type", kind).body(body)).await;
+        assert_eq!(status, 400);
+        assert!(problem["detail"].as_str().unwrap().contains("in which no part begins"), "{problem}");
+    }
+    // A preamble of usual size, and many parts, are read.
+    let part =
+        "--BB\r\nContent-Disposition: form-data; name=\"document\"; filename=\"INV-000123.pdf\"\r\n\r\n";
+    let body = [b"preamble\r\n", part.as_bytes(), &pdf(1), b"\r\n--BB--\r\n"].concat();
+    let (status, body) = Caller::answer(begin().header("Content-Type", kind).body(body)).await;
+    assert_eq!(status, 201, "{body}");
+}

@@ -145,6 +145,49 @@ async fn a_queue_or_a_folder_that_is_renamed_keeps_its_keys() {
     assert_eq!((status, room.row_states().len()), (201, 2), "{body}");
 }
 
+/// Whoever has the token has the keys and the letters, whatever name the queue has.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_that_another_queue_takes_over_has_not_its_letters() {
+    let mut room = open().await;
+    queue(&room, "crm", OTHER_TOKEN, "");
+    room.crash().await;
+    room.start();
+    room.settle().await;
+    let caller = Caller::of_room(&room).await;
+    let (_, erp) = posted(&mut room, &caller, &sent("a")).await;
+    let (_, crm) = posted(&mut room, &caller.with(OTHER_TOKEN), &sent("a")).await;
+    drop(caller);
+    room.crash().await;
+    // They change names; then one name is another program's; then the first comes back under a third name.
+    let third = "T".repeat(40);
+    for (files, crm_is_there) in [
+        (vec![("erp", OTHER_TOKEN), ("crm", TOKEN)], true),
+        (vec![("sales", TOKEN), ("crm", third.as_str())], false),
+        (vec![("erp", third.as_str()), ("crm", TOKEN), ("last", OTHER_TOKEN)], true),
+    ] {
+        std::fs::remove_dir_all(room.dir.path().join("queues")).unwrap();
+        for (name, token) in &files {
+            queue(&room, name, token, "");
+        }
+        room.start();
+        room.settle().await;
+        let caller = Caller::of_room(&room).await;
+        assert_eq!(posted(&mut room, &caller, &sent("a")).await, (201, erp.clone()), "{files:?}");
+        assert_eq!(caller.get(&erp["id"]).await.0, 200);
+        assert_eq!(caller.get(&crm["id"]).await.0, 404);
+        let other = caller.with(OTHER_TOKEN);
+        if crm_is_there {
+            assert_eq!(posted(&mut room, &other, &sent("a")).await, (201, crm.clone()), "{files:?}");
+            assert_eq!(other.get(&erp["id"]).await.0, 404);
+        } else {
+            assert_eq!(caller.with(&third).get(&crm["id"]).await.0, 404, "{files:?}");
+        }
+        assert_eq!(room.row_states().len(), 2);
+        drop((caller, other));
+        room.crash().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_outlives_the_names_of_its_letter_and_no_record_has_either() {
     let mut room = open().await;
