@@ -153,8 +153,10 @@ async fn a_name_that_another_queue_takes_over_has_not_its_letters() {
     room.crash().await;
     room.start();
     room.settle().await;
+    room.settled().await;
     let caller = Caller::of_room(&room).await;
-    let (_, erp) = posted(&mut room, &caller, &sent("a")).await;
+    let (status, erp) = posted(&mut room, &caller, &sent("a")).await;
+    assert_eq!(status, 201);
     let (_, crm) = posted(&mut room, &caller.with(OTHER_TOKEN), &sent("a")).await;
     drop(caller);
     room.crash().await;
