@@ -1,4 +1,4 @@
-//! The fields that come with a request: a sidecar as JSON, whose mistakes are told with JSON pointers.
+//! The fields that come with a request: a sidecar as JSON, whose mistakes have JSON pointers.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -41,7 +41,7 @@ pub(super) const READERS: Callers = Callers { at_once: 16, longest: Duration::fr
 /// Programs keep their connections, and send documents on them.
 pub(super) const PROGRAMS: Callers = Callers { at_once: 64, longest: Duration::from_mins(10) };
 
-/// What is told about a listener.
+/// What the journal says of a listener.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tells {
     /// It listens on this address.

@@ -1,6 +1,6 @@
 //! Queues whose records were lost, restored, moved or renamed.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::rigs::door::{Caller, OTHER_TOKEN, Sent, TOKEN, posted, queue};
 use crate::rigs::mailroom::{Mailroom, RULES};
@@ -27,6 +27,17 @@ async fn open() -> Mailroom {
     room.settle().await;
     room.settled().await;
     room
+}
+
+/// A room in which a letter was posted with the key `a`, and the answer; its daemon has ended.
+async fn posted_and_ended() -> (Mailroom, Value) {
+    let mut room = open().await;
+    let caller = Caller::of_room(&room).await;
+    let (_, answer) = posted(&mut room, &caller, &sent("a")).await;
+    room.settled().await;
+    drop(caller);
+    room.crash().await;
+    (room, answer)
 }
 
 fn sent(key: &str) -> Sent {
@@ -93,12 +104,7 @@ async fn after_a_restore_only_what_the_records_know_is_answered_and_the_rest_is_
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_made_anew_knows_the_keys_of_letters() {
-    let mut room = open().await;
-    let caller = Caller::of_room(&room).await;
-    let (_, before) = posted(&mut room, &caller, &sent("a")).await;
-    room.settled().await;
-    drop(caller);
-    room.crash().await;
+    let (mut room, before) = posted_and_ended().await;
     for name in ["mailchute.db", "mailchute.db-wal", "mailchute.db-shm"] {
         let _ = std::fs::remove_file(room.dir.path().join("state").join(name));
     }
@@ -116,12 +122,7 @@ async fn a_database_made_anew_knows_the_keys_of_letters() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_queue_or_a_folder_that_is_renamed_keeps_its_keys() {
-    let mut room = open().await;
-    let caller = Caller::of_room(&room).await;
-    let (_, before) = posted(&mut room, &caller, &sent("a")).await;
-    room.settled().await;
-    drop(caller);
-    room.crash().await;
+    let (mut room, before) = posted_and_ended().await;
     let dir = room.dir.path().to_owned();
     std::fs::remove_file(dir.join("queues/erp.yaml")).unwrap();
     queue(&room, "billing", TOKEN, "");

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mailchute::daemon::doors::Doors;
+use mailchute::daemon::taking::Inside;
+use mailchute::outside::spool::Spool;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -43,6 +45,22 @@ pub fn queue(room: &Mailroom, name: &str, token: &str, more: &str) {
 
 pub async fn usual() -> Mailroom {
     room(RULES, "").await
+}
+
+impl Mailroom {
+    /// What a door of this mailroom uses.
+    pub fn inside(&self) -> Inside {
+        let up = self.up.as_ref().unwrap();
+        let (store, registry, bells) = (&up.store, &up.registry, &up.bells);
+        Inside {
+            store: Arc::clone(store),
+            spool: Spool::open(&store.home().spool()).unwrap(),
+            registry: Arc::clone(registry),
+            clock: self.clock.clone(),
+            bells: bells.clone(),
+            state: store.home().dir().to_owned(),
+        }
+    }
 }
 
 /// A letter as a program sends it.

@@ -12,7 +12,6 @@ use mailchute::base::bells::Bells;
 use mailchute::base::clock::{Clock, Pace, Time};
 use mailchute::config::Config;
 use mailchute::daemon::Run;
-use mailchute::daemon::taking::Inside;
 use mailchute::loops::dispatch::{Account, Dispatch};
 use mailchute::loops::folders::Registry;
 use mailchute::loops::intake::Intake;
@@ -80,7 +79,7 @@ pub struct Mailroom {
     pub counts_pages: PathBuf,
     /// How its folders are reached.
     pub reach: Arc<Reach>,
-    up: Option<Up>,
+    pub(super) up: Option<Up>,
 }
 
 /// One of the daemon's loops.
@@ -97,15 +96,15 @@ impl Loop {
     pub const ALL: [Self; 5] = [Self::Intake, Self::Letters, Self::Shelves, Self::Kept, Self::Mails];
 }
 
-struct Up {
+pub(super) struct Up {
     outbox: Outbox,
     keeper: Retention,
-    store: Arc<Store>,
-    registry: Arc<Registry>,
+    pub(super) store: Arc<Store>,
+    pub(super) registry: Arc<Registry>,
     dispatch: Dispatch,
     intake: Intake,
     shelves: Shelves,
-    bells: Bells,
+    pub(super) bells: Bells,
 }
 
 impl Mailroom {
@@ -271,19 +270,6 @@ impl Mailroom {
             for which in Loop::ALL {
                 self.turn(which).await;
             }
-        }
-    }
-
-    /// What a door of this mailroom uses.
-    pub fn inside(&self) -> Inside {
-        let Up { store, registry, bells, .. } = self.up.as_ref().unwrap();
-        Inside {
-            store: Arc::clone(store),
-            spool: Spool::open(&store.home().spool()).unwrap(),
-            registry: Arc::clone(registry),
-            clock: self.clock.clone(),
-            bells: bells.clone(),
-            state: store.home().dir().to_owned(),
         }
     }
 

@@ -75,7 +75,7 @@ pub async fn run(mut command: Command, bytes: Vec<u8>) -> Ended {
     Ended { code: output.status.code().unwrap(), said: String::from_utf8(output.stderr).unwrap() }
 }
 
-/// Hands a job in, and hears the answer. If `is_seen`, the daemon is told so.
+/// Hands a job in, and hears the answer. If `is_seen`, it says so to the daemon.
 pub async fn handed_in(room: &Mailroom, job: &Printed, run: &str, is_seen: bool) -> PrintAnswer {
     let (socket, job, run) = (socket(room), job.clone(), run.to_owned());
     tokio::task::spawn_blocking(move || hand_in(&socket, &job, &run, is_seen)).await.unwrap()

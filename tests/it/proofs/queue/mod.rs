@@ -1,14 +1,15 @@
 //! The model check of queues: the shipped decisions on a key that comes again (`again`), on a print job that comes
-//! again (`job_means`), on where work resumes (`resumes`), and the shipped orders of steps (`TAKING`, `LAYING`), under every order of requests, repeats,
-//! lost answers, crashes, refusals, holds and lost records that a size allows.
+//! again (`job_means`), on where work resumes (`resumes`), and the shipped orders of steps (`TAKING`, `LAYING`),
+//! under every order of requests, repeats, lost answers, crashes, refusals, holds and lost records that a size
+//! allows.
 
+mod printing;
+mod recovery;
 pub mod sizes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mailchute::domain::incoming::{
-    JobMeans, KeyMeans, KnownIncoming, KnownPrint, LAYING, QueueStep, TAKING, again, job_means, resumes,
-};
+use mailchute::domain::incoming::{KeyMeans, KnownIncoming, LAYING, QueueStep, TAKING, again, resumes};
 use stateright::{Model, Property};
 
 use sizes::Size;
@@ -93,7 +94,7 @@ pub struct State {
     was: BTreeMap<u8, Sent>,
     /// Posted without a person.
     posted: Vec<u8>,
-    /// What programs were told: this is taken.
+    /// What programs have an answer for: this is taken.
     answered: BTreeSet<(Sent, u8)>,
     /// What printing systems are done with. They hand it in again only if somebody prints it again.
     done: BTreeSet<u8>,
@@ -308,31 +309,6 @@ impl State {
         self.requests.sort();
     }
 
-    /// A printing system hands in a job: again by itself, or because somebody prints it again.
-    fn hand_in(&mut self, n: usize) {
-        let Request { sent: (key, content), .. } = self.requests[n];
-        let rows: Vec<(u8, Row, String)> = self
-            .rows
-            .iter()
-            .filter(|(_, row)| row.key == Some(key))
-            .map(|(id, row)| (*id, *row, row.content.to_string()))
-            .collect();
-        let known: Vec<KnownPrint<'_, u8>> = rows
-            .iter()
-            .map(|(id, row, content)| KnownPrint { taken: *id, content, is_answered: row.acknowledged })
-            .collect();
-        let means = job_means(&known, &content.to_string());
-        let request = &mut self.requests[n];
-        match means {
-            JobMeans::Same(id) if self.done.contains(&id) => self.broken = Some("a job again is swallowed"),
-            JobMeans::Same(id) => request.phase = Phase::Answers(id),
-            JobMeans::New | JobMeans::Again => {
-                request.distrusted = self.records != Records::Kept || means == JobMeans::Again;
-                request.phase = Phase::Takes(0);
-            }
-        }
-    }
-
     fn is_used(&self, key: u8) -> bool {
         self.rows.values().any(|row| row.key == Some(key))
     }
@@ -345,7 +321,7 @@ impl State {
             LAYING.iter().position(|step| *step == first).unwrap()
         });
         match LAYING[at] {
-            // What the spool lost is told, and waits.
+            // What the spool lost is reported, and waits.
             QueueStep::Lay if !self.kept.contains_key(&id) => return,
             QueueStep::Lay => drop(self.claims.insert(id)),
             QueueStep::Mark => self.rows.get_mut(&id).unwrap().marked = true,
@@ -379,38 +355,6 @@ impl State {
         self.fates.insert(id, fate);
         self.claims.remove(&id);
         self.shelved.insert(id);
-    }
-
-    /// What a start makes of what lies there.
-    fn start(&mut self) {
-        self.up = true;
-        let is_lost = self.records == Records::JustLost;
-        if is_lost {
-            self.records = Records::Lost;
-        }
-        for (id, ((key, content), distrusted)) in self.kept.clone() {
-            match self.rows.get(&id) {
-                Some(Row { marked: true, .. }) => drop(self.kept.remove(&id)),
-                Some(Row { marked: false, .. }) => {}
-                None if self.is_used(key) && !self.printer => drop(self.kept.remove(&id)),
-                None => {
-                    let (distrusted, marked, acknowledged) = (distrusted || is_lost, false, is_lost);
-                    self.rows.insert(id, Row { key: Some(key), content, distrusted, marked, acknowledged });
-                }
-            }
-        }
-    }
-
-    /// The database is made anew: only letters are in the ledger.
-    fn lose(&mut self) {
-        self.left.losses -= 1;
-        self.records = Records::JustLost;
-        let row = |(id, (key, content)): (&u8, &Sent)| {
-            let (key, content) = (Some(*key), *content);
-            (*id, Row { key, content, distrusted: false, marked: true, acknowledged: true })
-        };
-        self.rows = self.ledger.iter().map(row).collect();
-        self.fates.retain(|_, fate| *fate == Fate::Letter);
     }
 
     /// Nothing goes wrong from here on: whether everything that is kept, recorded or claimed is decided.
