@@ -9,20 +9,28 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGCHLD, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use super::job::{SCHEME, Started, wrong_with};
 use super::{LONGEST_LINE, PrintAnswer, PrintCall, PrintJob, SEEN};
 use crate::domain::letter::LARGEST_DOCUMENT;
 
-/// What CUPS does with the job afterwards: it is done, it is cancelled, or the printer stops.
+/// What CUPS does with the job afterwards: it is done, the printer stops, it is cancelled, or it is run again.
 const DONE: u8 = 0;
 const STOP: u8 = 4;
 const CANCEL: u8 = 5;
+const AGAIN_LATER: u8 = 6;
+/// Set in the process that does the work.
+const WORKS: &str = "MAILCHUTE_BACKEND_WORKS";
 /// How long to wait before the daemon is asked again.
 const AGAIN: Duration = Duration::from_secs(2);
 /// How often it looks meanwhile whether the job was cancelled.
@@ -51,6 +59,12 @@ pub fn print(socket: &Path) -> ExitCode {
         list(socket);
         return ExitCode::from(DONE);
     }
+    if env::var_os(WORKS).is_none() {
+        return watch(&arguments).unwrap_or_else(|error| {
+            say("ERROR", &format!("the backend can't start: {error}"));
+            ExitCode::from(AGAIN_LATER)
+        });
+    }
     let uri = env::var("DEVICE_URI").or_else(|_| Ok(env::args().next().unwrap_or_default()));
     let job = uri.map_err(|wrong: env::VarError| wrong.to_string()).and_then(|uri| Job::of(&uri, &arguments));
     match job {
@@ -60,6 +74,29 @@ pub fn print(socket: &Path) -> ExitCode {
             ExitCode::from(STOP)
         }
     }
+}
+
+/// Lets a process of its own do the work, and says to CUPS how that ended. CUPS takes a backend that is killed for one
+/// that has done its work, and the job would be gone. The killed one is not this one, which is small and only waits.
+fn watch(arguments: &[OsString]) -> io::Result<ExitCode> {
+    let mut signals = Signals::new([SIGCHLD, SIGTERM])?;
+    let name = env::args_os().next().unwrap_or_default();
+    let mut worker = Command::new(env::current_exe()?);
+    let mut worker = worker.arg0(name).args(arguments).env(WORKS, "1").spawn()?;
+    let mut is_ended_by_us = false;
+    for signal in &mut signals {
+        if signal == SIGTERM && !std::mem::replace(&mut is_ended_by_us, true) {
+            kill_process(Pid::from_child(&worker), Signal::TERM)?;
+        }
+        if let Some(status) = worker.try_wait()? {
+            let code = status.code().and_then(|code| u8::try_from(code).ok());
+            if code.is_none() {
+                say("ERROR", "the backend was killed; CUPS runs the job again");
+            }
+            return Ok(ExitCode::from(code.unwrap_or(AGAIN_LATER)));
+        }
+    }
+    Ok(ExitCode::from(AGAIN_LATER))
 }
 
 /// Says to CUPS which printers can be set up.
@@ -110,8 +147,7 @@ impl Job {
         getrandom::fill(&mut chance).map_err(|error| error.to_string())?;
         let run = hex::encode(chance);
         let cancelled = Arc::<AtomicBool>::default();
-        signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&cancelled))
-            .map_err(|error| error.to_string())?;
+        signal_hook::flag::register(SIGTERM, Arc::clone(&cancelled)).map_err(|error| error.to_string())?;
         let handed = PrintJob { printer, uuid, run, title, copies, size };
         Ok(Self { handed, socket, bytes, cancelled })
     }
@@ -209,7 +245,8 @@ fn cancelled(may_be_taken: bool) -> ExitCode {
     if may_be_taken {
         say("ERROR", "the job may have been handed in before it was cancelled: cancel its letter, too");
     }
-    ExitCode::from(DONE)
+    // CUPS runs no cancelled job again. Whoever else ended the backend has not cancelled the job.
+    ExitCode::from(AGAIN_LATER)
 }
 
 fn refused(why: &str) -> ExitCode {

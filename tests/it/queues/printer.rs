@@ -169,9 +169,32 @@ async fn a_job_waits_until_the_daemon_is_there_and_its_folder_is_open() {
     assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
     // It is obeyed also if the daemon is there before the job is tried again.
     let daemon = started(&room).await;
-    assert!(child.wait().unwrap().success());
+    // Whoever ended it: a job that nobody cancelled in CUPS is run again.
+    assert_eq!(child.wait().unwrap().code(), Some(6));
     assert_eq!((letters(&room), room.desk().queues().unwrap()[0].taken), (1, 1));
     drop(daemon);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backend_that_is_killed_lets_cups_run_the_job_again() {
+    let room = room(AUTOMATIC).await;
+    let one = job("a", 1);
+    let mut child = backend(&room, &one).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, &one.bytes).unwrap();
+    // CUPS takes a backend that is killed for one that is done, so the one that it knows does no work.
+    let workers = format!("/proc/{0}/task/{0}/children", child.id());
+    let worker = || std::fs::read_to_string(&workers).unwrap().trim().to_owned();
+    until(|| !worker().is_empty()).await;
+    assert!(Command::new("kill").args(["-KILL", &worker()]).status().unwrap().success());
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(6));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("ERROR: the backend was killed"));
+    let daemon = started(&room).await;
+    assert_eq!(print(&room, &one).await.code, 0);
+    assert_eq!(letters(&room), 1);
+    end(&room, daemon).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
