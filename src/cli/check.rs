@@ -11,6 +11,7 @@ use super::config::{ConfigPath, reach};
 use super::{past, unit};
 use crate::base::clock::Clock;
 use crate::config::{Email, Folder, Login, PRINTERS, PostalFile, Queue, Right, Smtp, Transport, Way};
+use crate::daemon::mailbox;
 use crate::loops::intake::reused_names;
 use crate::loops::outbox;
 use crate::outside::api::Client;
@@ -25,7 +26,7 @@ const LONGEST_SOCKET: usize = 107;
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ConfigPath,
-    /// Also log in to each account and to the mail server, and show what they allow
+    /// Also log in to each account, to the mail server and to the mailboxes of queues, and show what they allow
     #[arg(long)]
     online: bool,
     /// List the letters taken in within this time, such as 30d, that these rules would treat differently
@@ -85,7 +86,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             sound = false;
         }
     }
-    sound &= queues_are_sound(&config.queues)?;
+    sound &= queues_are_sound(&config.queues, arguments.online).await?;
     for forbidden in unit::forbidden(&config) {
         eprint(&format!("warning: {forbidden}"));
     }
@@ -204,18 +205,38 @@ fn hooks_are_sound(folder: &Folder) -> bool {
     sound
 }
 
-fn queues_are_sound(queues: &[Queue]) -> anyhow::Result<bool> {
+async fn queues_are_sound(queues: &[Queue], online: bool) -> anyhow::Result<bool> {
     let mut known: BTreeMap<String, &str> = BTreeMap::new();
-    queues.iter().try_fold(true, |sound, queue| {
+    let sound = queues.iter().try_fold(true, |sound, queue| {
         let is_sound = queue_is_sound(queue)? && is_socket_sound(queue);
         // A token that can't be read here was reported.
         let Ok(identity) = queue.identity() else { return Ok(sound && is_sound) };
         let before = known.insert(identity, &queue.name);
         if let Some(before) = before {
-            eprint(&format!("the queues {before} and {} have the same token: give each its own", queue.name));
+            eprint(&format!(
+                "the queues {before} and {} have the same token, or the same mailbox: give each its own",
+                queue.name
+            ));
         }
-        Ok(sound && is_sound && before.is_none())
-    })
+        Ok::<_, anyhow::Error>(sound && is_sound && before.is_none())
+    })?;
+    Ok(sound && (!online || mailboxes_answer(queues).await?))
+}
+
+/// Logs in to the mailboxes of queues.
+async fn mailboxes_answer(queues: &[Queue]) -> anyhow::Result<bool> {
+    let mut sound = true;
+    for queue in queues {
+        let Way::Imap(way) = &queue.way else { continue };
+        match mailbox::reach(&queue.name, way).await {
+            Ok(()) => super::say(&format!("queue {}: the mailbox was reached", queue.name))?,
+            Err(why) => {
+                eprint(&format!("queue {}: the mailbox at {} can't be used: {why:#}", queue.name, way.host));
+                sound = false;
+            }
+        }
+    }
+    Ok(sound)
 }
 
 /// Whether a queue can listen on its socket, as far as that can be seen.
@@ -223,6 +244,7 @@ fn is_socket_sound(queue: &Queue) -> bool {
     let socket = match &queue.way {
         Way::Http(http) => http.socket.as_deref(),
         Way::Print(print) => Some(print.socket.as_path()),
+        Way::Imap(_) => None,
     };
     let Some(socket) = socket else { return true };
     let is_of_service = socket == Path::new(PRINTERS);
@@ -265,6 +287,19 @@ fn queue_is_sound(queue: &Queue) -> anyhow::Result<bool> {
                 Ok(false)
             }
         },
+        Way::Imap(mail) => {
+            let proof = match &mail.authenticated_by {
+                Some(server) => format!("senders are believed if {server} says so"),
+                None => "no sender is believed, so that all letters wait for approval".to_owned(),
+            };
+            super::say(&format!(
+                "queue {name}: into folder {into}; the mailbox of {}; {proof}",
+                mail.place()
+            ))?;
+            let wrong = if mail.is_elsewhere() { None } else { mail.password(name).err() };
+            wrong.iter().flat_map(|wrong| &wrong.problems).for_each(|problem| eprint(&problem.in_a_line()));
+            Ok(wrong.is_none())
+        }
         Way::Print(print) => {
             let how = if print.is_approved { "held for approval" } else { "posted as the folder says" };
             super::say(&format!(

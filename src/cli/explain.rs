@@ -10,10 +10,12 @@ use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::config::ConfigPath;
+use super::explain_mail::{SavedMail, is_mail};
 use super::{WrongWords, table};
 use crate::base::clock::Clock;
 use crate::config::{Config, Folder};
 use crate::domain::drop::{Doubt, Doubtful, INSIDE, Refusal, Waiting, natural_order, sidecars_in_any_form};
+use crate::domain::incoming::MailTags;
 use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
 use crate::domain::printed::{Attention, OtherPaper, PageAgreement, PageContradiction};
 use crate::domain::rules::{DropFacts, Explanation, Found, Verdict};
@@ -28,12 +30,15 @@ use crate::words::texts::Language;
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ConfigPath,
-    /// PDFs, or subfolders of PDFs; a sidecar beside one is used
+    /// PDFs, or subfolders of PDFs; a sidecar beside one is used. Or a mail that was saved as a file (.eml)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// The folder whose rules decide (default: the one in which the file lies, or the only one)
     #[arg(long, value_name = "NAME")]
     folder: Option<String>,
+    /// The queue whose mailbox a saved mail came to (default: the only one that is a mailbox)
+    #[arg(long, value_name = "NAME")]
+    queue: Option<String>,
     /// One JSON object a line
     #[arg(long)]
     json: bool,
@@ -43,14 +48,25 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let config = arguments.place.config()?;
     let inspector = Inspector::of_this_program()?;
     let number = next_number(&config.state);
-    for file in &arguments.files {
-        let folder = folder_of(&config, file, arguments.folder.as_deref())?;
-        let explained = explain(&inspector, folder, &config.state, file).await?;
+    let say = |explained: &Explained, folder: &Folder, file: &Path| {
         if arguments.json {
-            table::json(&as_json(&explained, folder, file, number)?)?;
+            table::json(&as_json(explained, folder, file, number)?)
         } else {
-            print(&explained, folder, file, number)?;
+            print(explained, folder, file, number)
         }
+    };
+    for file in &arguments.files {
+        if is_mail(file) {
+            let mail = SavedMail::read(&config, arguments.queue.as_deref(), file)?;
+            mail.say(arguments.json)?;
+            for (letter, shown) in &mail.letters {
+                let explained = explain(&inspector, mail.folder, (&config.state, Some(&mail.tags)), letter);
+                say(&explained.await?, mail.folder, shown)?;
+            }
+            continue;
+        }
+        let folder = folder_of(&config, file, arguments.folder.as_deref())?;
+        say(&explain(&inspector, folder, (&config.state, None), file).await?, folder, file)?;
     }
     Ok(())
 }
@@ -96,7 +112,7 @@ enum NoDocument {
 pub(super) async fn explain(
     inspector: &Inspector,
     folder: &Folder,
-    state: &Path,
+    (state, mailed): (&Path, Option<&MailTags>),
     file: &Path,
 ) -> anyhow::Result<Explained> {
     let paths = documents_of(file)?;
@@ -138,6 +154,7 @@ pub(super) async fn explain(
         arrived: Clock::system().now().with_timezone(&folder.zone).naive_local(),
         sidecar: sidecar.as_ref(),
         book: book.as_ref().map(|book| book.as_ref().map(|(book, _)| book)).map_err(String::as_str),
+        mailed,
         accepted: &[],
         is_receiver_known: false,
         postal_data: postal_data.as_ref(),

@@ -14,6 +14,7 @@ const FOLDER: &str = include_str!("../../config/folders/invoices.yaml");
 const BOOK: &str = include_str!("../../config/folders/customers.csv");
 const QUEUE: &str = include_str!("../../config/queues/erp.yaml.example");
 const PRINTER: &str = include_str!("../../config/queues/printer.yaml.example");
+const MAILBOX: &str = include_str!("../../config/queues/mailbox.yaml.example");
 const SIDECAR: &str = include_str!("../../config/sidecar.pdf.yaml");
 
 /// Write a configuration to start from: it passes `check` and runs against the sandbox
@@ -39,6 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     write(&dir.join("folders").join("customers.csv"), BOOK)?;
     write(&dir.join("queues").join("erp.yaml.example"), QUEUE)?;
     write(&dir.join("queues").join("printer.yaml.example"), PRINTER)?;
+    write(&dir.join("queues").join("mailbox.yaml.example"), MAILBOX)?;
     write(&dir.join("sidecar.pdf.yaml"), SIDECAR)?;
     if arguments.service { service(dir, &main) } else { trial(dir, &main) }
 }

@@ -10,6 +10,7 @@ mod demo;
 mod doctor;
 mod drop_in;
 mod explain;
+mod explain_mail;
 mod init;
 mod inspect;
 mod list;

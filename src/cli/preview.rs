@@ -51,7 +51,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     not_a_drop(&config, &output)?;
     let folder = folder_of(&config, file, arguments.folder.as_deref())?;
     let drawer = Drawer { inspector: Inspector::of_this_program()?, font: config.page_font.clone() };
-    let (found, explanation) = match explain(&drawer.inspector, folder, &config.state, file).await? {
+    let (found, explanation) = match explain(&drawer.inspector, folder, (&config.state, None), file).await? {
         Explained::Decided(found, explanation) => (found, explanation),
         Explained::Refused(refusal) => bail!("nothing would be posted:\n{}", refused(folder, &refusal)),
         Explained::Doubtful(doubtful) => {

@@ -192,7 +192,8 @@ impl Build<'_, yaml::Folder> {
     fn nothing_behind_a_rule_for_all(&mut self) {
         let rules = &self.written.value.rules;
         let is_for_all = |rule: &yaml::Rule| {
-            let yaml::When { file_name, pages, size, weekday, time, page, page_area: _ } = &rule.when;
+            let yaml::When { file_name, pages, size, weekday, time, page, page_area: _, subject, to } =
+                &rule.when;
             let any_name =
                 file_name.as_deref().is_none_or(|name| ["", ".", ".*", ".+", "^", "^.*$"].contains(&name));
             any_name
@@ -201,6 +202,8 @@ impl Build<'_, yaml::Folder> {
                 && weekday.is_none()
                 && time.is_none()
                 && page.is_none()
+                && subject.is_none()
+                && to.is_none()
         };
         let Some(at) = rules.iter().position(is_for_all).filter(|at| at + 1 < rules.len()) else { return };
         let what =
@@ -223,10 +226,13 @@ impl Build<'_, yaml::Folder> {
     fn rule(&mut self, index: usize, rule: &yaml::Rule, sender: Option<&Address>) -> Option<Rule> {
         let index = index.to_string();
         let at = |path: &'static [&'static str]| [&["rules", index.as_str()], path].concat();
-        let file_name = match &rule.when.file_name {
-            Some(text) => Some(self.regex(&at(&["when", "file_name"]), text)?),
-            None => None,
+        let mut regex = |path: &'static [&'static str], text: Option<&String>| match text {
+            Some(text) => self.regex(&at(path), text).map(Some),
+            None => Some(None),
         };
+        let file_name = regex(&["when", "file_name"], rule.when.file_name.as_ref())?;
+        let subject = regex(&["when", "subject"], rule.when.subject.as_ref())?;
+        let to = regex(&["when", "to"], rule.when.to.as_ref())?;
         let page = match &rule.when.page {
             Some(text) => Some(OnPage {
                 text: self.regex(&at(&["when", "page"]), text)?,
@@ -240,7 +246,8 @@ impl Build<'_, yaml::Folder> {
         }
         self.shipping(&at(&["shipping"]), &rule.shipping);
         self.print(&at(&["print"]), &rule.print);
-        let texts = [file_name.as_deref(), page.as_ref().map(|page| page.text.as_ref())];
+        let on_page = page.as_ref().map(|page| page.text.as_ref());
+        let texts = [file_name.as_deref(), on_page, subject.as_deref(), to.as_deref()];
         let receiver = self.receiver(&at(&["receiver"]), &rule.receiver, &texts);
         let sender = match &rule.sender {
             Some(own) => self.sender(&at(&["sender"]), own),
@@ -265,6 +272,8 @@ impl Build<'_, yaml::Folder> {
                 weekday: rule.when.weekday.as_ref().map(|days| days.0.clone()),
                 time: rule.when.time.map(|hours| (hours.0, hours.1)),
                 page,
+                subject,
+                to,
             },
             receiver,
             sender: sender?,

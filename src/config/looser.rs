@@ -61,9 +61,11 @@ fn trusts_strangers(old: &Rule, new: &Rule) -> bool {
 }
 
 fn asks_less(old: &Rule, new: &Rule) -> bool {
-    let conditions = |When { file_name, pages, size, weekday, time, page }: &When| {
+    let conditions = |When { file_name, pages, size, weekday, time, page, subject, to }: &When| {
         let times = [weekday.is_some(), time.is_some()];
-        [file_name.is_some(), pages.is_some(), size.is_some(), times[0], times[1], page.is_some()]
+        let mails = [subject.is_some(), to.is_some()];
+        let others = [file_name.is_some(), pages.is_some(), size.is_some(), page.is_some()];
+        [times.as_slice(), &mails, &others].concat()
     };
     conditions(&old.when).iter().zip(conditions(&new.when)).any(|(had, has)| *had && !has)
 }

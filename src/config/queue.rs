@@ -8,7 +8,8 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::ConfigError;
-use super::folder::Folder;
+use super::folder::{Folder, LetterKind};
+use super::imap::{MailWay, WrittenMailbox};
 use super::page::{self, ReadFile};
 use super::problem::Problem;
 use super::secret::SecretSource;
@@ -56,6 +57,7 @@ pub struct Queue {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Way {
     Http(HttpWay),
+    Imap(Box<MailWay>),
     Print(PrintWay),
 }
 
@@ -89,6 +91,8 @@ pub(super) struct WrittenQueue {
     pub owner: Option<u32>,
     /// Programs post by HTTP, as docs/operate/programs.md says.
     pub http: Option<WrittenDoor>,
+    /// Letters come by mail, as docs/operate/mailbox.md says.
+    pub imap: Option<WrittenMailbox>,
     /// Whatever can print posts, as docs/operate/printing.md says. `{}` is the usual printer.
     pub print: Option<WrittenPrinter>,
 }
@@ -138,15 +142,21 @@ impl Queue {
     pub(super) fn lend(&mut self, find: &dyn Fn(&str) -> Option<PathBuf>) {
         match &mut self.way {
             Way::Http(http) => http.token.lend(find),
+            Way::Imap(mail) => mail.lend(find),
             Way::Print(_) => {}
         }
     }
 
-    /// By which records know the queue, whatever its name: the hash of its token. Print jobs are known by
-    /// themselves, so a printer needs none.
+    fn is_mailbox(&self, place: &str) -> bool {
+        matches!(&self.way, Way::Imap(mail) if mail.place() == place)
+    }
+
+    /// By which records know the queue, whatever its name: the hash of its token, or its mailbox. Print jobs are known
+    /// by themselves, so a printer needs none.
     pub fn identity(&self) -> Result<String, ConfigError> {
         match &self.way {
             Way::Http(http) => http.token_hash(&self.name),
+            Way::Imap(mail) => Ok(hex::encode(Sha256::digest(mail.place()))),
             Way::Print(_) => Ok(format!("printer {}", self.name)),
         }
     }
@@ -220,9 +230,18 @@ pub(super) fn read_all(
             problems.push(queue.wrong(&["into"], what, help));
         }
         let has_status = written.value.status.is_some();
-        let Some(way) = way(&queue, beside, (has_status, is_whole), problems) else { continue };
+        let subfolders = folder.map(|folder| folder.letter == LetterKind::Subfolder);
+        let facts = Beside { dir: beside, has_status, is_whole, subfolders };
+        let Some(way) = way(&queue, &facts, problems) else { continue };
+        if let Way::Imap(mail) = &way
+            && let Some(other) = queues.iter().find(|other: &&Queue| other.is_mailbox(&mail.place()))
+        {
+            let what = format!("the queue `{}` watches this mailbox", other.name);
+            problems.push(queue.wrong(&["imap", "mailbox"], what, "give each a mailbox of its own"));
+        }
         let socket = match &way {
             Way::Http(http) => http.socket.clone().map(|socket| (socket, "http")),
+            Way::Imap(_) => None,
             Way::Print(print) => Some((print.socket.clone(), "print")),
         };
         if let Some((socket, key)) = socket {
@@ -238,15 +257,21 @@ pub(super) fn read_all(
     queues
 }
 
+/// What else decides which way a queue is reached.
+struct Beside<'a> {
+    /// The directory of the file.
+    dir: &'a Path,
+    has_status: bool,
+    /// Nothing was wrong in the file before.
+    is_whole: bool,
+    subfolders: Option<bool>,
+}
+
 /// The one way by which a queue is reached.
-fn way(
-    queue: &ReadFile<WrittenQueue>,
-    beside: &Path,
-    (has_status, is_whole): (bool, bool),
-    problems: &mut Vec<Problem>,
-) -> Option<Way> {
-    match (&queue.value.http, &queue.value.print) {
-        (Some(http), None) => {
+fn way(queue: &ReadFile<WrittenQueue>, facts: &Beside<'_>, problems: &mut Vec<Problem>) -> Option<Way> {
+    let Beside { dir: beside, has_status, is_whole, subfolders } = *facts;
+    match (&queue.value.http, &queue.value.imap, &queue.value.print) {
+        (Some(http), None, None) => {
             if http.socket.is_none() && !has_status {
                 let what = "it listens nowhere: mailchute.yaml has no `status`";
                 let help = "add `status: {listen: '127.0.0.1:8461'}` to mailchute.yaml, or `socket:` here";
@@ -261,7 +286,10 @@ fn way(
                 token: http.token.clone().beside(beside),
             }))
         }
-        (None, Some(print)) => {
+        (None, Some(mail), None) => {
+            Some(Way::Imap(Box::new(MailWay::of(queue, mail, (beside, subfolders), problems))))
+        }
+        (None, None, Some(print)) => {
             if print.users.is_empty() {
                 problems.push(queue.wrong(&["print", "users"], "nobody may hand in what is printed", ""));
             }
@@ -272,15 +300,21 @@ fn way(
             }))
         }
         // It could not be read, and its mistakes were reported.
-        (None, None) if !is_whole => None,
-        (None, None) => {
+        (None, None, None) if !is_whole => None,
+        (None, None, None) => {
             let what = "nothing comes this way";
-            problems.push(queue.wrong(&[], what, "add `http:` for programs, or `print: {}` for a printer"));
+            problems.push(queue.wrong(
+                &[],
+                what,
+                "add `http:` for programs, `imap:` for a mailbox, or `print: {}` for a printer",
+            ));
             None
         }
-        (Some(_), Some(_)) => {
-            let what = "a queue has one way in, and this one has two";
-            problems.push(queue.wrong(&["print"], what, "write two files, one for each"));
+        (http, imap, print) => {
+            let what = "a queue has one way in, and this one has more";
+            let keys = [("http", http.is_some()), ("imap", imap.is_some()), ("print", print.is_some())];
+            let last = keys.iter().rfind(|(_, is_there)| *is_there).map_or("print", |(key, _)| key);
+            problems.push(queue.wrong(&[last], what, "write a file for each"));
             None
         }
     }

@@ -256,6 +256,11 @@ pub(super) struct When {
     pub page: Option<String>,
     /// Where on page 1 that text is looked for. Everywhere if missing.
     pub page_area: Option<WrittenArea>,
+    /// A regular expression for the subject of the mail that brought it. Its groups can be used, too. It holds for
+    /// nothing else than mails.
+    pub subject: Option<String>,
+    /// A regular expression for an address that the mail is for, such as `post\\+express@`.
+    pub to: Option<String>,
 }
 
 /// How what is printed is compared with the envelope.

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use crate::config::{Listen, Queue, Way};
 use crate::daemon::door::{Door, Served};
 use crate::daemon::listening::{PROGRAMS, Tells, listening};
+use crate::daemon::mailbox::WatchedMailbox;
 use crate::daemon::printer::{Printer, Printers};
 use crate::daemon::taking::{Inside, Taking};
 use crate::outside::journal;
@@ -20,6 +21,7 @@ pub struct Doors {
     /// The queue, its socket, and what is served there.
     own: Vec<(String, PathBuf, Router)>,
     printers: Vec<Printers>,
+    mailboxes: Vec<WatchedMailbox>,
 }
 
 impl Doors {
@@ -33,13 +35,13 @@ impl Doors {
             let same = known[..n].iter().find(|(_, other)| other == hash);
             anyhow::ensure!(
                 same.is_none(),
-                "the queues `{}` and `{name}` have the same token: give each its own",
+                "the queues `{}` and `{name}` have the same token, or the same mailbox: give each its own",
                 same.map_or("", |(other, _)| other)
             );
         }
         inside.store.know_queues(known).await?;
         let taking = Arc::new(Taking::new(inside.clone()));
-        let (mut beside, mut own) = (Vec::new(), Vec::new());
+        let (mut beside, mut own, mut mailboxes) = (Vec::new(), Vec::new(), Vec::new());
         let mut sockets: BTreeMap<PathBuf, Vec<Printer>> = BTreeMap::new();
         for queue in queues {
             if !inside.store.is_queue_open(&queue.name)? {
@@ -57,6 +59,7 @@ impl Doors {
                         }
                     }
                 }
+                Way::Imap(mail) => mailboxes.push(WatchedMailbox::of(Arc::clone(&taking), queue, *mail)?),
                 Way::Print(print) => {
                     sockets.entry(print.socket.clone()).or_default().push(Printer::of(queue, &print));
                 }
@@ -67,7 +70,7 @@ impl Doors {
             .into_iter()
             .map(|(socket, queues)| Printers { taking: Arc::clone(&taking), socket, queues })
             .collect();
-        Ok(Self { beside_status, own, printers })
+        Ok(Self { beside_status, own, printers, mailboxes })
     }
 
     /// What is served where the status is.
@@ -85,6 +88,9 @@ impl Doors {
         }
         for printers in self.printers {
             serving.spawn(printers.serve());
+        }
+        for mailbox in self.mailboxes {
+            serving.spawn(mailbox.serve());
         }
         while serving.join_next().await.is_some() {}
     }

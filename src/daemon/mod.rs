@@ -52,6 +52,9 @@ pub mod door;
 /// What a printing system prints.
 pub mod printer;
 
+/// What comes to a mailbox by mail.
+pub mod mailbox;
+
 /// The ways in of all queues.
 pub mod doors;
 

@@ -166,6 +166,7 @@ impl Printers {
             name: if folder.letter == LetterKind::Subfolder { stem } else { name },
             documents,
             sidecar: None,
+            mailed: None,
         };
         let look = printer.is_approved.then_some(QueueDoubt::Printed);
         let taken = taking.take_printed(&printer.queue, offer, (&job.run, look)).await;

@@ -15,7 +15,7 @@ use crate::base::clock::Clock;
 use crate::config::{Accept, Folder, Queue};
 use crate::domain::drop::{QueueDoubt, Refusal, Undecided, Waiting, is_pdf, showable, shown};
 use crate::domain::incoming::{
-    Enclosed, Incoming, JobMeans, KeyMeans, KnownPrint, QueueStep, TAKING, again, job_means,
+    Enclosed, Incoming, JobMeans, KeyMeans, KnownPrint, MailTags, QueueStep, TAKING, again, job_means,
 };
 use crate::domain::letter::Letter;
 use crate::loops::folders::Registry;
@@ -48,7 +48,7 @@ type Turn = tokio::sync::Mutex<()>;
 
 /// Takes for all queues of a configuration.
 #[derive(Debug)]
-pub(super) struct Taking {
+pub struct Taking {
     pub(super) inside: Inside,
     /// Those who hold a key at this moment.
     turns: Mutex<HashMap<String, Weak<Turn>>>,
@@ -67,11 +67,13 @@ pub(super) struct Offer {
     pub(super) name: String,
     pub(super) documents: Vec<Enclosed>,
     pub(super) sidecar: Option<String>,
+    /// What rules may read of the mail that brought it.
+    pub(super) mailed: Option<MailTags>,
 }
 
 /// Why something was not taken.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum NotTaken {
+pub enum NotTaken {
     #[error("its key stands for something else")]
     KeyUsed,
     #[error(transparent)]
@@ -98,7 +100,7 @@ pub(super) enum StandingNow {
 }
 
 impl Taking {
-    pub(super) fn new(inside: Inside) -> Self {
+    pub fn new(inside: Inside) -> Self {
         Self { inside, turns: Mutex::default(), last_ulid: Mutex::default() }
     }
 
@@ -175,15 +177,40 @@ impl Taking {
         self.take_new(queue, Offer { key, ..offer }, look).await
     }
 
+    /// Takes what a mail brought, which is `offer.key`. The bytes of a mail never change, so if it was taken as
+    /// something else, it was looked at in another way, and somebody must look.
+    pub(super) async fn take_mailed(
+        &self,
+        queue: &Queue,
+        offer: Offer,
+        look: Option<QueueDoubt>,
+    ) -> Result<Ulid, NotTaken> {
+        let turn = self.turn(&format!("{} {}", queue.name, offer.key));
+        let _turn = turn.lock().await;
+        let known = self.inside.store.incoming_by(&queue.name, &offer.key)?;
+        match again(known.as_ref().map(|known| (&known.ulid, known.content.as_str())), &offer.content) {
+            KeyMeans::Same(before) => Ok(before.clone()),
+            KeyMeans::New => self.take_new(queue, offer, look).await,
+            KeyMeans::Another => {
+                let key = format!("{} {}", offer.key, offer.content);
+                if let Some(known) = self.inside.store.incoming_by(&queue.name, &key)? {
+                    return Ok(known.ulid);
+                }
+                self.take_new(queue, Offer { key, ..offer }, Some(QueueDoubt::MailedAgain)).await
+            }
+        }
+    }
+
     async fn take_new(
         &self,
         queue: &Queue,
         offer: Offer,
         look: Option<QueueDoubt>,
     ) -> Result<Ulid, NotTaken> {
-        let Offer { ulid, draft, key, content, name, documents, sidecar } = offer;
+        let Offer { ulid, draft, key, content, name, documents, sidecar, mailed } = offer;
         let store = &self.inside.store;
-        let look = if store.is_queue_open(&queue.name)? { look } else { Some(QueueDoubt::Lost) };
+        let is_trusted = store.is_queue_open(&queue.name)? || look == Some(QueueDoubt::NotProved);
+        let look = if is_trusted { look } else { Some(QueueDoubt::Lost) };
         let incoming = Incoming {
             queue: queue.name.clone(),
             key,
@@ -192,6 +219,7 @@ impl Taking {
             name,
             owner: queue.owner,
             look,
+            mailed,
             documents,
             sidecar,
         };

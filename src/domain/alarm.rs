@@ -28,6 +28,8 @@ pub enum Alarm {
     Configuration,
     /// The disk of the state directory is nearly full.
     Disk,
+    /// A queue's mailbox can't be read.
+    Mailbox(String),
     /// No e-mail can be sent. It is shown, and never mailed.
     Mail,
 }
@@ -59,7 +61,7 @@ impl Alarm {
     fn patience(&self) -> TimeDelta {
         match self {
             Self::Away(_) | Self::Stuck(_) => TimeDelta::minutes(1),
-            Self::Book(_) => TimeDelta::minutes(5),
+            Self::Book(_) | Self::Mailbox(_) => TimeDelta::minutes(5),
             // Whoever raises these has already waited.
             Self::Silent(_)
             | Self::Copied(_)
@@ -79,6 +81,7 @@ impl Alarm {
             | Self::Stuck(_)
             | Self::Copied(_)
             | Self::LeftOut(_)
+            | Self::Mailbox(_)
             | Self::Mail => TimeDelta::zero(),
         }
     }
@@ -110,6 +113,7 @@ impl fmt::Display for Alarm {
             Self::Stuck(folder) => write!(f, "stuck {folder}"),
             Self::Copied(folder) => write!(f, "copy {folder}"),
             Self::LeftOut(folder) => write!(f, "left-out {folder}"),
+            Self::Mailbox(queue) => write!(f, "mailbox {queue}"),
             Self::Configuration => f.write_str("configuration"),
             Self::Disk => f.write_str("disk"),
             Self::Mail => f.write_str("mail"),
@@ -128,6 +132,7 @@ impl FromStr for Alarm {
             "book" => Ok(Self::Book(name.to_owned())),
             "stuck" => Ok(Self::Stuck(name.to_owned())),
             "copy" => Ok(Self::Copied(name.to_owned())),
+            "mailbox" => Ok(Self::Mailbox(name.to_owned())),
             "left-out" => Ok(Self::LeftOut(name.to_owned())),
             "configuration" => Ok(Self::Configuration),
             "disk" => Ok(Self::Disk),

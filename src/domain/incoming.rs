@@ -1,6 +1,8 @@
 //! What a queue takes: what it is known by, what follows when it comes again, and the steps by which it
 //! becomes a drop. Pure.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -24,10 +26,27 @@ pub struct Incoming {
     /// Why a person must look at it before it is posted.
     #[serde(default)]
     pub look: Option<QueueDoubt>,
+    /// What rules may read of the mail that brought it.
+    #[serde(default)]
+    pub mailed: Option<MailTags>,
     pub documents: Vec<Enclosed>,
     /// The text of its sidecar.
     #[serde(default)]
     pub sidecar: Option<String>,
+}
+
+/// What rules may read of a mail.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MailTags {
+    pub subject: String,
+    /// The addresses that it is for.
+    pub to: Vec<String>,
+}
+
+impl fmt::Debug for MailTags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MailTags(..)")
+    }
 }
 
 /// A document of it.

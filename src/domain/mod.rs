@@ -18,6 +18,9 @@ pub mod drop;
 /// What a queue takes, and what follows when it comes again.
 pub mod incoming;
 
+/// Mail that brings PDFs: who may post by it, and in which mailbox it belongs.
+pub mod mailed;
+
 /// A folder's rules and the facts of a drop give what will be posted, and why.
 pub mod rules;
 

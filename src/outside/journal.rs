@@ -16,7 +16,7 @@ pub use folders::{
     folder_renamed,
 };
 
-pub use queues::{door_served, no_door, no_such_user, not_taken_by_queue, queue_closed, taken_by_queue};
+pub use queues::*;
 
 use std::path::Path;
 use std::time::Duration;

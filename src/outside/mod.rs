@@ -18,6 +18,9 @@ pub mod hook;
 /// What a print job and the daemon say to each other, and the backend of CUPS.
 pub mod printing;
 
+/// A mailbox on a mail server, and what mails in it bring.
+pub mod imap;
+
 /// The page count of a PDF.
 pub mod pdf;
 

@@ -8,8 +8,10 @@
 mod rigs {
     pub mod door;
     pub mod files;
+    pub mod imap;
     pub mod journal;
     pub mod mailroom;
+    pub mod mails;
     pub mod nasty;
     pub mod office;
     pub mod past;
@@ -83,6 +85,8 @@ mod queues {
     mod contract;
     mod crashes;
     mod door;
+    mod mailbox;
+    mod mails;
     mod printer;
     mod restored;
 }
@@ -129,6 +133,7 @@ mod pdfs {
 
 mod proofs {
     mod golden;
+    mod mailed;
     #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
     pub mod model;
     mod model_check;

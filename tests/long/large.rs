@@ -3,7 +3,7 @@
 use crate::mutants::SIZE;
 use crate::proofs::model::sizes as posting;
 use crate::proofs::taking_in::sizes as taking_in;
-use crate::proofs::{model, queue, taking_in as drops};
+use crate::proofs::{mailed, model, queue, taking_in as drops};
 
 const POSTING: &[posting::Size] = &[
     posting::Size {
@@ -137,6 +137,9 @@ fn one_small_size_holds() {
     }
     for size in queue::SMALL.iter().filter(|size| size.name == wanted) {
         said(size.name, queue::explore(*size));
+    }
+    for size in mailed::SMALL_MAILS.iter().filter(|size| size.name == wanted) {
+        said(size.name, mailed::explore_mails(*size));
     }
 }
 

@@ -13,6 +13,7 @@ mod proofs {
     #[path = "simulation/dice.rs"]
     #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
     pub mod dice;
+    pub mod mailed;
     #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
     pub mod model;
     pub mod queue;

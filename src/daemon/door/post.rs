@@ -60,7 +60,7 @@ async fn taken(door: &Arc<Door>, headers: &HeaderMap, body: Body) -> Result<Resp
     drop(place);
     let content = content_of(&documents, fields.as_ref().map(|fields| &fields.value));
     let sidecar = fields.map(|fields| fields.sidecar);
-    let offer = Offer { ulid, draft, key, content, name, documents, sidecar };
+    let offer = Offer { ulid, draft, key, content, name, documents, sidecar, mailed: None };
     // What is begun here is brought to its end, even if the program does not wait for it.
     let taken = tokio::spawn({
         let taking = Arc::clone(taking);

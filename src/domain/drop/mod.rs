@@ -223,6 +223,12 @@ pub enum QueueDoubt {
     Printed,
     /// A document of its print job was handed in before.
     PrintedAgain,
+    /// It came by mail, and the mailbox's server does not say that the mail is from its sender.
+    NotProved,
+    /// Its mail came before, or another one of the same sender with the same documents.
+    MailedAgain,
+    /// Its mail lay in the mailbox before mails counted there.
+    WasInMailbox,
 }
 
 /// Why a drop still lies where it was dropped.
@@ -269,6 +275,9 @@ impl Waiting {
             }
             Self::Queue { look: QueueDoubt::Printed, .. } => "what is printed waits for approval",
             Self::Queue { look: QueueDoubt::PrintedAgain, .. } => "its print job came before",
+            Self::Queue { look: QueueDoubt::NotProved, .. } => "its mail's sender is not proved",
+            Self::Queue { look: QueueDoubt::MailedAgain, .. } => "its mail came before",
+            Self::Queue { look: QueueDoubt::WasInMailbox, .. } => "it was in the mailbox before",
         }
     }
 

@@ -81,6 +81,12 @@ impl Rule {
         if let Some(page) = &self.when.page {
             catch(&page.text, &page.text_in(facts));
         }
+        if let (Some(regex), Some(mailed)) = (&self.when.subject, facts.mailed) {
+            catch(regex, &mailed.subject);
+        }
+        if let (Some(regex), Some(mailed)) = (&self.when.to, facts.mailed) {
+            mailed.to.iter().find(|to| regex.is_match(to)).into_iter().for_each(|to| catch(regex, to));
+        }
         groups
     }
 }
@@ -101,9 +107,9 @@ impl When {
         self.check(facts).iter().all(|checked| checked.holds)
     }
 
-    /// Whether all conditions hold but perhaps the one for the page.
+    /// Whether all conditions hold but perhaps those for what is not recorded: the page, and the mail.
     pub(super) fn may_be(&self, facts: &DropFacts<'_>) -> bool {
-        let Self { file_name, pages, size, weekday, time, page: _ } = self;
+        let Self { file_name, pages, size, weekday, time, page: _, subject: _, to: _ } = self;
         let others = Self {
             file_name: file_name.clone(),
             pages: *pages,
@@ -111,6 +117,8 @@ impl When {
             weekday: weekday.clone(),
             time: *time,
             page: None,
+            subject: None,
+            to: None,
         };
         others.check(facts).iter().all(|checked| checked.holds)
     }
@@ -154,6 +162,20 @@ impl When {
                 (false, Some(found)) => format!("on page 1, {} characters", found.as_str().chars().count()),
             };
             add(format!("page {}", page.text), found, page.text.is_match(&text));
+        }
+        let mailed = facts.mailed;
+        if let Some(regex) = &self.subject {
+            let subject = mailed.map(|mailed| mailed.subject.as_str());
+            let holds = subject.is_some_and(|subject| regex.is_match(subject));
+            // What a person wrote there may be a name.
+            let found = subject.map(|_| if holds { "matches" } else { "does not match" });
+            add(format!("subject {regex}"), found.unwrap_or("it came without a mail").to_owned(), holds);
+        }
+        if let Some(regex) = &self.to {
+            let to = mailed.map(|mailed| mailed.to.as_slice());
+            let holds = to.unwrap_or_default().iter().any(|to| regex.is_match(to));
+            let found = to.map_or_else(|| "it came without a mail".to_owned(), |to| to.join(", "));
+            add(format!("to {regex}"), found, holds);
         }
         checked
     }

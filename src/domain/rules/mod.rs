@@ -17,6 +17,7 @@ pub use past::Again;
 
 use crate::domain::address::{Address, PlaceList, PostalData, Receiver};
 use crate::domain::drop::{Refusal, Waiting};
+use crate::domain::incoming::MailTags;
 use crate::domain::letter::{Order, Print, ReplyLetterpack, Shipping};
 use crate::domain::printed::{Area, CheckPage, CheckPrint, OtherPaper, Printed, receiver_on};
 
@@ -58,6 +59,10 @@ pub struct When {
     pub time: Option<(NaiveTime, NaiveTime)>,
     /// Something in the text of page 1.
     pub page: Option<OnPage>,
+    /// For the subject of the mail that brought it.
+    pub subject: Option<Arc<Regex>>,
+    /// For an address that the mail is for.
+    pub to: Option<Arc<Regex>>,
 }
 
 /// A text that page 1 of the first document must have, perhaps in one place.
@@ -97,6 +102,8 @@ pub struct DropFacts<'a> {
     pub sidecar: Option<&'a Sidecar>,
     /// The receivers, or why the address book cannot be used.
     pub book: Result<Option<&'a crate::domain::address_book::AddressBook>, &'a str>,
+    /// The mail that brought it, if one did.
+    pub mailed: Option<&'a MailTags>,
     /// What a person has accepted of it.
     pub accepted: &'a [String],
     /// The receiver that is printed on it was written to before from this folder.
@@ -219,8 +226,14 @@ impl Rules {
 
 impl When {
     fn is_name_only(&self) -> bool {
-        let Self { file_name: _, pages, size, weekday, time, page } = self;
-        pages.is_none() && size.is_none() && weekday.is_none() && time.is_none() && page.is_none()
+        let Self { file_name: _, pages, size, weekday, time, page, subject, to } = self;
+        let is_of_mail = subject.is_some() || to.is_some();
+        !is_of_mail
+            && pages.is_none()
+            && size.is_none()
+            && weekday.is_none()
+            && time.is_none()
+            && page.is_none()
     }
 }
 

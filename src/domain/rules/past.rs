@@ -20,7 +20,7 @@ pub enum Again {
     },
     Refused(Refusal),
     Waits(Waiting),
-    /// A rule depends on the text of its pages, which is not recorded.
+    /// A rule depends on the text of its pages, or on the mail that brought it. Neither is recorded.
     ByItsPages,
 }
 
@@ -50,13 +50,16 @@ impl Rules {
             arrived,
             sidecar: None,
             book,
+            mailed: None,
             accepted: &[],
             is_receiver_known: true,
             postal_data: None,
         };
         let explained = self.explain(&facts);
         let tried = self.rules.iter().take(explained.tried.len());
-        if tried.map(|rule| &rule.when).any(|when| when.page.is_some() && when.may_be(&facts)) {
+        if tried.map(|rule| &rule.when).any(|when| {
+            (when.page.is_some() || when.subject.is_some() || when.to.is_some()) && when.may_be(&facts)
+        }) {
             return Again::ByItsPages;
         }
         if let Verdict::Hold(Waiting::Receiver(_)) = explained.verdict {

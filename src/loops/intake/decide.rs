@@ -203,7 +203,11 @@ impl Claim {
         };
         let letter = match look {
             QueueDoubt::PrintedAgain => self.shared.store.letter_of_job(&self.ulid)?,
-            QueueDoubt::Lost | QueueDoubt::Printed => None,
+            QueueDoubt::Lost
+            | QueueDoubt::Printed
+            | QueueDoubt::NotProved
+            | QueueDoubt::MailedAgain
+            | QueueDoubt::WasInMailbox => None,
         };
         Ok(Some(Waiting::Queue { queue: queued.queue.clone(), look, letter }))
     }

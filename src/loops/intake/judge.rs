@@ -130,8 +130,17 @@ impl Claim {
         };
         let arrived = self.ulid.time().with_timezone(&self.folder.zone).naive_local();
         let (rules, is_receiver_known) = (&self.folder.rules, false);
-        let mut facts =
-            DropFacts { name, documents, arrived, sidecar, book, accepted, is_receiver_known, postal_data };
+        let mut facts = DropFacts {
+            name,
+            documents,
+            arrived,
+            sidecar,
+            book,
+            mailed: self.queued.as_ref().and_then(|queued| queued.mailed.as_ref()),
+            accepted,
+            is_receiver_known,
+            postal_data,
+        };
         if let Some(receiver) = rules.printed_receiver(&facts) {
             facts.is_receiver_known = self.shared.store.has_written_to(&rules.folder, &receiver)?;
         }

@@ -20,7 +20,7 @@ use crate::words::message::{
 use crate::words::texts::{AlertNews, Language, Names};
 
 /// The maximum number of entries. Nobody reads more in an e-mail.
-const MOST_ITEMS: usize = 50;
+pub(super) const MOST_ITEMS: usize = 50;
 
 /// The language and time zone of an e-mail.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ impl Outbox {
                     folder: self.called(&letter.order.source, all)?,
                     doubtful: letter.state.hold().is_some_and(unknown),
                     cause_is_told: self.is_told(&letter.order.account)?,
-                    paid: Vec::new(),
+                    ..About::default()
                 }
             }
             News::Drop { ulid, .. } => {
@@ -61,6 +61,7 @@ impl Outbox {
                 let paid = all.iter().map(AsRef::as_ref).filter(|folder| folder.rules.account == *account);
                 About { paid: paid.collect(), ..About::default() }
             }
+            News::Mail { id, .. } => About { answers: self.answers(*id)?, ..About::default() },
             News::AccountWorks { .. } | News::Alarm { .. } | News::Unwanted { .. } | News::Digest { .. } => {
                 About::default()
             }
@@ -115,6 +116,7 @@ impl Outbox {
                 content.alert = told.first().and_then(|row| alert(row, tongue));
                 Ok(content.alert.is_some().then_some(content))
             }
+            EmailKind::Reply => self.replies(&told, tongue),
             EmailKind::Digest => {
                 let Some((row, News::Digest { since })) =
                     told.first().and_then(|row| Some((row, row.news()?)))
@@ -136,13 +138,14 @@ impl Outbox {
                 | News::AccountWorks { .. }
                 | News::Alarm { .. }
                 | News::Unwanted { .. }
-                | News::Digest { .. },
+                | News::Digest { .. }
+                | News::Mail { .. },
             )
             | None => Ok(None),
         }
     }
 
-    fn names(&self, folder: &str, tongue: Tongue) -> Names {
+    pub(super) fn names(&self, folder: &str, tongue: Tongue) -> Names {
         let known = self.registry.get(folder);
         known.map_or_else(|| Names::usual(tongue.language), |known| known.folder.names.clone())
     }
@@ -315,7 +318,7 @@ fn alert(row: &OwedRow, tongue: Tongue) -> Option<Alert> {
         News::Unwanted { recipient, code } => {
             said(&AlertNews::Unwanted { recipient: &recipient, code: &code }, row.at, false, tongue)
         }
-        News::Letter { .. } | News::Drop { .. } | News::Digest { .. } => return None,
+        News::Letter { .. } | News::Drop { .. } | News::Digest { .. } | News::Mail { .. } => return None,
     })
 }
 

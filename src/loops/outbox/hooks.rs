@@ -186,7 +186,8 @@ impl Outbox {
                 | News::AccountWorks { .. }
                 | News::Alarm { .. }
                 | News::Unwanted { .. }
-                | News::Digest { .. },
+                | News::Digest { .. }
+                | News::Mail { .. },
             )
             | None => return Ok(None),
         };

@@ -133,13 +133,13 @@ fn write(dir: &Path, letter: &Envelope) -> HandedIn {
 }
 
 impl Envelope {
-    /// `id` identifies the e-mail for ever, so that a person who gets it twice can see it. `None` if an
-    /// address cannot be used.
+    /// `id` identifies the e-mail for ever, so that a person who gets it twice can see it; `thread` is what it answers.
+    /// `None` if an address cannot be used.
     pub(super) fn new(
         email: &Email,
         to: &Mailbox,
         (message, pictures): (&Message, Vec<InlinePicture>),
-        id: &str,
+        (id, thread): (&str, Option<&str>),
         at: (Time, Tz),
     ) -> Option<Self> {
         let mailbox = |mailbox: &Mailbox| {
@@ -152,16 +152,18 @@ impl Envelope {
         let part = |kind: ContentType, text: &str| SinglePart::builder().header(kind).body(text.to_owned());
         let plain = MultiPart::alternative().singlepart(part(ContentType::TEXT_PLAIN, &message.text));
         let page = part(ContentType::TEXT_HTML, &message.html);
-        let built = lettre::Message::builder()
+        let mut builder = lettre::Message::builder();
+        if let Some(thread) = thread {
+            builder = builder.in_reply_to(format!("<{thread}>")).references(format!("<{thread}>"));
+        }
+        let kind = if thread.is_some() { "auto-replied" } else { "auto-generated" };
+        let built = builder
             .from(from.clone())
             .to(to.clone())
             .subject(&message.subject)
             .date(std::time::SystemTime::from(at.0.with_timezone(&at.1)))
             .message_id(Some(format!("<{id}@{}>", email.from.domain)))
-            .raw_header(HeaderValue::new(
-                HeaderName::new_from_ascii_str("Auto-Submitted"),
-                "auto-generated".to_owned(),
-            ))
+            .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), kind.to_owned()))
             .multipart(if pictures.is_empty() {
                 plain.singlepart(page)
             } else {

@@ -11,6 +11,7 @@ mod hooks;
 mod mailer;
 mod over;
 mod pictures;
+mod reply;
 mod route;
 mod smtp;
 
@@ -27,7 +28,7 @@ use mailer::{Envelope, HandedIn, MailLine, Mailer};
 use pictures::Drawer;
 
 use crate::base::clock::{Clock, Time};
-use crate::config::{Config, Email};
+use crate::config::{Config, Email, Queue};
 use crate::domain::alarm::Alarm;
 use crate::loops::folders::Registry;
 use crate::outside::journal;
@@ -57,6 +58,7 @@ struct InForce {
     tongue: Tongue,
     /// `page_font`
     font: Option<PathBuf>,
+    queues: Arc<[Queue]>,
 }
 
 /// What one e-mail means for the others.
@@ -90,7 +92,8 @@ fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
 impl InForce {
     fn of(config: &mut Config) -> Self {
         let tongue = Tongue { language: config.language, zone: config.zone };
-        Self { email: config.email.take().map(Arc::new), tongue, font: config.page_font.clone() }
+        let email = config.email.take().map(Arc::new);
+        Self { email, tongue, font: config.page_font.clone(), queues: config.queues.clone().into() }
     }
 }
 
@@ -310,11 +313,18 @@ impl Outbox {
         } else {
             Vec::new()
         };
+        let thread = self.thread(kind, row)?;
         let made = email.templates.render(kind, &content).map_err(|mistake| mistake.what);
         Ok(Some(made.and_then(|message| {
             let to: Mailbox = row.recipient.parse().map_err(|()| "its address can't be read".to_owned())?;
-            Envelope::new(email, &to, (&message, pictures), &id, (row.first_at, tongue.zone))
-                .ok_or_else(|| "its address can't be used".to_owned())
+            Envelope::new(
+                email,
+                &to,
+                (&message, pictures),
+                (&id, thread.as_deref()),
+                (row.first_at, tongue.zone),
+            )
+            .ok_or_else(|| "its address can't be used".to_owned())
         })))
     }
 

@@ -19,6 +19,10 @@ impl Outbox {
                     let (letters, drops) = self.store.unfinished_of(folder)?;
                     self.registry.get(folder).is_some() || (letters.is_empty() && drops == 0)
                 }
+                Alarm::Mailbox(queue) => {
+                    let queues = std::sync::Arc::clone(&super::locked(&self.in_force).queues);
+                    !queues.iter().any(|known| known.name == *queue)
+                }
                 Alarm::Silent(_) | Alarm::Configuration | Alarm::Disk | Alarm::Mail => false,
             };
             if is_over {

@@ -15,6 +15,9 @@ const GATHER: TimeDelta = TimeDelta::seconds(30);
 /// Letters that operators must look at come in one e-mail.
 const GATHER_LETTERS: TimeDelta = TimeDelta::minutes(5);
 
+/// Mails that strangers send do not fill the operators' mailbox.
+const GATHER_MAILS: TimeDelta = TimeDelta::hours(1);
+
 /// What is known of the subject of news.
 #[derive(Default)]
 pub(super) struct About<'a> {
@@ -26,6 +29,15 @@ pub(super) struct About<'a> {
     pub(super) cause_is_told: bool,
     /// The folders whose letters an account pays.
     pub(super) paid: Vec<&'a Folder>,
+    /// Who hears what became of a mail.
+    pub(super) answers: Option<Answers>,
+}
+
+/// Who hears what became of a mail.
+pub(super) enum Answers {
+    /// The sender's address.
+    Sender(String),
+    Operators,
 }
 
 pub(super) fn route(news: &News, about: &About<'_>, email: &Email, now: Time) -> Vec<Addressed> {
@@ -59,6 +71,17 @@ pub(super) fn route(news: &News, about: &About<'_>, email: &Email, now: Time) ->
             others.retain(|addressed| addressed.recipient != *recipient);
             others
         }
+        News::Mail { .. } => match &about.answers {
+            Some(Answers::Sender(address)) => vec![Addressed {
+                recipient: address.clone(),
+                kind: EmailKind::Reply.word(),
+                folder: String::new(),
+                due: now,
+                alone: true,
+            }],
+            Some(Answers::Operators) => operators(email, EmailKind::Reply, now + GATHER_MAILS),
+            None => Vec::new(),
+        },
         News::Digest { .. } => {
             email.digest.as_ref().map_or_else(Vec::new, |digest| to(&digest.to, EmailKind::Digest, "", now))
         }
@@ -98,7 +121,8 @@ fn event(news: &News) -> Option<HookEvent> {
         | News::AccountWorks { .. }
         | News::Alarm { .. }
         | News::Unwanted { .. }
-        | News::Digest { .. } => None,
+        | News::Digest { .. }
+        | News::Mail { .. } => None,
     }
 }
 

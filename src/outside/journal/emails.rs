@@ -37,6 +37,9 @@ pub fn owed(row: &OwedRow, people: usize, programs: usize) {
                 tracing::error!(subject, notice, people, "alarm: {title}: {cause}. {remedy} ({reported})");
             }
         }
+        Some(News::Mail { .. }) => {
+            tracing::info!(subject, notice, people, "what became of a mail is reported ({reported})");
+        }
         Some(News::Unwanted { recipient, code }) if recipient.contains("://") => {
             tracing::warn!(subject, notice, people, "a program takes no requests: {code} ({reported})");
         }

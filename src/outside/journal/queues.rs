@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use super::{Cause, chain};
+use crate::domain::mailed::MailRefusal;
 use crate::outside::spool::Ulid;
+use crate::outside::store::MailNumber;
 
 pub fn taken_by_queue(queue: &str, folder: &str, entry: &Ulid) {
     tracing::info!(queue, folder, %entry, "queue {queue}: {entry} was taken, for folder {folder}");
@@ -36,4 +38,47 @@ pub fn no_such_user(queue: &str, user: &str) {
         "queue {queue}: there is no user `{user}` in /etc/passwd, so that it can hand in nothing; install cups, or \
          write the user's number into `users`"
     );
+}
+
+pub fn mailbox_works(queue: &str) {
+    tracing::info!(queue, "queue {queue}: its mailbox can be used again");
+}
+
+pub fn mailbox_away(queue: &str, error: Cause<'_>) {
+    tracing::error!(
+        error,
+        queue,
+        "queue {queue}: its mailbox can't be used, and is tried again: {}",
+        chain(error)
+    );
+}
+
+pub fn mail_rejected(queue: &str, number: MailNumber, refusal: &MailRefusal) {
+    let MailNumber { uid, .. } = number;
+    tracing::warn!(queue, uid, "queue {queue}: mail {uid} was rejected: {}", refusal.word());
+}
+
+pub fn mail_obeyed(queue: &str, mail: i64, wish: &str) {
+    tracing::info!(queue, mail, "queue {queue}: somebody moved mail {mail} to {wish} it");
+}
+
+pub fn mail_not_obeyed(queue: &str, error: Cause<'_>) {
+    tracing::warn!(
+        error,
+        queue,
+        "queue {queue}: a letter of a mail can't be approved or cancelled; the mail is moved back: {}",
+        chain(error)
+    );
+}
+
+pub fn mail_unknown(queue: &str, mailbox: &str) {
+    tracing::warn!(
+        queue,
+        "queue {queue}: a mail in `{mailbox}` was never taken, and is left there: move it to the watched mailbox, and it \
+         is held as a new one"
+    );
+}
+
+pub fn mail_not_moved(queue: &str, mailbox: &str, words: &str) {
+    tracing::warn!(queue, "queue {queue}: the mail server puts nothing into `{mailbox}`: {words}");
 }

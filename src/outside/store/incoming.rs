@@ -7,7 +7,7 @@ use super::moves::RecordError;
 use super::{Desk, Store, StoreError, millis, read};
 use crate::base::clock::Time;
 use crate::domain::drop::QueueDoubt;
-use crate::domain::incoming::{Incoming, KnownQueue, settle};
+use crate::domain::incoming::{Incoming, KnownQueue, MailTags, settle};
 use crate::domain::letter::{Letter, Number, QueuedAs};
 use crate::outside::spool::{Spool, Ulid};
 
@@ -25,6 +25,8 @@ pub struct IncomingRow {
     pub owner: Option<u32>,
     /// Why a person must look at it before it is posted.
     pub look: Option<QueueDoubt>,
+    /// What rules may read of the mail that brought it.
+    pub mailed: Option<MailTags>,
     /// Its folder has it.
     pub is_marked: bool,
     /// The answer that is given for it whenever it comes again.
@@ -45,7 +47,7 @@ pub struct QueueRow {
     pub waiting: u64,
 }
 
-const COLUMNS: &str = "ulid, queue, content, folder, owner, look, marked, answer, acknowledged";
+const COLUMNS: &str = "ulid, queue, content, folder, owner, look, mailed, marked, answer, acknowledged";
 
 fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<IncomingRow> {
     let ulid: String = row.get("ulid")?;
@@ -56,6 +58,7 @@ fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<IncomingRow> {
         folder: row.get("folder")?,
         owner: row.get("owner")?,
         look: row.get::<_, Option<String>>("look")?.map(|word| look_of(&word)),
+        mailed: row.get::<_, Option<String>>("mailed")?.and_then(|tags| serde_json::from_str(&tags).ok()),
         is_marked: row.get("marked")?,
         answer: row.get("answer")?,
         acknowledged: row.get("acknowledged")?,
@@ -67,14 +70,22 @@ fn look_word(look: QueueDoubt) -> &'static str {
         QueueDoubt::Lost => "lost",
         QueueDoubt::Printed => "printed",
         QueueDoubt::PrintedAgain => "printed again",
+        QueueDoubt::NotProved => "not proved",
+        QueueDoubt::MailedAgain => "mailed again",
+        QueueDoubt::WasInMailbox => "was in mailbox",
     }
 }
 
 /// A word that is not known is one more reason to look.
 fn look_of(word: &str) -> QueueDoubt {
-    let known =
-        [QueueDoubt::Printed, QueueDoubt::PrintedAgain].into_iter().find(|look| look_word(*look) == word);
-    known.unwrap_or(QueueDoubt::Lost)
+    let known = [
+        QueueDoubt::Printed,
+        QueueDoubt::PrintedAgain,
+        QueueDoubt::NotProved,
+        QueueDoubt::MailedAgain,
+        QueueDoubt::WasInMailbox,
+    ];
+    known.into_iter().find(|look| look_word(*look) == word).unwrap_or(QueueDoubt::Lost)
 }
 
 impl Store {
@@ -227,18 +238,20 @@ pub(super) fn restore(db: &Connection, letter: &Letter, queued: &QueuedAs) -> ru
     db.prepare_cached(sql)?.execute(values).map(drop)
 }
 
-/// A refused drop uses up no key: it may come again.
+/// A refused drop uses up no key: it may come again. A mail does not: sent again, it has another number.
 pub(super) fn free_key(db: &Connection, ulid: &Ulid) -> rusqlite::Result<()> {
-    let sql = "UPDATE incoming SET key = NULL WHERE ulid = ?1";
+    let sql = "UPDATE incoming SET key = NULL WHERE ulid = ?1 AND mailed IS NULL";
     db.prepare_cached(sql)?.execute([ulid.as_str()]).map(drop)
 }
 
 fn insert(db: &Connection, ulid: &Ulid, incoming: &Incoming, at: Time) -> rusqlite::Result<bool> {
-    let Incoming { queue, key, content, folder, owner, look, .. } = incoming;
-    let sql = "INSERT INTO incoming (ulid, queue, key, content, folder, owner, look, taken_at)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING";
+    let Incoming { queue, key, content, folder, owner, look, mailed, .. } = incoming;
+    let sql = "INSERT INTO incoming (ulid, queue, key, content, folder, owner, look, taken_at, mailed)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING";
     let folder = super::folders::present_name(db, folder)?;
-    let values = params![ulid.as_str(), queue, key, content, folder, owner, look.map(look_word), millis(at)];
+    let (look, at) = (look.map(look_word), millis(at));
+    let mailed = mailed.as_ref().and_then(|tags| serde_json::to_string(tags).ok());
+    let values = params![ulid.as_str(), queue, key, content, folder, owner, look, at, mailed];
     if db.prepare_cached(sql)?.execute(values)? == 0 {
         return Ok(false);
     }
@@ -258,6 +271,7 @@ fn has_queue(db: &Connection, name: &str) -> bool {
 
 fn rename(db: &Connection, from: &str, to: &str) -> rusqlite::Result<()> {
     db.execute("UPDATE queue SET name = ?2 WHERE name = ?1", [from, to])?;
+    super::mailed::rename(db, from, to)?;
     // Only a ledger that a database was made anew from can have brought the same key under the new name.
     db.execute("UPDATE OR IGNORE incoming SET queue = ?2 WHERE queue = ?1", [from, to]).map(drop)
 }

@@ -42,6 +42,11 @@ pub enum News {
     Digest {
         since: Time,
     },
+    /// How a mail that brought documents stands, by its row, and the standing that is meant.
+    Mail {
+        id: i64,
+        standing: String,
+    },
 }
 
 /// What people are told of a drop that is not a letter.
@@ -82,6 +87,7 @@ pub(super) const ALARM: &str = "alarm";
 pub(super) const ALARM_OVER: &str = "alarm_over";
 pub(super) const UNWANTED: &str = "unwanted";
 pub(super) const DIGEST: &str = "digest";
+pub(super) const MAIL: &str = "mail";
 
 impl OwedRow {
     /// The key of this news, which stays the same in a database that was made anew.
@@ -102,6 +108,7 @@ impl OwedRow {
             ACCOUNT_WORKS => Some(News::AccountWorks { account: subject() }),
             ALARM => Some(News::Alarm { alarm: subject(), detail: detail(), over: false }),
             ALARM_OVER => Some(News::Alarm { alarm: subject(), detail: detail(), over: true }),
+            MAIL => Some(News::Mail { id: self.subject.parse().ok()?, standing: self.about.clone() }),
             UNWANTED => Some(News::Unwanted { recipient: subject(), code: detail() }),
             DIGEST => Some(News::Digest { since: time(self.detail.as_ref()?.parse().ok()?) }),
             word => {

@@ -289,10 +289,36 @@ const TAKEN_BY_QUEUES: &str = "
 
     PRAGMA user_version = 11;
 ";
-pub(super) const VERSION: i64 = 11;
+
+/// Mails, each by its number in its mailbox, and how far it was followed. Its subject and its sender are removed when
+/// nothing is left to do about it.
+const MAILED: &str = "
+    ALTER TABLE incoming ADD COLUMN mailed TEXT CHECK (json_valid(mailed));
+    CREATE TABLE mailbox (queue TEXT PRIMARY KEY, validity INTEGER NOT NULL, first INTEGER NOT NULL)
+        STRICT, WITHOUT ROWID;
+    CREATE TABLE mailed (
+        id INTEGER PRIMARY KEY,
+        queue TEXT NOT NULL, validity INTEGER NOT NULL, uid INTEGER NOT NULL,
+        message_id TEXT, bytes TEXT NOT NULL, size INTEGER NOT NULL, content TEXT NOT NULL,
+        sender TEXT, thread TEXT,
+        taken_at INTEGER NOT NULL,
+        refused TEXT CHECK (json_valid(refused)),
+        letters TEXT NOT NULL CHECK (json_valid(letters)),
+        shelf TEXT, visit TEXT, told TEXT,
+        is_closed INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (queue, validity, uid)
+    ) STRICT;
+    CREATE INDEX mailed_open ON mailed (queue, id) WHERE is_closed = 0;
+    CREATE INDEX mailed_message ON mailed (message_id);
+    CREATE INDEX mailed_content ON mailed (content);
+    CREATE INDEX mailed_bytes ON mailed (bytes);
+
+    PRAGMA user_version = 12;
+";
+pub(super) const VERSION: i64 = 12;
 
 /// One step for each version. Each ends by setting the next version.
-const STEPS: [&str; 11] = [
+const STEPS: [&str; 12] = [
     TABLES,
     ORIGINALS,
     LOOKED_UP,
@@ -304,6 +330,7 @@ const STEPS: [&str; 11] = [
     RECOGNISED,
     TOLD_APART,
     TAKEN_BY_QUEUES,
+    MAILED,
 ];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {

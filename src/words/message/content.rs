@@ -15,10 +15,12 @@ pub enum EmailKind {
     /// To operators: letters that a person must look at.
     Letters,
     Digest,
+    /// To the sender of a mail that brought documents.
+    Reply,
 }
 
 impl EmailKind {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Shipped,
         Self::Held,
         Self::Rejected,
@@ -27,6 +29,7 @@ impl EmailKind {
         Self::Alert,
         Self::Letters,
         Self::Digest,
+        Self::Reply,
     ];
 
     pub fn word(self) -> &'static str {
@@ -39,6 +42,7 @@ impl EmailKind {
             Self::Alert => "alert",
             Self::Letters => "letters",
             Self::Digest => "digest",
+            Self::Reply => "reply",
         }
     }
 
@@ -57,6 +61,8 @@ pub struct EmailContent {
     pub items: Vec<Item>,
     /// The number of entries beyond those shown.
     pub more: usize,
+    /// Whether somebody must look at one of them.
+    pub held: bool,
     pub alert: Option<Alert>,
     pub digest: Option<Digest>,
 }

@@ -52,6 +52,8 @@ pub fn samples(language: Language) -> Vec<(EmailKind, EmailContent)> {
     for kind in [EmailKind::Held, EmailKind::Rejected, EmailKind::Cancelled] {
         samples.extend([(kind, of(vec![drop.clone()])), (kind, of(two.clone()))]);
     }
+    let reply = EmailContent { folder: String::new(), place: None, held: true, ..of(two.clone()) };
+    samples.extend([(EmailKind::Reply, of(vec![drop])), (EmailKind::Reply, reply)]);
     samples.extend([(EmailKind::Letters, of(vec![one])), (EmailKind::Letters, of(two))]);
     samples.extend([
         (EmailKind::CardDeclined, alert(false)),

@@ -56,17 +56,19 @@ macro_rules! built_in {
             ("letters.html", include_str!(concat!("templates/", $language, "/letters.html"))),
             ("digest.txt", include_str!(concat!("templates/", $language, "/digest.txt"))),
             ("digest.html", include_str!(concat!("templates/", $language, "/digest.html"))),
+            ("reply.txt", include_str!(concat!("templates/", $language, "/reply.txt"))),
+            ("reply.html", include_str!(concat!("templates/", $language, "/reply.html"))),
         ]
     };
 }
 
 /// Name and text of each template of a language.
-const EN: [(&str, &str); 17] = built_in!("en");
-const JA: [(&str, &str); 17] = built_in!("ja");
+const EN: [(&str, &str); 19] = built_in!("en");
+const JA: [(&str, &str); 19] = built_in!("ja");
 
 impl Templates {
     /// The built-in templates, which serve as a start for one's own.
-    pub fn built_in(language: Language) -> [(&'static str, &'static str); 17] {
+    pub fn built_in(language: Language) -> [(&'static str, &'static str); 19] {
         match language {
             Language::En => EN,
             Language::Ja => JA,

@@ -118,6 +118,10 @@ fn alarm_en(alarm: &Alarm) -> (String, &'static str) {
         Alarm::Disk => {
             ("The disk is nearly full".to_owned(), "Make room: once it is full nothing more is taken in.")
         }
+        Alarm::Mailbox(queue) => (
+            format!("The mailbox of the queue {queue} can't be read"),
+            "What comes by mail waits there meanwhile, and is taken when the mailbox can be read again.",
+        ),
         Alarm::Mail => (
             "No e-mail can be sent".to_owned(),
             "Letters are posted all the same, and e-mails wait. `mailchute check --online` tries the mail server.",
@@ -212,6 +216,10 @@ fn alarm_ja(alarm: &Alarm) -> (String, &'static str) {
         Alarm::Disk => (
             "ディスクの空き容量が残りわずかです".to_owned(),
             "空きを作ってください。いっぱいになると、受け付けができなくなります。",
+        ),
+        Alarm::Mailbox(queue) => (
+            format!("キュー「{queue}」のメールボックスを読めません"),
+            "届いたメールはそこで待っています。読めるようになれば受け付けます。",
         ),
         Alarm::Mail => (
             "メールを送信できません".to_owned(),

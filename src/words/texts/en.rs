@@ -204,6 +204,26 @@ fn queued(queue: &str, (look, letter): (QueueDoubt, Option<Number>), again: &str
                 None => format!("Look whether the letter exists. If this is to be posted too, {again}"),
             },
         ),
+        QueueDoubt::NotProved => Advice::new(
+            format!(
+                "It came by mail to `{queue}`, and the mail server does not say that the mail is really from its sender. \
+                 Anybody can write such a mail."
+            ),
+            format!("Ask the sender by telephone. If it is to be posted, {again}"),
+        ),
+        QueueDoubt::MailedAgain => Advice::new(
+            format!(
+                "Its mail came to `{queue}` before, or another mail with the same documents of the same sender. It may be \
+                 the same letter once more."
+            ),
+            format!("Look whether the letter exists. If this is to be posted too, {again}"),
+        ),
+        QueueDoubt::WasInMailbox => Advice::new(
+            format!(
+                "Its mail was in the mailbox of `{queue}` before mails counted there. It may be an old one."
+            ),
+            format!("Look whether it was posted already. If it is to be posted, {again}"),
+        ),
     }
 }
 

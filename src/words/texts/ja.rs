@@ -203,6 +203,22 @@ fn queued(queue: &str, (look, letter): (QueueDoubt, Option<Number>), again: &str
                 None => format!("すでに手紙があるか確かめてください。これも郵送する場合は{again}"),
             },
         ),
+        QueueDoubt::NotProved => Advice::new(
+            format!(
+                "「{queue}」にメールで届きましたが、差出人本人からのメールであることをメールサーバーが確認していません。差出人は誰でも偽ることができます。"
+            ),
+            format!("差出人に電話で確認してください。郵送する場合は{again}"),
+        ),
+        QueueDoubt::MailedAgain => Advice::new(
+            format!(
+                "同じメール、または同じ差出人からの同じ文書のメールが、すでに「{queue}」に届いています。同じ手紙が二重になる可能性があります。"
+            ),
+            format!("すでに手紙があるか確かめてください。これも郵送する場合は{again}"),
+        ),
+        QueueDoubt::WasInMailbox => Advice::new(
+            format!("「{queue}」のメールボックスに以前からあったメールです。古いものかもしれません。"),
+            format!("郵送済みでないことを確かめてください。郵送する場合は{again}"),
+        ),
     }
 }
 

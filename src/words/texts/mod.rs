@@ -8,6 +8,7 @@ mod from_page;
 mod history;
 mod ja;
 mod ja_problem;
+mod mailed;
 mod note;
 mod pdf;
 mod place;

@@ -259,6 +259,11 @@ impl Language {
     }
 
     /// The condition of a drop that is not a letter.
+    /// The headline of what was not posted.
+    pub fn not_posted(self) -> &'static str {
+        self.words().rejected
+    }
+
     pub fn status_of_drop(self, names: &Names, drop: &Undecided) -> Vec<String> {
         let words = self.words();
         match drop {

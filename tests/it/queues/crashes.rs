@@ -35,6 +35,7 @@ fn incoming(bytes: &[u8]) -> Incoming {
         name: "INV-000123.pdf".to_owned(),
         owner: None,
         look: None,
+        mailed: None,
         documents,
         sidecar: None,
     }

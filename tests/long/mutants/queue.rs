@@ -3,6 +3,7 @@
 use super::{Mutant, caught};
 
 const INCOMING: &str = "src/domain/incoming.rs";
+const MAILED: &str = "src/domain/mailed/mod.rs";
 
 pub(super) const MUTANTS: &[Mutant] = &[
     caught(
@@ -65,5 +66,24 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "a job with other bytes has the first answer",
         "a job with other bytes",
         &[(INCOMING, "known.content == content && !known.is_answered", "!known.is_answered")],
+    ),
+    caught(
+        "a mail that came before is posted",
+        "a mail again",
+        &[(MAILED, "None if seen.came_before =>", "None if seen.came_before && seen.was_there =>")],
+    ),
+    caught(
+        "a mail that was there before is posted",
+        "a mail that was there",
+        &[(MAILED, "None if seen.was_there =>", "None if seen.was_there && seen.came_before =>")],
+    ),
+    caught(
+        "a mail leaves its mailbox before its letters are decided",
+        "a mail",
+        &[(
+            MAILED,
+            "} else if has(MailedPart::Open) {\n        None",
+            "} else if has(MailedPart::Open) {\n        Some(MailShelf::Sent)",
+        )],
     ),
 ];

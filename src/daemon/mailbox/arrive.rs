@@ -1,0 +1,218 @@
+//! What comes to a mailbox is taken, each mail once.
+
+use chrono::TimeDelta;
+use sha2::{Digest as _, Sha256};
+use tokio::task::spawn_blocking;
+use tokio::time::Instant;
+
+use super::{NotFollowed, WatchedMailbox};
+use crate::config::{Folder, LetterKind, MailLetter, MailWay};
+use crate::daemon::taking::{NotTaken, Offer, PIECE, USUAL_NAME, add, named};
+use crate::domain::drop::QueueDoubt;
+use crate::domain::incoming::{Enclosed, MailTags, content_of};
+use crate::domain::letter::LARGEST_DOCUMENT;
+use crate::domain::mailed::{
+    MailMeans, MailRefusal, MailSeen, MailedPart, SenderSeen, is_proved, mail_means,
+};
+use crate::loops::intake::may_be_dropped;
+use crate::outside::imap::{AttachedPdf, MailLink, MailMessage, MailSection, mail_hash};
+use crate::outside::journal;
+use crate::outside::spool::Ulid;
+use crate::outside::store::{MailNumber, NewMail, ReplyTo};
+
+/// A larger mail is refused without being fetched.
+pub(super) const LARGEST_MAIL: u64 = 32 << 20;
+const MOST_DOCUMENTS: usize = 50;
+/// For how long the same documents of the same sender are the same letters.
+const SAME_FOR: TimeDelta = TimeDelta::days(30);
+
+/// A mail that is seen for the first time.
+struct Arrived {
+    message: MailMessage,
+    sender: SenderSeen,
+    mail: NewMail,
+    fault: Option<MailRefusal>,
+    was_there: bool,
+}
+
+impl WatchedMailbox {
+    /// Takes the mails that are new. While their folder takes nothing in, they stay.
+    pub(super) async fn arrived(&self, link: &mut MailLink) -> Result<(), NotFollowed> {
+        let Some(folder) = self.taking.folder(&self.queue) else { return Ok(()) };
+        let store = &self.taking.inside.store;
+        let opened = link.open(&self.way.mailbox).await?;
+        let first = store.know_mailbox(self.queue.name.clone(), opened.validity, opened.next).await?;
+        for (uid, size) in link.mails().await? {
+            let number = MailNumber { validity: opened.validity, uid };
+            if store.mail_numbered(&self.queue.name, number)?.is_some() {
+                continue;
+            }
+            let wanted = if size > LARGEST_MAIL { MailSection::Header } else { MailSection::Whole };
+            let Some(raw) = link.fetch(uid, wanted).await? else { continue };
+            let too_large = (wanted == MailSection::Header).then_some(MailRefusal::TooLarge { size });
+            let read = spawn_blocking(move || (MailMessage::read(&raw), mail_hash(&raw)));
+            let arrived = self.arrived_mail(
+                read.await.map_err(NotTaken::from)?,
+                (number, size),
+                too_large,
+                uid < first,
+            );
+            self.take(&folder, arrived).await?;
+        }
+        Ok(())
+    }
+
+    fn arrived_mail(
+        &self,
+        (message, bytes): (MailMessage, String),
+        (number, size): (MailNumber, u64),
+        too_large: Option<MailRefusal>,
+        was_there: bool,
+    ) -> Arrived {
+        let sender = sender_of(&self.way, &message);
+        let reply_to = message.sender.clone().filter(|_| sender.is_answered());
+        let mut content = Sha256::new();
+        content.update(message.from.join(" "));
+        for pdf in &message.pdfs {
+            content.update(Sha256::digest(&pdf.bytes));
+        }
+        let mail = NewMail {
+            queue: self.queue.name.clone(),
+            number,
+            message_id: message.message_id.as_deref().map(|id| mail_hash(id.as_bytes())),
+            bytes,
+            size,
+            content: hex::encode(content.finalize()),
+            reply_to: reply_to.map(|address| ReplyTo { address, thread: message.message_id.clone() }),
+            refused: None,
+            letters: Vec::new(),
+        };
+        let fault = too_large.or_else(|| fault_of(&message));
+        Arrived { message, sender, mail, fault, was_there }
+    }
+
+    /// First its letters, then the mail: if the rest is lost, its letters are known when it is seen again.
+    async fn take(&self, folder: &Folder, arrived: Arrived) -> Result<(), NotFollowed> {
+        let Arrived { message, sender, mut mail, fault, was_there } = arrived;
+        let came_before = self.came_before(&mail)?;
+        let (store, now) = (&self.taking.inside.store, self.taking.inside.clock.now());
+        match mail_means(MailSeen { sender, fault, was_there, came_before }) {
+            MailMeans::Reject(refusal) => {
+                journal::mail_rejected(&self.queue.name, mail.number, &refusal);
+                mail.refused = Some(refusal);
+            }
+            MailMeans::Take(look) => {
+                let MailMessage { subject, to, pdfs, .. } = message;
+                let tags = MailTags { subject, to };
+                for letter in letters_of(&self.way, folder, pdfs) {
+                    let n = mail.letters.len();
+                    let ulid = self.take_letter(folder, (&mail, n), letter, &tags, look).await?;
+                    mail.letters.push(ulid);
+                }
+            }
+        }
+        store.take_mail(mail, now).await?;
+        self.seen().active = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Whether a mail like it was taken, and not rejected.
+    fn came_before(&self, mail: &NewMail) -> Result<bool, NotFollowed> {
+        let (store, now) = (&self.taking.inside.store, self.taking.inside.clock.now());
+        for before in store.mails_like(mail, now - SAME_FOR)? {
+            let parts = store.mail_standing(&before)?.parts;
+            if before.refused.is_none() && parts.iter().any(|(part, _)| *part != MailedPart::Rejected) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Writes a letter's documents, and takes it. `n` counts the letters of the mail.
+    async fn take_letter(
+        &self,
+        folder: &Folder,
+        (mail, n): (&NewMail, usize),
+        pdfs: Vec<(String, Vec<u8>)>,
+        tags: &MailTags,
+        look: Option<QueueDoubt>,
+    ) -> Result<Ulid, NotFollowed> {
+        let taking = &self.taking;
+        let ulid = taking.new_ulid()?;
+        let mut draft = taking.inside.spool.begin_incoming(&ulid)?;
+        let mut documents: Vec<Enclosed> = Vec::new();
+        for (name, bytes) in pdfs {
+            let sha256 = hex::encode(Sha256::digest(&bytes));
+            documents.push(Enclosed { name, size: bytes.len() as u64, sha256 });
+            for piece in bytes.chunks(PIECE) {
+                draft = add(draft, piece.to_vec()).await?;
+            }
+        }
+        let first = documents.first().map_or(USUAL_NAME, |document| document.name.as_str()).to_owned();
+        let stem = first.strip_suffix(".pdf").unwrap_or(&first).to_owned();
+        let MailNumber { validity, uid } = mail.number;
+        let key = format!("mail {}\n{validity} {uid} {n}", self.way.place());
+        let offer = Offer {
+            ulid,
+            draft,
+            key: hex::encode(Sha256::digest(key)),
+            content: content_of(&documents, None),
+            name: if folder.letter == LetterKind::Subfolder { stem } else { first },
+            documents,
+            sidecar: None,
+            mailed: Some(tags.clone()),
+        };
+        Ok(taking.take_mailed(&self.queue, offer, look).await?)
+    }
+}
+
+/// Who a mail says it is from, and whether that is believed.
+pub fn sender_of(way: &MailWay, message: &MailMessage) -> SenderSeen {
+    let domain = message.sender.as_deref().and_then(|sender| sender.rsplit_once('@')).map(|(_, of)| of);
+    let is_proved = match (&way.authenticated_by, domain) {
+        (Some(server), Some(domain)) => is_proved(&message.header, server, domain),
+        (None, _) | (_, None) => false,
+    };
+    let is_ours = message.from.iter().any(|from| from.eq_ignore_ascii_case(&way.user));
+    SenderSeen {
+        is_listed: message.from.iter().any(|from| way.from.iter().any(|may| may.is(from))),
+        is_proved,
+        is_automatic: message.is_automatic || is_ours,
+    }
+}
+
+/// The PDFs of each letter of a mail, under the names that they have in the folder.
+pub fn letters_of(way: &MailWay, folder: &Folder, pdfs: Vec<AttachedPdf>) -> Vec<Vec<(String, Vec<u8>)>> {
+    let is_together = way.letter == MailLetter::Mail && folder.letter == LetterKind::Subfolder;
+    let mut letters: Vec<Vec<(String, Vec<u8>)>> = Vec::new();
+    for AttachedPdf { name, bytes } in pdfs {
+        let usable = Some(named(&name)).filter(|name| may_be_dropped(folder, name.as_bytes()));
+        let name = usable.unwrap_or_else(|| USUAL_NAME.to_owned());
+        match letters.last_mut() {
+            Some(letter) if is_together => letter.push((apart(name, letter), bytes)),
+            Some(_) | None => letters.push(vec![(name, bytes)]),
+        }
+    }
+    letters
+}
+
+/// A name that no other document of the letter has.
+fn apart(name: String, others: &[(String, Vec<u8>)]) -> String {
+    let is_taken = |name: &str| others.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+    let stem = name.strip_suffix(".pdf").unwrap_or(&name).to_owned();
+    let numbered = (2..).map(|n| format!("{stem} ({n}).pdf"));
+    std::iter::once(name).chain(numbered).find(|name| !is_taken(name)).unwrap_or_default()
+}
+
+/// Why a mail can't be posted, whoever sent it.
+pub fn fault_of(message: &MailMessage) -> Option<MailRefusal> {
+    if let Some(name) = message.unfit.clone() {
+        return Some(MailRefusal::Unfit { name });
+    }
+    let found = message.pdfs.len();
+    match message.pdfs.iter().map(|pdf| pdf.bytes.len() as u64).max() {
+        None => Some(MailRefusal::NoPdf),
+        Some(size) if size > LARGEST_DOCUMENT => Some(MailRefusal::TooLarge { size }),
+        Some(_) => (found > MOST_DOCUMENTS).then_some(MailRefusal::TooManyDocuments { found }),
+    }
+}

@@ -1,0 +1,182 @@
+//! A mail that a person moves to where it is approved or cancelled is obeyed, for all its letters. It is done as if the
+//! person had moved the PDFs in their folders, so that folders decide as they always do.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::task::spawn_blocking;
+use tokio::time::Instant;
+
+use super::{NotFollowed, WatchedMailbox};
+use crate::domain::letter::{Command, Number};
+use crate::domain::mailed::{MailShelf, MailStanding, MailedPart};
+use crate::outside::imap::{MailLink, MailSection, mail_hash};
+use crate::outside::journal;
+use crate::outside::store::{Desk, Fate, MailNumber, MailPlace, MailedRow, Original, OriginalPlace};
+
+/// How long an order may take before the mail goes back to what is held.
+const ORDER_TAKES: Duration = Duration::from_secs(30);
+
+/// What a person wants of a mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Approve,
+    Cancel,
+}
+
+impl Wish {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+impl WatchedMailbox {
+    pub(super) async fn obey(&self, link: &mut MailLink) -> Result<(), NotFollowed> {
+        let shelves = &self.way.shelves;
+        for (wish, name) in [(Wish::Approve, &shelves.approve), (Wish::Cancel, &shelves.cancel)] {
+            let opened = link.open(name).await?;
+            for (uid, size) in link.mails().await? {
+                let number = MailNumber { validity: opened.validity, uid };
+                let visit = format!("{} {} {}", wish.word(), number.validity, number.uid);
+                let Some(mail) = self.moved(link, (name, number), size, &visit).await? else { continue };
+                self.obey_one(link, &mail, (wish, visit), number).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The mail that a person moved. `None` if we never took it.
+    async fn moved(
+        &self,
+        link: &mut MailLink,
+        (name, number): (&str, MailNumber),
+        size: u64,
+        visit: &str,
+    ) -> Result<Option<MailedRow>, NotFollowed> {
+        let store = &self.taking.inside.store;
+        let key = (name.to_owned(), number);
+        let known = self.seen().moved.get(&key).copied();
+        if let Some(known) = known {
+            return Ok(known.map(|id| store.mail(id)).transpose()?.flatten());
+        }
+        let wanted =
+            if size > super::arrive::LARGEST_MAIL { MailSection::Header } else { MailSection::Whole };
+        let Some(raw) = link.fetch(number.uid, wanted).await? else { return Ok(None) };
+        let found = self.meant(store.mails_of_bytes(&self.queue.name, &mail_hash(&raw))?, visit)?;
+        if found.is_none() {
+            journal::mail_unknown(&self.queue.name, name);
+        }
+        self.seen().moved.insert(key, found.as_ref().map(|mail| mail.id));
+        Ok(found)
+    }
+
+    /// Which of several mails with the same bytes is meant: the one that was already, else one that waits for a person,
+    /// else the newest whose letters can still be cancelled. They have the same documents.
+    fn meant(&self, mails: Vec<MailedRow>, visit: &str) -> Result<Option<MailedRow>, NotFollowed> {
+        let mut best: Option<(u8, MailedRow)> = None;
+        for mail in mails {
+            let standing = self.taking.inside.store.mail_standing(&mail)?;
+            let rank = if mail.visit.as_deref() == Some(visit) {
+                3
+            } else if standing.parts.iter().any(|(part, _)| *part == MailedPart::Held) {
+                2
+            } else {
+                u8::from(!standing.is_final)
+            };
+            let is_better =
+                best.as_ref().is_none_or(|(known, _)| rank > *known || rank == *known && rank < 2);
+            if is_better {
+                best = Some((rank, mail));
+            }
+        }
+        Ok(best.map(|(_, mail)| mail))
+    }
+
+    async fn obey_one(
+        &self,
+        link: &mut MailLink,
+        mail: &MailedRow,
+        (wish, visit): (Wish, String),
+        number: MailNumber,
+    ) -> Result<(), NotFollowed> {
+        let store = &self.taking.inside.store;
+        if mail.visit.as_deref() != Some(&visit) {
+            store.visit_mail(mail.id, visit).await?;
+            journal::mail_obeyed(&self.queue.name, mail.id, wish.word());
+            self.order(mail, wish).await?;
+            let now = Instant::now();
+            let mut seen = self.seen();
+            seen.ordered.insert(mail.id, now);
+            seen.active = Some(now);
+            return Ok(());
+        }
+        let is_new = self.seen().ordered.get(&mail.id).is_some_and(|at| at.elapsed() < ORDER_TAKES);
+        let standing = store.mail_standing(mail)?;
+        let target = if mail.refused.is_some() { Some(MailShelf::Rejected) } else { standing.shelf() };
+        // What the person wants may not be done yet.
+        if let Some(target) = target.filter(|_| !(is_new && is_still_to_do(&standing, wish))) {
+            link.put(number.uid, self.shelf_name(target)).await?;
+            store.mail_lies(mail.id, MailPlace::Shelf(target)).await?;
+        }
+        Ok(())
+    }
+
+    async fn order(&self, mail: &MailedRow, wish: Wish) -> Result<(), NotFollowed> {
+        let store = &self.taking.inside.store;
+        for ulid in &mail.letters {
+            let Some(original) = store.original(ulid)? else { continue };
+            match (original.place, &original.fate, wish) {
+                (OriginalPlace::Held, ..) => self.move_file(&original, wish).await,
+                (_, Fate::Letter(number), Wish::Cancel) => self.cancel(*number).await?,
+                (_, Fate::Letter(_) | Fate::Undecided(_), Wish::Approve)
+                | (_, Fate::Undecided(_), Wish::Cancel) => {}
+            }
+        }
+        self.taking.inside.bells.folders.notify_one();
+        Ok(())
+    }
+
+    /// Moves a PDF to where people move it. If that fails, the mail goes back to what is held.
+    async fn move_file(&self, original: &Original, wish: Wish) {
+        let Some(known) = self.taking.inside.registry.get(&original.origin.folder) else { return };
+        let (Some(hot), Some(shelved)) = (known.hot, original.shelved.clone()) else { return };
+        let names = &known.folder.names;
+        if names.by_copy && wish == Wish::Approve {
+            let why = "in this folder somebody else than the owner must approve, with a copy of the PDF";
+            return journal::mail_not_obeyed(&self.queue.name, &io::Error::other(why));
+        }
+        let dir = match wish {
+            Wish::Approve => names.approve.clone(),
+            Wish::Cancel => names.cancel.clone(),
+        };
+        let moved = spawn_blocking(move || {
+            let from = Path::new(OsStr::from_bytes(&shelved));
+            hot.shelve(from, &Path::new(&dir).join(from.file_name().unwrap_or_default()))
+        });
+        if let Err(error) = moved.await.map_err(io::Error::other).flatten() {
+            journal::mail_not_obeyed(&self.queue.name, &error);
+        }
+    }
+
+    async fn cancel(&self, number: Number) -> Result<(), NotFollowed> {
+        let (state, now) = (self.taking.inside.state.clone(), self.taking.inside.clock.now());
+        let ordered = spawn_blocking(move || Desk::open(&state)?.order(number, Command::Cancel, now));
+        ordered.await.map_err(io::Error::other)??;
+        self.taking.inside.bells.letters.notify_one();
+        Ok(())
+    }
+}
+
+fn is_still_to_do(standing: &MailStanding, wish: Wish) -> bool {
+    let is = |part: &MailedPart| match wish {
+        Wish::Approve => *part == MailedPart::Held,
+        Wish::Cancel => *part != MailedPart::Cancelled,
+    };
+    standing.parts.iter().any(|(part, _)| is(part))
+}
