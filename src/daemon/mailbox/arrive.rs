@@ -41,14 +41,19 @@ impl WatchedMailbox {
         let Some(folder) = self.taking.folder(&self.queue) else { return Ok(()) };
         let store = &self.taking.inside.store;
         let opened = link.open(&self.way.mailbox).await?;
-        let first = store.know_mailbox(self.queue.name.clone(), opened.validity, opened.next).await?;
+        let first = store.know_mailbox(self.id.clone(), opened.validity, opened.next).await?;
         for (uid, size) in link.mails().await? {
             let number = MailNumber { validity: opened.validity, uid };
-            if store.mail_numbered(&self.queue.name, number)?.is_some() {
+            if store.mail_numbered(&self.id, number)?.is_some() {
                 continue;
             }
             let wanted = if size > LARGEST_MAIL { MailSection::Header } else { MailSection::Whole };
-            let Some(raw) = link.fetch(uid, wanted).await? else { continue };
+            let Some(raw) = link.fetch(uid, wanted).await? else {
+                if self.seen().unread.insert(number) {
+                    journal::mail_unread(&self.queue.name, number);
+                }
+                continue;
+            };
             let too_large = (wanted == MailSection::Header).then_some(MailRefusal::TooLarge { size });
             let read = spawn_blocking(move || (MailMessage::read(&raw), mail_hash(&raw)));
             let arrived = self.arrived_mail(
@@ -77,7 +82,7 @@ impl WatchedMailbox {
             content.update(Sha256::digest(&pdf.bytes));
         }
         let mail = NewMail {
-            queue: self.queue.name.clone(),
+            mailbox: self.id.clone(),
             number,
             message_id: message.message_id.as_deref().map(|id| mail_hash(id.as_bytes())),
             bytes,

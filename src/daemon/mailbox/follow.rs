@@ -27,7 +27,7 @@ impl WatchedMailbox {
     pub(super) async fn put_away(&self, link: &mut MailLink) -> Result<(), NotFollowed> {
         let store = &self.taking.inside.store;
         let mut moves = Moves::new();
-        for mail in store.open_mails(&self.queue.name)? {
+        for mail in store.open_mails(&self.id)? {
             let standing = store.mail_standing(&mail)?;
             let is_refused = mail.refused.is_some();
             let Some(target) = (if is_refused { Some(MailShelf::Rejected) } else { standing.shelf() }) else {

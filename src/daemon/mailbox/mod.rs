@@ -5,7 +5,7 @@ mod arrive;
 mod follow;
 mod obey;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,6 +37,8 @@ pub struct WatchedMailbox {
     queue: Queue,
     way: MailWay,
     account: MailAccount,
+    /// By which records know the mailbox, whatever its queue is called.
+    id: String,
     seen: Mutex<Seen>,
 }
 
@@ -45,6 +47,8 @@ pub struct WatchedMailbox {
 struct Seen {
     /// Those that a person moved, by their mailbox and number: their rows, or `None` if they are unknown.
     moved: HashMap<(String, MailNumber), Option<i64>>,
+    /// Mails that the server does not give, so that each is reported once.
+    unread: HashSet<MailNumber>,
     /// Orders that were given in this run.
     ordered: HashMap<i64, Instant>,
     /// When something was last taken or ordered.
@@ -98,7 +102,8 @@ fn account(queue: &str, way: &MailWay) -> Result<MailAccount, ConfigError> {
 impl WatchedMailbox {
     pub fn of(taking: Arc<Taking>, queue: Queue, way: MailWay) -> anyhow::Result<Self> {
         let account = account(&queue.name, &way)?;
-        Ok(Self { taking, queue, way, account, seen: Mutex::default() })
+        let id = queue.identity()?;
+        Ok(Self { taking, queue, way, account, id, seen: Mutex::default() })
     }
 
     /// Follows it until it is dropped.
@@ -137,7 +142,7 @@ impl WatchedMailbox {
         self.obey(link).await?;
         self.put_away(link).await?;
         if self.seen().forgot.is_none_or(|forgot| forgot.elapsed() >= FORGET) {
-            self.taking.inside.store.forget_mails(self.queue.name.clone()).await?;
+            self.taking.inside.store.forget_mails(self.id.clone()).await?;
             self.seen().forgot = Some(Instant::now());
         }
         Ok(())

@@ -68,7 +68,7 @@ impl WatchedMailbox {
         let wanted =
             if size > super::arrive::LARGEST_MAIL { MailSection::Header } else { MailSection::Whole };
         let Some(raw) = link.fetch(number.uid, wanted).await? else { return Ok(None) };
-        let found = self.meant(store.mails_of_bytes(&self.queue.name, &mail_hash(&raw))?, visit)?;
+        let found = self.meant(store.mails_of_bytes(&self.id, &mail_hash(&raw))?, visit)?;
         if found.is_none() {
             journal::mail_unknown(&self.queue.name, name);
         }

@@ -1,9 +1,11 @@
 //! Answers to mails that brought documents.
 
+use std::sync::Arc;
+
 use super::Outbox;
 use super::compose::{MOST_ITEMS, Tongue};
 use super::route::Answers;
-use crate::config::Way;
+use crate::config::{Queue, Way};
 use crate::domain::drop::{Undecided, showable, shown};
 use crate::domain::letter::State;
 use crate::outside::spool::Ulid;
@@ -58,10 +60,11 @@ impl Outbox {
                 ..Item::default()
             });
         }
-        let queue = self.store.queue_of_mail(mail.id)?;
-        let names = super::locked(&self.in_force).queues.iter().any(|known| {
-            Some(&known.name) == queue.as_ref() && matches!(&known.way, Way::Imap(way) if way.names)
-        });
+        let mailbox = self.store.mailbox_of(mail.id)?;
+        let queues = Arc::clone(&super::locked(&self.in_force).queues);
+        let is_of = |queue: &&Queue| queue.identity().ok() == mailbox;
+        let names =
+            queues.iter().find(is_of).is_some_and(|queue| matches!(&queue.way, Way::Imap(way) if way.names));
         for ulid in &mail.letters {
             let (item, is_held) = self.part(ulid, tongue, names)?;
             content.held |= is_held;

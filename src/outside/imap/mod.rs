@@ -277,19 +277,24 @@ impl MailLink {
         Ok(there)
     }
 
-    /// A whole mail, or its header. `None` if it is not there any more.
+    /// A whole mail, or its header. `None` if it is not there any more, or the server can't read it: the others can be
+    /// read all the same.
     pub async fn fetch(&mut self, uid: u32, which: MailSection) -> Result<Option<Vec<u8>>, MailTrouble> {
         let section = match which {
             MailSection::Whole => "",
             MailSection::Header => "HEADER",
         };
         let mut bytes = None;
-        self.ask(&format!("UID FETCH {uid} (UID BODY.PEEK[{section}])"), |said| {
+        let command = format!("UID FETCH {uid} (UID BODY.PEEK[{section}])");
+        let asked = self.ask(&command, |said| {
             if let Some(mail) = FetchedMail::of(said).filter(|mail| mail.uid == Some(uid)) {
                 bytes = mail.bytes.or_else(|| bytes.take());
             }
-        })
-        .await?;
+        });
+        match asked.await {
+            Err(MailTrouble::No(_)) => return Ok(None),
+            asked => asked?,
+        }
         Ok(bytes)
     }
 

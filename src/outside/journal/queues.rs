@@ -58,6 +58,11 @@ pub fn mail_rejected(queue: &str, number: MailNumber, refusal: &MailRefusal) {
     tracing::warn!(queue, uid, "queue {queue}: mail {uid} was rejected: {}", refusal.word());
 }
 
+pub fn mail_unread(queue: &str, number: MailNumber) {
+    let MailNumber { uid, .. } = number;
+    tracing::error!(queue, uid, "queue {queue}: the mail server does not give mail {uid}; it is tried again");
+}
+
 pub fn mail_obeyed(queue: &str, mail: i64, wish: &str) {
     tracing::info!(queue, mail, "queue {queue}: somebody moved mail {mail} to {wish} it");
 }

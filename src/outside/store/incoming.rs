@@ -271,7 +271,6 @@ fn has_queue(db: &Connection, name: &str) -> bool {
 
 fn rename(db: &Connection, from: &str, to: &str) -> rusqlite::Result<()> {
     db.execute("UPDATE queue SET name = ?2 WHERE name = ?1", [from, to])?;
-    super::mailed::rename(db, from, to)?;
     // Only a ledger that a database was made anew from can have brought the same key under the new name.
     db.execute("UPDATE OR IGNORE incoming SET queue = ?2 WHERE queue = ?1", [from, to]).map(drop)
 }

@@ -51,7 +51,8 @@ pub struct MailNumber {
 /// A mail when it is seen for the first time. All hashes are SHA-256.
 #[derive(Debug, Clone)]
 pub struct NewMail {
-    pub queue: String,
+    /// Which mailbox it came to, whatever its queue is called.
+    pub mailbox: String,
     pub number: MailNumber,
     pub message_id: Option<String>,
     pub bytes: String,
@@ -120,35 +121,35 @@ fn place_word(place: MailPlace) -> Option<&'static str> {
 impl Store {
     /// Below which number mails were there before. A mailbox that is new, or whose numbers began again, counts from
     /// `next` on.
-    pub async fn know_mailbox(&self, queue: String, validity: u32, next: u32) -> Result<u32, RecordError> {
-        let known = "SELECT first FROM mailbox WHERE queue = ?1 AND validity = ?2";
+    pub async fn know_mailbox(&self, mailbox: String, validity: u32, next: u32) -> Result<u32, RecordError> {
+        let known = "SELECT first FROM mailbox WHERE id = ?1 AND validity = ?2";
         let known = self
             .reader()
             .prepare_cached(known)
-            .and_then(|mut known| known.query_row(params![queue, validity], |row| row.get(0)).optional())
+            .and_then(|mut known| known.query_row(params![mailbox, validity], |row| row.get(0)).optional())
             .map_err(StoreError::from)?;
         if let Some(first) = known {
             return Ok(first);
         }
         self.write(move |batch| {
-            let sql = "INSERT OR REPLACE INTO mailbox (queue, validity, first) VALUES (?1, ?2, ?3)";
-            Ok(batch.db.prepare_cached(sql)?.execute(params![queue, validity, next]).map(|_| next)?)
+            let sql = "INSERT OR REPLACE INTO mailbox (id, validity, first) VALUES (?1, ?2, ?3)";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![mailbox, validity, next]).map(|_| next)?)
         })
         .await
     }
 
-    pub fn mail_numbered(&self, queue: &str, number: MailNumber) -> Result<Option<MailedRow>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM mailed WHERE queue = ?1 AND validity = ?2 AND uid = ?3");
-        let values = params![queue, number.validity, number.uid];
+    pub fn mail_numbered(&self, mailbox: &str, number: MailNumber) -> Result<Option<MailedRow>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM mailed WHERE mailbox = ?1 AND validity = ?2 AND uid = ?3");
+        let values = params![mailbox, number.validity, number.uid];
         Ok(self.reader().prepare_cached(&sql)?.query_row(values, row).optional()?)
     }
 
     /// The mails of these bytes, oldest first: a mail that somebody moved back is another one.
-    pub fn mails_of_bytes(&self, queue: &str, bytes: &str) -> Result<Vec<MailedRow>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM mailed WHERE bytes = ?2 AND queue = ?1 ORDER BY id");
+    pub fn mails_of_bytes(&self, mailbox: &str, bytes: &str) -> Result<Vec<MailedRow>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM mailed WHERE bytes = ?2 AND mailbox = ?1 ORDER BY id");
         let db = self.reader();
         let mut statement = db.prepare_cached(&sql)?;
-        Ok(statement.query_map([queue, bytes], row)?.collect::<Result<_, _>>()?)
+        Ok(statement.query_map([mailbox, bytes], row)?.collect::<Result<_, _>>()?)
     }
 
     /// Mails of this Message-ID, and mails since then with the same documents of the same sender.
@@ -156,21 +157,21 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS} FROM mailed
              WHERE (message_id = ?1 OR content = ?2 AND taken_at >= ?3)
-                 AND NOT (queue = ?4 AND validity = ?5 AND uid = ?6)"
+                 AND NOT (mailbox = ?4 AND validity = ?5 AND uid = ?6)"
         );
         let db = self.reader();
         let mut statement = db.prepare_cached(&sql)?;
         let MailNumber { validity, uid } = mail.number;
-        let values = params![mail.message_id, mail.content, millis(since), mail.queue, validity, uid];
+        let values = params![mail.message_id, mail.content, millis(since), mail.mailbox, validity, uid];
         Ok(statement.query_map(values, row)?.collect::<Result<_, _>>()?)
     }
 
     /// Mails that are not followed to their end, oldest first.
-    pub fn open_mails(&self, queue: &str) -> Result<Vec<MailedRow>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM mailed WHERE queue = ?1 AND is_closed = 0 ORDER BY id");
+    pub fn open_mails(&self, mailbox: &str) -> Result<Vec<MailedRow>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM mailed WHERE mailbox = ?1 AND is_closed = 0 ORDER BY id");
         let db = self.reader();
         let mut statement = db.prepare_cached(&sql)?;
-        Ok(statement.query_map([queue], row)?.collect::<Result<_, _>>()?)
+        Ok(statement.query_map([mailbox], row)?.collect::<Result<_, _>>()?)
     }
 
     pub fn mail(&self, id: i64) -> Result<Option<MailedRow>, StoreError> {
@@ -185,9 +186,9 @@ impl Store {
         Ok(self.reader().prepare_cached(sql)?.query_row([id], reply).optional()?)
     }
 
-    /// The queue of a mail.
-    pub fn queue_of_mail(&self, id: i64) -> Result<Option<String>, StoreError> {
-        let sql = "SELECT queue FROM mailed WHERE id = ?1";
+    /// The mailbox that a mail came to.
+    pub fn mailbox_of(&self, id: i64) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT mailbox FROM mailed WHERE id = ?1";
         Ok(self.reader().prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
     }
 
@@ -217,7 +218,12 @@ impl Store {
             Fate::Undecided(Undecided::Cancelled) => (MailedPart::Cancelled, String::new(), is_shelved),
             Fate::Undecided(Undecided::Accepted { .. }) => open(),
             Fate::Letter(number) => {
-                let Some(letter) = self.letter(*number)? else { return Ok(open()) };
+                let letter = match self.letter(*number) {
+                    Ok(Some(letter)) => letter,
+                    // The start reports a damaged one. It must not stop all other mails.
+                    Ok(None) | Err(StoreError::Damaged(_)) => return Ok(open()),
+                    Err(error) => return Err(error),
+                };
                 let word = letter.state.word().to_owned();
                 match &letter.state {
                     State::Confirmed { .. } => (MailedPart::Sent, word, false),
@@ -241,16 +247,16 @@ impl Store {
     pub async fn take_mail(&self, mail: NewMail, at: Time) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql =
-                "INSERT INTO mailed (queue, validity, uid, message_id, bytes, size, content, sender, thread,
+                "INSERT INTO mailed (mailbox, validity, uid, message_id, bytes, size, content, sender, thread,
                            taken_at, refused, letters)
                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO NOTHING";
-            let NewMail { queue, number, message_id, bytes, size, content, reply_to, refused, letters } =
+            let NewMail { mailbox, number, message_id, bytes, size, content, reply_to, refused, letters } =
                 mail;
             let refused = refused.map(|refused| serde_json::to_string(&refused)).transpose()?;
             let letters: Vec<&str> = letters.iter().map(Ulid::as_str).collect();
             let (address, thread) = reply_to.map_or((None, None), |to| (Some(to.address), to.thread));
             let values = params![
-                queue,
+                mailbox,
                 number.validity,
                 number.uid,
                 message_id,
@@ -310,23 +316,18 @@ impl Store {
     }
 
     /// Removes who sent mails that are done, once nobody is owed an answer any more.
-    pub async fn forget_mails(&self, queue: String) -> Result<(), RecordError> {
-        self.write(move |batch| forget(batch.db, &queue).map_err(Into::into)).await
+    pub async fn forget_mails(&self, mailbox: String) -> Result<(), RecordError> {
+        self.write(move |batch| forget(batch.db, &mailbox).map_err(Into::into)).await
     }
 }
 
-fn forget(db: &Connection, queue: &str) -> rusqlite::Result<()> {
+fn forget(db: &Connection, mailbox: &str) -> rusqlite::Result<()> {
     // What is in an e-mail that is not sent yet is still needed.
     let sql = "UPDATE mailed SET sender = NULL, thread = NULL
-               WHERE queue = ?1 AND is_closed = 1 AND sender IS NOT NULL AND NOT EXISTS (
+               WHERE mailbox = ?1 AND is_closed = 1 AND sender IS NOT NULL AND NOT EXISTS (
                    SELECT 1 FROM owed LEFT JOIN email_item ON email_item.owed = owed.id
                        LEFT JOIN email ON email.id = email_item.email
                    WHERE owed.subject = CAST(mailed.id AS TEXT) AND owed.notice = ?2
                        AND (owed.done_at IS NULL OR email.due_at IS NOT NULL))";
-    db.prepare_cached(sql)?.execute([queue, MAIL]).map(drop)
-}
-
-pub(super) fn rename(db: &Connection, from: &str, to: &str) -> rusqlite::Result<()> {
-    db.execute("UPDATE OR REPLACE mailbox SET queue = ?2 WHERE queue = ?1", [from, to])?;
-    db.execute("UPDATE OR IGNORE mailed SET queue = ?2 WHERE queue = ?1", [from, to]).map(drop)
+    db.prepare_cached(sql)?.execute([mailbox, MAIL]).map(drop)
 }

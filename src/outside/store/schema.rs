@@ -294,11 +294,11 @@ const TAKEN_BY_QUEUES: &str = "
 /// nothing is left to do about it.
 const MAILED: &str = "
     ALTER TABLE incoming ADD COLUMN mailed TEXT CHECK (json_valid(mailed));
-    CREATE TABLE mailbox (queue TEXT PRIMARY KEY, validity INTEGER NOT NULL, first INTEGER NOT NULL)
+    CREATE TABLE mailbox (id TEXT PRIMARY KEY, validity INTEGER NOT NULL, first INTEGER NOT NULL)
         STRICT, WITHOUT ROWID;
     CREATE TABLE mailed (
         id INTEGER PRIMARY KEY,
-        queue TEXT NOT NULL, validity INTEGER NOT NULL, uid INTEGER NOT NULL,
+        mailbox TEXT NOT NULL, validity INTEGER NOT NULL, uid INTEGER NOT NULL,
         message_id TEXT, bytes TEXT NOT NULL, size INTEGER NOT NULL, content TEXT NOT NULL,
         sender TEXT, thread TEXT,
         taken_at INTEGER NOT NULL,
@@ -306,9 +306,9 @@ const MAILED: &str = "
         letters TEXT NOT NULL CHECK (json_valid(letters)),
         shelf TEXT, visit TEXT, told TEXT,
         is_closed INTEGER NOT NULL DEFAULT 0,
-        UNIQUE (queue, validity, uid)
+        UNIQUE (mailbox, validity, uid)
     ) STRICT;
-    CREATE INDEX mailed_open ON mailed (queue, id) WHERE is_closed = 0;
+    CREATE INDEX mailed_open ON mailed (mailbox, id) WHERE is_closed = 0;
     CREATE INDEX mailed_message ON mailed (message_id);
     CREATE INDEX mailed_content ON mailed (content);
     CREATE INDEX mailed_bytes ON mailed (bytes);
