@@ -65,6 +65,7 @@ async fn a_letter_goes_by_the_folder_s_rules_once_for_its_key() {
     let (status, problem) = Caller::answer(program.request(Method::GET, &format!("{path}?document=2"))).await;
     assert_eq!((status, name_of(&problem)), (404, "unknown"));
     lies(&room, "side.txt").await;
+    lies(&room, "side.pdf.json").await;
     drop(daemon);
     let shelved: Vec<String> = room.tree().into_iter().filter(|path| path.starts_with("Sent/")).collect();
     let sent_to = room.sent();
