@@ -75,15 +75,10 @@ impl WatchedMailbox {
             };
             let mut is_moved = false;
             for uid in found {
-                match link.put(uid, self.shelf_name(target)).await {
-                    Ok(()) => is_moved = true,
-                    // One mailbox may be full, and the others not.
-                    Err(MailTrouble::No(words)) => {
-                        journal::mail_not_moved(&self.queue.name, self.shelf_name(target), &words);
-                        return Ok(());
-                    }
-                    Err(error) => return Err(error.into()),
+                if !self.put(link, uid, target).await? {
+                    return Ok(());
                 }
+                is_moved = true;
             }
             let place = if is_moved || self.is_in(link, target, &mail).await? {
                 MailPlace::Shelf(target)
@@ -94,6 +89,25 @@ impl WatchedMailbox {
             link.open(name).await?;
         }
         Ok(())
+    }
+
+    /// Moves a mail out of the open mailbox. Returns `false` if the server refuses that: one mailbox may be full, and the
+    /// others not.
+    pub(super) async fn put(
+        &self,
+        link: &mut MailLink,
+        uid: u32,
+        target: MailShelf,
+    ) -> Result<bool, NotFollowed> {
+        let name = self.shelf_name(target);
+        match link.put(uid, name).await {
+            Ok(()) => Ok(true),
+            Err(MailTrouble::No(words)) => {
+                journal::mail_not_moved(&self.queue.name, name, &words);
+                Ok(false)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Whether it lies there already: its last move may have ended unheard.

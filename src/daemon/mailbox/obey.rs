@@ -120,8 +120,9 @@ impl WatchedMailbox {
         let standing = store.mail_standing(mail)?;
         let target = if mail.refused.is_some() { Some(MailShelf::Rejected) } else { standing.shelf() };
         // What the person wants may not be done yet.
-        if let Some(target) = target.filter(|_| !(is_new && is_still_to_do(&standing, wish))) {
-            link.put(number.uid, self.shelf_name(target)).await?;
+        if let Some(target) = target.filter(|_| !(is_new && is_still_to_do(&standing, wish)))
+            && self.put(link, number.uid, target).await?
+        {
             store.mail_lies(mail.id, MailPlace::Shelf(target)).await?;
         }
         Ok(())
