@@ -1,5 +1,7 @@
 //! What comes to a mailbox is taken, each mail once.
 
+use std::collections::HashSet;
+
 use chrono::TimeDelta;
 use sha2::{Digest as _, Sha256};
 use tokio::task::spawn_blocking;
@@ -109,8 +111,11 @@ impl WatchedMailbox {
             MailMeans::Take(look) => {
                 let MailMessage { subject, to, pdfs, .. } = message;
                 let tags = MailTags { subject, to };
+                let mut before = HashSet::new();
                 for letter in letters_of(&self.way, folder, pdfs) {
                     let n = mail.letters.len();
+                    let hashes: Vec<_> = letter.iter().map(|(_, bytes)| Sha256::digest(bytes)).collect();
+                    let look = look.or((!before.insert(hashes)).then_some(QueueDoubt::MailedTwice));
                     let ulid = self.take_letter(folder, (&mail, n), letter, &tags, look).await?;
                     mail.letters.push(ulid);
                 }

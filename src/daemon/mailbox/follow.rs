@@ -66,7 +66,7 @@ impl WatchedMailbox {
         let store = &self.taking.inside.store;
         let opened = link.open(name).await?;
         let there = link.mails().await?;
-        for (mail, target) in mails {
+        'mails: for (mail, target) in mails {
             let is_by_number = from == MailPlace::Watched && mail.number.validity == opened.validity;
             let found = if is_by_number {
                 there.contains_key(&mail.number.uid).then_some(mail.number.uid).into_iter().collect()
@@ -76,7 +76,7 @@ impl WatchedMailbox {
             let mut is_moved = false;
             for uid in found {
                 if !self.put(link, uid, target).await? {
-                    return Ok(());
+                    continue 'mails;
                 }
                 is_moved = true;
             }
@@ -101,9 +101,14 @@ impl WatchedMailbox {
     ) -> Result<bool, NotFollowed> {
         let name = self.shelf_name(target);
         match link.put(uid, name).await {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                self.seen().refusing.remove(&target);
+                Ok(true)
+            }
             Err(MailTrouble::No(words)) => {
-                journal::mail_not_moved(&self.queue.name, name, &words);
+                if self.seen().refusing.insert(target) {
+                    journal::mail_not_moved(&self.queue.name, name, &words);
+                }
                 Ok(false)
             }
             Err(error) => Err(error.into()),

@@ -16,6 +16,7 @@ pub use arrive::{fault_of, letters_of, sender_of};
 use crate::config::{ConfigError, MailWay, Queue, TlsStart};
 use crate::daemon::taking::{NotTaken, Taking};
 use crate::domain::alarm::Alarm;
+use crate::domain::mailed::MailShelf;
 use crate::outside::imap::{MailAccount, MailLink, MailTls, MailTrouble};
 use crate::outside::journal;
 use crate::outside::store::{MailNumber, RecordError, StoreError};
@@ -49,6 +50,8 @@ struct Seen {
     moved: HashMap<(String, MailNumber), Option<i64>>,
     /// Mails that the server does not give, so that each is reported once.
     unread: HashSet<MailNumber>,
+    /// Mailboxes in which the server puts nothing, so that each is reported once.
+    refusing: HashSet<MailShelf>,
     /// Orders that were given in this run.
     ordered: HashMap<i64, Instant>,
     /// When something was last taken or ordered.

@@ -227,6 +227,8 @@ pub enum QueueDoubt {
     NotProved,
     /// Its mail came before, or another one of the same sender with the same documents.
     MailedAgain,
+    /// Its documents are in its mail more than once.
+    MailedTwice,
     /// Its mail lay in the mailbox before mails counted there.
     WasInMailbox,
 }
@@ -277,6 +279,7 @@ impl Waiting {
             Self::Queue { look: QueueDoubt::PrintedAgain, .. } => "its print job came before",
             Self::Queue { look: QueueDoubt::NotProved, .. } => "its mail's sender is not proved",
             Self::Queue { look: QueueDoubt::MailedAgain, .. } => "its mail came before",
+            Self::Queue { look: QueueDoubt::MailedTwice, .. } => "it is in its mail twice",
             Self::Queue { look: QueueDoubt::WasInMailbox, .. } => "it was in the mailbox before",
         }
     }

@@ -207,6 +207,7 @@ impl Claim {
             | QueueDoubt::Printed
             | QueueDoubt::NotProved
             | QueueDoubt::MailedAgain
+            | QueueDoubt::MailedTwice
             | QueueDoubt::WasInMailbox => None,
         };
         Ok(Some(Waiting::Queue { queue: queued.queue.clone(), look, letter }))

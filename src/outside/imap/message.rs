@@ -1,6 +1,7 @@
 //! A mail as it lies in a mailbox: its header, and the PDFs in it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::LazyLock;
 
 use encoding_rs::Encoding;
@@ -34,7 +35,7 @@ const UNREAD: [&str; 7] =
     ["mailer-daemon", "postmaster", "no-reply", "noreply", "no_reply", "donotreply", "do-not-reply"];
 
 /// A mail that was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct MailMessage {
     pub header: Vec<HeaderField>,
     /// All addresses in its `From`, in lower case.
@@ -58,8 +59,15 @@ pub struct AttachedPdf {
     pub bytes: Vec<u8>,
 }
 
-impl std::fmt::Debug for AttachedPdf {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// Without names, addresses and subject.
+impl fmt::Debug for MailMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MailMessage").field("pdfs", &self.pdfs).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for AttachedPdf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AttachedPdf").field("bytes", &self.bytes.len()).finish_non_exhaustive()
     }
 }

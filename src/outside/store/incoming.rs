@@ -72,6 +72,7 @@ fn look_word(look: QueueDoubt) -> &'static str {
         QueueDoubt::PrintedAgain => "printed again",
         QueueDoubt::NotProved => "not proved",
         QueueDoubt::MailedAgain => "mailed again",
+        QueueDoubt::MailedTwice => "mailed twice",
         QueueDoubt::WasInMailbox => "was in mailbox",
     }
 }
@@ -83,6 +84,7 @@ fn look_of(word: &str) -> QueueDoubt {
         QueueDoubt::PrintedAgain,
         QueueDoubt::NotProved,
         QueueDoubt::MailedAgain,
+        QueueDoubt::MailedTwice,
         QueueDoubt::WasInMailbox,
     ];
     known.into_iter().find(|look| look_word(*look) == word).unwrap_or(QueueDoubt::Lost)

@@ -218,6 +218,12 @@ fn queued(queue: &str, (look, letter): (QueueDoubt, Option<Number>), again: &str
             ),
             format!("Look whether the letter exists. If this is to be posted too, {again}"),
         ),
+        QueueDoubt::MailedTwice => Advice::new(
+            format!(
+                "The same documents are in one mail to `{queue}` more than once. The first are another letter."
+            ),
+            format!("If these are to be posted too, {again}"),
+        ),
         QueueDoubt::WasInMailbox => Advice::new(
             format!(
                 "Its mail was in the mailbox of `{queue}` before mails counted there. It may be an old one."

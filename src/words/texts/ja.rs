@@ -215,6 +215,12 @@ fn queued(queue: &str, (look, letter): (QueueDoubt, Option<Number>), again: &str
             ),
             format!("すでに手紙があるか確かめてください。これも郵送する場合は{again}"),
         ),
+        QueueDoubt::MailedTwice => Advice::new(
+            format!(
+                "「{queue}」に届いた一通のメールに、同じ文書が複数あります。最初のものは別の手紙になっています。"
+            ),
+            format!("これも郵送する場合は{again}"),
+        ),
         QueueDoubt::WasInMailbox => Advice::new(
             format!("「{queue}」のメールボックスに以前からあったメールです。古いものかもしれません。"),
             format!("郵送済みでないことを確かめてください。郵送する場合は{again}"),

@@ -157,6 +157,22 @@ async fn a_mail_that_comes_again_is_held_unless_it_was_rejected() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_document_twice_in_a_mail_is_one_letter_and_one_that_waits() {
+    let rules = format!("duplicates: {{action: allow}}\n{RULES}");
+    let server = MailServer::open(ALL).await;
+    let (mut room, mailbox, mut link) = started(&rules, &server, "").await;
+    let pdfs = [("123", 1), ("456", 1), ("123", 2)]
+        .map(|(number, pages)| attached(&format!("INV-000{number}.pdf"), &pdf(pages)));
+    server.deliver(&mail(&[PROVED, RECEIVED], TARO, "both", &pdfs));
+    looked(&mut room, &mailbox, &mut link).await;
+    assert_eq!((server.place().as_str(), room.row_states()), (HELD, vec!["confirmed".to_owned(); 2]));
+    server.person_moves(HELD, APPROVE);
+    looked(&mut room, &mailbox, &mut link).await;
+    assert_eq!((server.place().as_str(), room.row_states()), (SENT, vec!["confirmed".to_owned(); 3]));
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn moving_a_mail_approves_or_cancels_all_its_letters() {
     let rules = format!("release: approval\n{RULES}");
     let server = MailServer::open(ALL).await;
@@ -306,9 +322,13 @@ async fn a_full_mailbox_and_a_wrong_password_cost_only_time() {
     server.deliver(&usual("one", &pdf(1)));
     looked(&mut room, &mailbox, &mut link).await;
     assert_eq!((server.place().as_str(), room.row_states()), ("INBOX", vec!["confirmed".to_owned()]));
+    // It holds up no mail that goes elsewhere.
+    server.deliver(&mail(&[PROVED, RECEIVED], TARO, "two", &[]));
+    looked(&mut room, &mailbox, &mut link).await;
+    assert_eq!((server.lies()["INBOX"].len(), server.lies()[REJECTED].clone()), (1, vec!["two".to_owned()]));
     server.full(None);
     mailbox.look(&mut link).await.unwrap();
-    assert_eq!(server.place(), SENT);
+    assert_eq!(server.lies()[SENT], ["one"]);
     // The password is wrong, and the words of the server are not repeated where mails may stand.
     std::fs::write(room.dir.path().join("queues/post.password"), "other").unwrap();
     let other = crate::rigs::mails::mailbox(&room).await;

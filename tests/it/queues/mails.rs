@@ -184,6 +184,8 @@ fn a_sender_is_one_address_in_one_field() {
     ] {
         assert_eq!(sender(from), None, "{from:?}");
     }
+    let shown = format!("{:?}", MailMessage::read(usual("山田", &pdf(1)).as_bytes()));
+    assert!(!shown.contains("山田") && !shown.contains("taro") && !shown.contains("INV"), "{shown}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
