@@ -8,11 +8,12 @@ mod cron;
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Utc};
 use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
 
 pub use cron::{CronError, CronLine};
 
@@ -32,7 +33,8 @@ pub fn day_begins(day: NaiveDate, zone: Tz) -> Time {
 }
 
 /// How fast a clock runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Pace {
     Real,
     /// Runs this number of seconds in each real second.
@@ -58,6 +60,20 @@ impl FromStr for Pace {
                 .map(Self::Times)
                 .ok_or_else(|| UnknownPace(text.to_owned())),
         }
+    }
+}
+
+impl TryFrom<String> for Pace {
+    type Error = UnknownPace;
+
+    fn try_from(text: String) -> Result<Self, UnknownPace> {
+        text.parse()
+    }
+}
+
+impl From<Pace> for String {
+    fn from(pace: Pace) -> Self {
+        pace.to_string()
     }
 }
 
@@ -96,23 +112,36 @@ pub enum ClockError {
 /// A shared clock. Clones show the same time.
 #[derive(Debug, Clone)]
 pub struct Clock {
-    pace: Pace,
     anchor: Arc<Mutex<Anchor>>,
 }
 
 /// The moment from which a clock counts: the time it showed, and the real time then.
 #[derive(Debug)]
 struct Anchor {
+    pace: Pace,
     shown: Time,
     wall: Time,
     steady: Instant,
 }
 
+impl Anchor {
+    fn shown(&self) -> Time {
+        let real = match self.pace {
+            Pace::Real => Utc::now() - self.wall,
+            Pace::Times(_) | Pace::ByHand => {
+                TimeDelta::from_std(self.steady.elapsed()).unwrap_or(TimeDelta::MAX)
+            }
+        };
+        let gone = self.pace.of(real);
+        self.shown.checked_add_signed(gone).map_or_else(latest, |time| time.min(latest()))
+    }
+}
+
 impl Clock {
     /// Returns a clock that shows `start` now.
     pub fn starting_at(start: Time, pace: Pace) -> Self {
-        let anchor = Anchor { shown: start, wall: Utc::now(), steady: Instant::now() };
-        Self { pace, anchor: Arc::new(Mutex::new(anchor)) }
+        let anchor = Anchor { pace, shown: start, wall: Utc::now(), steady: Instant::now() };
+        Self { anchor: Arc::new(Mutex::new(anchor)) }
     }
 
     pub fn system() -> Self {
@@ -120,34 +149,33 @@ impl Clock {
     }
 
     pub fn pace(&self) -> Pace {
-        self.pace
+        self.anchor().pace
     }
 
     pub fn now(&self) -> Time {
-        self.shown(&self.anchor.lock().unwrap_or_else(PoisonError::into_inner))
+        self.anchor().shown()
+    }
+
+    fn anchor(&self) -> MutexGuard<'_, Anchor> {
+        self.anchor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How far this clock has run, by the machine's monotonic clock where the clock follows the system.
     /// Unlike the system's time it cannot be set. Only differences between two values have a meaning.
     pub fn steady(&self) -> TimeDelta {
-        match self.pace {
-            Pace::Real => {
-                let anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
-                TimeDelta::from_std(anchor.steady.elapsed()).unwrap_or(TimeDelta::MAX)
-            }
-            Pace::Times(_) | Pace::ByHand => self.now() - Time::UNIX_EPOCH,
+        let anchor = self.anchor();
+        match anchor.pace {
+            Pace::Real => TimeDelta::from_std(anchor.steady.elapsed()).unwrap_or(TimeDelta::MAX),
+            Pace::Times(_) | Pace::ByHand => anchor.shown() - Time::UNIX_EPOCH,
         }
     }
 
-    fn shown(&self, anchor: &Anchor) -> Time {
-        let real = match self.pace {
-            Pace::Real => Utc::now() - anchor.wall,
-            Pace::Times(_) | Pace::ByHand => {
-                TimeDelta::from_std(anchor.steady.elapsed()).unwrap_or(TimeDelta::MAX)
-            }
-        };
-        let gone = self.pace.of(real);
-        anchor.shown.checked_add_signed(gone).map_or_else(latest, |time| time.min(latest()))
+    /// Runs at another pace from now on. Returns the time that it shows.
+    pub fn run(&self, pace: Pace) -> Time {
+        let mut anchor = self.anchor();
+        let shown = anchor.shown();
+        *anchor = Anchor { pace, shown, wall: Utc::now(), steady: Instant::now() };
+        shown
     }
 
     /// Moves the clock forward by `step`, whatever its pace.
@@ -161,8 +189,8 @@ impl Clock {
     }
 
     fn change(&self, wanted: impl FnOnce(Time) -> Result<Time, ClockError>) -> Result<Time, ClockError> {
-        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.shown(&anchor);
+        let mut anchor = self.anchor();
+        let now = anchor.shown();
         let wanted = wanted(now)?;
         if wanted < now {
             return Err(ClockError::Backwards { now, wanted });
@@ -170,14 +198,14 @@ impl Clock {
         if wanted > latest() {
             return Err(ClockError::OutOfRange);
         }
-        *anchor = Anchor { shown: wanted, wall: Utc::now(), steady: Instant::now() };
+        *anchor = Anchor { pace: anchor.pace, shown: wanted, wall: Utc::now(), steady: Instant::now() };
         Ok(wanted)
     }
 
     /// The real time until this clock shows `when`. `None` if the clock moves only by hand.
     pub fn real_wait(&self, when: Time) -> Option<Duration> {
         let ahead = (when - self.now()).to_std().unwrap_or_default();
-        match self.pace {
+        match self.pace() {
             Pace::Real => Some(ahead),
             Pace::Times(factor) => Some(ahead / factor),
             Pace::ByHand => None,
@@ -213,6 +241,18 @@ mod tests {
         assert!(matches!(clock.move_by(TimeDelta::MAX), Err(ClockError::OutOfRange)));
         assert!(matches!(clock.move_to(Time::MAX_UTC), Err(ClockError::OutOfRange)));
         assert_eq!(clock.real_wait(noon() + TimeDelta::days(1)), None);
+    }
+
+    #[test]
+    fn a_clock_goes_on_from_what_it_shows_when_its_pace_changes() {
+        let clock = Clock::starting_at(noon(), Pace::ByHand);
+        clock.move_by(TimeDelta::hours(1)).unwrap();
+        let shared = clock.clone();
+        assert_eq!(shared.run(Pace::Times(1000)), noon() + TimeDelta::hours(1));
+        assert_eq!(clock.pace(), Pace::Times(1000));
+        let stopped = clock.run(Pace::ByHand);
+        assert!(stopped >= noon() + TimeDelta::hours(1));
+        assert_eq!(clock.now(), stopped);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `mailchute sandbox`.
 
+use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -12,12 +13,13 @@ use crate::base::secret::Secret;
 use crate::config::usual_font;
 use crate::outside::pdf::Inspector;
 use crate::sandbox::world::Card;
-use crate::sandbox::{self, Options};
+use crate::sandbox::{self, Options, Scenario, Welcome};
 
 /// Run the whole print-and-post service for trials and tests: nothing is printed, posted or charged
 ///
 /// The first line on standard output is one JSON object with every address, `client_id` and `client_secret`;
-/// it comes when the service listens. docs/sandbox.md has a walk-through with curl.
+/// it comes when the service listens. On a terminal it is four lines for people instead. docs/sandbox.md has a
+/// walk-through with curl.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Address and port to listen on; port 0 picks a free one
@@ -29,21 +31,27 @@ pub(super) struct Arguments {
     /// Keep everything in this directory, across restarts (default: in memory)
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// `real`, `manual` (moved by the control API), or a factor such as `x60`
-    #[arg(long, value_name = "CLOCK", default_value = "real")]
-    clock: Pace,
+    /// `real` (the default), `manual` (moved by the control API), or a factor such as `x60`
+    #[arg(long, value_name = "CLOCK")]
+    clock: Option<Pace>,
     /// Credentials of the first client (default: drawn). Other users of this machine can see them here
     #[arg(long, value_name = "ID:SECRET", value_parser = read_client)]
     client: Option<(String, Secret)>,
     /// What the account's credit card does: `ok`, `declining`, `none`
     #[arg(long, value_name = "CARD", value_parser = read_card)]
     card: Option<Card>,
+    /// Faults, card and clock from the start on, as docs/sandbox.md shows them; options here count more
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<PathBuf>,
     /// A mail that is read shows only the fields that the contract promises
     #[arg(long)]
     sparse: bool,
     /// A font for pictures of pages whose own font is not in the PDF (default: that of fonts-noto-cjk, if it is there)
     #[arg(long, value_name = "FILE")]
     page_font: Option<PathBuf>,
+    /// Write the JSON line on a terminal, too
+    #[arg(long)]
+    json: bool,
     /// Listen where other machines can reach it
     #[arg(long)]
     i_know_this_is_not_a_real_service: bool,
@@ -81,6 +89,22 @@ fn read_card(text: &str) -> Result<Card, String> {
     }
 }
 
+/// Where to look and what to type.
+fn for_people(welcome: &Welcome) -> String {
+    let Welcome { places, client_id, client_secret } = welcome;
+    let secret = client_secret.as_ref().map_or_else(
+        || format!("was reissued and is not known any more; {} issues another", places.account_url),
+        |secret| secret.expose().to_owned(),
+    );
+    format!(
+        "Look   {}  (its first page has lines to paste that post a letter)\n\
+         Call   {}/v1, with a token from {}/token\n\
+         With   client_id {client_id}, client_secret {secret}\n\
+         Stop   Ctrl-C",
+        places.inbox_url, places.base_url, places.auth_url
+    )
+}
+
 pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     if !arguments.listen.ip().is_loopback() && !arguments.i_know_this_is_not_a_real_service {
         return Err(WrongWords(format!(
@@ -90,20 +114,26 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         ))
         .into());
     }
+    let scenario = arguments.scenario.as_deref().map(Scenario::read).transpose();
+    let scenario =
+        scenario.map_err(|error| WrongWords(format!("{:#}", anyhow::Error::new(error))))?.unwrap_or_default();
     let stop = Stop::on_signals().context("signals can't be received")?;
     let options = Options {
         listen: arguments.listen,
         origin: arguments.origin,
         data: arguments.data,
-        pace: arguments.clock,
+        pace: arguments.clock.or(scenario.clock).unwrap_or(Pace::Real),
         client: arguments.client,
-        card: arguments.card,
+        card: arguments.card.or(scenario.card),
+        scenario,
         is_sparse: arguments.sparse,
         inspector: Some(Inspector::of_this_program().context("pages can't be drawn")?),
         page_font: arguments.page_font.or_else(usual_font),
         ..Options::default()
     };
     let running = sandbox::start(options, stop.asked()).await.context("the sandbox can't start")?;
-    super::say(&running.welcome.to_json()?).context("the first line can't be written")?;
+    let is_for_people = std::io::stdout().is_terminal() && !arguments.json;
+    let first = if is_for_people { for_people(&running.welcome) } else { running.welcome.to_json()? };
+    super::say(&first).context("the first line can't be written")?;
     Ok(running.wait().await?)
 }

@@ -1,10 +1,11 @@
 //! Writes a [`Reply`] as HTTP: statuses, media types and headers, each in one place.
 
-use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde_json::json;
 
+use super::calls::Concerns;
 use super::data::Halted;
 use super::places::Places;
 use super::upload;
@@ -35,7 +36,10 @@ pub(super) fn reply(places: &Places, reply: Reply) -> Response {
         Reply::Account { id, name, card_registered } => {
             Json(json!({"id": id, "name": name, "card_registered": card_registered})).into_response()
         }
-        Reply::Created(mail) => (StatusCode::CREATED, Json(created(places, mail))).into_response(),
+        Reply::Created(mail) => {
+            let concerns = Extension(Concerns(mail.id.clone()));
+            (StatusCode::CREATED, concerns, Json(created(places, mail))).into_response()
+        }
         Reply::Done | Reply::Stored | Reply::ScreenDone | Reply::TimePassed => {
             StatusCode::NO_CONTENT.into_response()
         }

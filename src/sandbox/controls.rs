@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::answer;
-use super::faults::Order;
+use super::faults::{Order, Script};
 use super::intake::{Trouble, read_body};
+use super::scenario::Scenario;
 use super::service::Service;
 use super::world::{AccountId, Card, Chosen, ClientId, Entry, Event, MailId, Reply, Request, ScreenRefusal};
 use crate::base::clock::Time;
@@ -30,13 +31,23 @@ type Named = Result<Path<String>, PathRejection>;
 /// A control that was not understood. Its answer says what is expected.
 pub(super) struct Refused(StatusCode, String);
 
+impl Refused {
+    pub(super) fn status(&self) -> StatusCode {
+        self.0
+    }
+
+    pub(super) fn why(&self) -> &str {
+        &self.1
+    }
+}
+
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
         (self.0, Json(json!({"error": self.1}))).into_response()
     }
 }
 
-fn bad(why: impl std::fmt::Display) -> Refused {
+pub(super) fn bad(why: impl std::fmt::Display) -> Refused {
     Refused(StatusCode::BAD_REQUEST, format!("{why}"))
 }
 
@@ -63,6 +74,10 @@ enum Move {
     /// For example `90s`, `30m`, `2days 3h`.
     Advance(String),
     Set(Time),
+    /// To when something happens by itself.
+    NextEvent,
+    /// How fast it runs from now on.
+    Pace(String),
 }
 
 pub(super) async fn move_clock(State(service): ServiceState, body: Body) -> Result<Response, Refused> {
@@ -72,6 +87,12 @@ pub(super) async fn move_clock(State(service): ServiceState, body: Body) -> Resu
             service.clock.move_by(TimeDelta::from_std(step).map_err(bad)?)
         }
         Move::Set(time) => service.clock.move_to(time),
+        Move::NextEvent => {
+            let due = service.look(|world, _| world.next_due_mail());
+            let due = due.ok_or_else(|| bad("nothing will happen to any letter by itself"))?;
+            service.clock.move_to(due.max(service.clock.now()))
+        }
+        Move::Pace(text) => Ok(service.clock.run(text.parse().map_err(bad)?)),
     };
     moved.map_err(bad)?;
     let passed = service.call(Request::PassTime).await;
@@ -85,6 +106,7 @@ pub(super) async fn move_clock(State(service): ServiceState, body: Body) -> Resu
 pub(super) async fn order_fault(State(service): ServiceState, body: Body) -> Result<Response, Refused> {
     let order: Order = read(&service, body).await?;
     service.faults.lock().unwrap_or_else(PoisonError::into_inner).add(order).map_err(bad)?;
+    service.stir();
     Ok((StatusCode::CREATED, waiting(&service)).into_response())
 }
 
@@ -94,7 +116,37 @@ pub(super) async fn faults(State(service): ServiceState) -> Json<serde_json::Val
 
 pub(super) async fn clear_faults(State(service): ServiceState) -> StatusCode {
     service.faults.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    service.stir();
     StatusCode::NO_CONTENT
+}
+
+/// Orders the faults of a scenario beside those that wait, and sets the first account's card.
+pub(super) async fn play(State(service): ServiceState, body: Body) -> Result<Response, Refused> {
+    let scenario: Scenario = read(&service, body).await?;
+    if scenario.clock.is_some() || scenario.now.is_some() {
+        return Err(bad("a scenario moves the clock at the start only; use the control `clock`"));
+    }
+    let mut script = Script::default();
+    for order in scenario.faults.clone() {
+        script.add(order).map_err(bad)?;
+    }
+    service.order(&scenario.faults, false);
+    service.stir();
+    match scenario.card {
+        Some(card) => {
+            let account = or_first(&service, None)?;
+            carry_out(&service, Request::SetCard { account, card }).await
+        }
+        None => Ok(StatusCode::NO_CONTENT.into_response()),
+    }
+}
+
+/// Everything is as it was at the start, but for the time.
+pub(super) async fn reset(State(service): ServiceState) -> Response {
+    match service.reset().await {
+        Ok(()) => StatusCode::NO_CONTENT.into_response(),
+        Err(halted) => answer(&service.places, Err(halted)),
+    }
 }
 
 fn waiting(service: &Service) -> Json<serde_json::Value> {

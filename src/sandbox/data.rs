@@ -53,6 +53,8 @@ pub(super) struct Batch {
     pub(super) now: Time,
     pub(super) pace: Pace,
     pub(super) records: Vec<(Key, Option<Record>)>,
+    /// All earlier entries are removed.
+    pub(super) begins_anew: bool,
     pub(super) entries: Vec<(u64, Entry)>,
 }
 
@@ -242,6 +244,9 @@ fn write(db: &Connection, batches: &[Batch]) -> Result<(), DataError> {
                     Some(record) => put.execute(params![kind, id, document(record)?])?,
                     None => remove.execute(params![kind, id])?,
                 };
+            }
+            if batch.begins_anew {
+                transaction.execute("DELETE FROM ledger", [])?;
             }
             for (seq, entry) in &batch.entries {
                 enter.execute(params![seq.cast_signed(), serde_json::to_string(entry)?])?;

@@ -21,6 +21,22 @@ pub enum Endpoint {
     Download,
 }
 
+impl Endpoint {
+    pub const ALL: [Self; 11] = [
+        Self::Token,
+        Self::Revocation,
+        Self::Discovery,
+        Self::Account,
+        Self::Create,
+        Self::Upload,
+        Self::Confirm,
+        Self::Read,
+        Self::Cancel,
+        Self::Pdf,
+        Self::Download,
+    ];
+}
+
 /// What happens to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -41,6 +57,19 @@ pub enum Kind {
     Decline,
     /// Read: shows the mail as it was before its last change.
     Stale,
+}
+
+impl Kind {
+    pub const ALL: [Self; 8] = [
+        Self::Status,
+        Self::LoseReply,
+        Self::TruncateReply,
+        Self::Cut,
+        Self::Delay,
+        Self::PaymentInProgress,
+        Self::Decline,
+        Self::Stale,
+    ];
 }
 
 /// One order for faults, in the form of the control API.

@@ -8,7 +8,7 @@ use axum::routing::{MethodRouter, any, delete, get, post};
 
 use super::faults::Endpoint;
 use super::service::Service;
-use super::{auth, controls, guard, mails, pages, trouble, upload};
+use super::{auth, calls, controls, guard, letters, mails, openapi, pages, trouble, upload};
 
 type Routes = Router<Arc<Service>>;
 
@@ -50,6 +50,7 @@ fn machines(service: &Arc<Service>) -> Routes {
         // A nest does not match its own name with a slash behind it.
         .route("/v1/", any(mails::unknown))
         .merge(store)
+        .layer(from_fn_with_state(Arc::clone(service), calls::record))
 }
 
 fn controls() -> Routes {
@@ -63,6 +64,11 @@ fn controls() -> Routes {
         .route("/clients/{client}/secret", post(controls::reissue_secret))
         .route("/packing", post(controls::begin_packing))
         .route("/ledger", get(controls::ledger))
+        .route("/letters", get(letters::letters))
+        .route("/wait", get(letters::wait))
+        .route("/scenario", post(controls::play))
+        .route("/reset", post(controls::reset))
+        .route("/openapi.json", get(openapi::controls))
         .method_not_allowed_fallback(controls::wrong_method)
         .fallback(controls::unknown)
 }
@@ -74,13 +80,19 @@ fn pages() -> Routes {
         .route("/inbox/{mail}", get(pages::letter))
         .route("/inbox/{mail}/{number}", get(pages::document))
         .route("/inbox/{mail}/{number}/{page}", get(pages::page_picture))
+        .route("/calls", get(pages::calls))
+        .route("/controls", get(pages::controls).post(pages::carry_out))
+        .route("/events", get(pages::events))
         .route("/account", get(pages::account))
         .route("/account/{account}/card", post(pages::set_card))
         .route("/account/{account}/clients", post(pages::issue_client))
         .route("/account/{account}/clients/{client}/secret", post(pages::reissue_secret))
         .route("/docs", get(pages::problems))
+        .route("/docs/openapi.json", get(openapi::service))
+        .route("/docs/decisions", get(pages::decisions))
         .route("/docs/problems/{code}", get(pages::problem))
         .route("/sandbox.css", get(pages::style))
-        .route("/refresh.js", get(pages::script))
+        .route("/letter.pdf", get(pages::example))
+        .route("/sandbox.js", get(pages::script))
         .layer(axum::middleware::from_fn(pages::headers))
 }

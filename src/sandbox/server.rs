@@ -78,6 +78,7 @@ pub(super) async fn serve(
         });
     }
     drop(listener);
+    service.ends();
     let _ = tokio::time::timeout(LAST_ANSWERS, graceful.shutdown()).await;
 }
 

@@ -3,21 +3,25 @@
 //! Every route uses [`Service::call`]. It returns the answer only when the answer's content is durable. A
 //! call runs to its end even if the caller has disconnected.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, watch};
 
 use super::blobs::Blobs;
+use super::calls::Calls;
 use super::data::{Batch, Data, Halted};
-use super::faults::Script;
+use super::faults::{Order, Script};
+use super::happened::Ledger;
 use super::pages::PageAlbum;
 use super::places::Places;
-use super::world::{BlobId, Dice, Effects, Entry, MailId, Reading, Received, Reply, Request, StoreError};
+use super::world::{
+    BlobId, Card, ClientId, Dice, Effects, Entry, Reading, Received, Reply, Request, StoreError,
+};
 use super::world::{Stored, UploadFields, World, sha256_hex};
 use crate::base::clock::Clock;
+use crate::base::secret::Secret;
 use crate::outside::pdf::Album;
 
 /// Each may hold ten megabytes.
@@ -39,6 +43,11 @@ pub(super) struct Service {
     pub(super) uploads: Semaphore,
     pub(super) clock: Clock,
     pub(super) faults: Mutex<Script>,
+    pub(super) calls: Mutex<Calls>,
+    /// Counts whatever a page may show anew. `None`: the sandbox ends.
+    pub(super) live: watch::Sender<Option<u64>>,
+    /// What is there again after a reset.
+    pub(super) beginning: OnceLock<Beginning>,
     pub(super) places: Places,
     pub(super) patience: super::Patience,
     pub(super) is_sparse: bool,
@@ -46,7 +55,19 @@ pub(super) struct Service {
     pub(super) pages: Option<PageAlbum>,
     /// The number of PDFs in memory to be drawn at the same time.
     pub(super) drawings: Semaphore,
+    /// Only programs and people of this machine reach it.
+    pub(super) is_for_this_machine: bool,
     bounds: super::MemoryBounds,
+}
+
+/// The first client, its card, and what was ordered at the start.
+#[derive(Debug)]
+pub(super) struct Beginning {
+    pub(super) client: ClientId,
+    /// `None` if only its hash is left.
+    pub(super) secret: Option<Secret>,
+    pub(super) card: Card,
+    pub(super) faults: Vec<Order>,
 }
 
 #[derive(Debug)]
@@ -55,54 +76,6 @@ struct State {
     ledger: Ledger,
     /// The number of batches given to the writer.
     submitted: u64,
-}
-
-/// Everything that happened, with an index by mail.
-#[derive(Debug, Default)]
-pub(super) struct Ledger {
-    entries: BTreeMap<u64, Entry>,
-    /// How many were ever entered.
-    count: u64,
-    by_mail: HashMap<MailId, Vec<u64>>,
-}
-
-impl Ledger {
-    pub(super) fn new(entries: Vec<Entry>) -> Self {
-        let mut ledger = Self::default();
-        for entry in entries {
-            ledger.push(entry);
-        }
-        ledger
-    }
-
-    fn push(&mut self, entry: Entry) {
-        if let Some(mail) = &entry.mail {
-            self.by_mail.entry(mail.clone()).or_default().push(self.count);
-        }
-        self.entries.insert(self.count, entry);
-        self.count += 1;
-    }
-
-    /// Those after so many, with their places among all.
-    pub(super) fn after(&self, count: u64) -> impl Iterator<Item = (u64, &Entry)> {
-        self.entries.range(count..).map(|(number, entry)| (*number, entry))
-    }
-
-    pub(super) fn of_mail(&self, mail: &MailId) -> impl Iterator<Item = &Entry> {
-        self.by_mail.get(mail).into_iter().flatten().filter_map(|number| self.entries.get(number))
-    }
-
-    fn keep_newest(&mut self, most: usize) {
-        while self.entries.len() > most {
-            self.entries.pop_first();
-        }
-    }
-
-    fn forget(&mut self, mail: &MailId) {
-        for number in self.by_mail.remove(mail).into_iter().flatten() {
-            self.entries.remove(&number);
-        }
-    }
 }
 
 /// Where a service stores its data.
@@ -124,6 +97,9 @@ impl Service {
             uploads: Semaphore::new(UPLOADS_AT_ONCE),
             clock,
             faults: Mutex::default(),
+            calls: Mutex::default(),
+            live: watch::Sender::new(Some(0)),
+            beginning: OnceLock::new(),
             places,
             patience: options.patience,
             is_sparse: options.is_sparse,
@@ -132,6 +108,7 @@ impl Service {
                 .inspector
                 .clone()
                 .map(|inspector| Album::new(inspector, options.page_font.clone(), usize::MAX)),
+            is_for_this_machine: options.listen.ip().is_loopback(),
             bounds: options.bounds,
         }
     }
@@ -181,6 +158,7 @@ impl Service {
         self.keep_within_memory().await;
         if !effects.changed.is_empty() {
             self.changed.notify_one();
+            self.stir();
         }
         Ok(reply)
     }
@@ -188,6 +166,9 @@ impl Service {
     /// Hands over what changed. Returns the latest number to wait for even if nothing changed, because a
     /// reader must not see what a crash could still undo.
     fn submit(&self, state: &mut State, effects: &Effects, moves_time: bool) -> u64 {
+        if effects.begins_anew {
+            state.ledger = Ledger::default();
+        }
         let first = state.ledger.count;
         for entry in &effects.entries {
             state.ledger.push(entry.clone());
@@ -196,12 +177,13 @@ impl Service {
             state.ledger.keep_newest(self.bounds.letters * ENTRIES_A_LETTER);
             return 0;
         };
-        if !effects.changed.is_empty() || !effects.entries.is_empty() || moves_time {
+        if !effects.changed.is_empty() || !effects.entries.is_empty() || moves_time || effects.begins_anew {
             state.submitted += 1;
             data.submit(Batch {
                 number: state.submitted,
                 now: state.world.now(),
                 pace: self.clock.pace(),
+                begins_anew: effects.begins_anew,
                 records: effects.changed.iter().map(|key| (key.clone(), state.world.record(key))).collect(),
                 entries: (first + 1..).zip(effects.entries.iter().cloned()).collect(),
             });
@@ -320,6 +302,17 @@ impl Service {
     /// Somebody moved the clock.
     pub(super) fn time_moved(&self) {
         self.changed.notify_one();
+        self.stir();
+    }
+
+    /// Pages show something else from now on.
+    pub(super) fn stir(&self) {
+        self.live.send_modify(|count| *count = count.map(|count| count + 1));
+    }
+
+    /// Ends what waits for changes.
+    pub(super) fn ends(&self) {
+        self.live.send_replace(None);
     }
 
     /// Called after the last answer.

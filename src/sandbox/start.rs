@@ -15,10 +15,11 @@ use tokio::task::JoinHandle;
 use super::blobs::Blobs;
 use super::data::{Data, DataError, Halted, Held};
 use super::places::{Places, Welcome};
-use super::service::{Keeping, Service, first_world};
-use super::world::{Card, Reply, Request, ScreenRefusal};
+use super::scenario::Scenario;
+use super::service::{Beginning, Keeping, Service, first_world};
+use super::world::{Card, ClientId, Reply, Request, ScreenRefusal};
 use super::{first_client, guard, routes, server};
-use crate::base::clock::{Clock, Pace, Time};
+use crate::base::clock::{Clock, ClockError, Pace, Time};
 use crate::base::secret::Secret;
 use crate::outside::pdf::Inspector;
 
@@ -38,6 +39,8 @@ pub struct Options {
     /// A mail that is read shows only the fields that the contract promises.
     pub is_sparse: bool,
     pub bounds: MemoryBounds,
+    /// What happens from the start on.
+    pub scenario: Scenario,
     /// What draws pages for people. `None`: they are not shown.
     pub inspector: Option<Inspector>,
     /// A font for text whose own font is not in the PDF.
@@ -56,6 +59,7 @@ impl Default for Options {
             patience: Patience::default(),
             is_sparse: false,
             bounds: MemoryBounds::default(),
+            scenario: Scenario::default(),
             inspector: None,
             page_font: None,
         }
@@ -109,6 +113,8 @@ pub enum StartError {
     Client(ScreenRefusal),
     #[error("the first account and client could not be made: {0:?}")]
     Unexpected(Box<Reply>),
+    #[error("the scenario's clock can't be set")]
+    Clock(#[from] ClockError),
     #[error(transparent)]
     Halted(#[from] Halted),
 }
@@ -162,6 +168,7 @@ pub async fn start(
     let clock = Clock::starting_at(now, options.pace);
     let service = Arc::new(Service::new(keeping, clock, places.clone(), &options));
     let (client_id, client_secret) = first_client::ready(&service, &options).await?;
+    begin(&service, &options, &client_id, client_secret.as_ref())?;
 
     let keeper = tokio::spawn(Arc::clone(&service).keep_time());
     let router = routes::all(&service, guard::OwnAddress::new(address.ip(), &places.base_url));
@@ -171,6 +178,29 @@ pub async fn start(
         keeper.abort();
     });
     Ok(Running { welcome: Welcome { places, client_id, client_secret }, address, service, serving })
+}
+
+/// Orders what the scenario says, and remembers what a reset brings back.
+fn begin(
+    service: &Arc<Service>,
+    options: &Options,
+    client: &ClientId,
+    secret: Option<&Secret>,
+) -> Result<(), StartError> {
+    if let Some(now) = options.scenario.now {
+        service.clock.move_to(now)?;
+    }
+    let card = service.look(|world, _| world.first_account().map(|account| account.card));
+    let beginning = Beginning {
+        client: client.clone(),
+        secret: secret.cloned(),
+        card: card.unwrap_or(Card::Ok),
+        faults: options.scenario.faults.clone(),
+    };
+    service.order(&beginning.faults, true);
+    // It is set here only.
+    let _ = service.beginning.set(beginning);
+    Ok(())
 }
 
 /// "Every interface" is not an address to call, so this machine's own is used.

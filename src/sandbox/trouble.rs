@@ -15,6 +15,7 @@ use http_body_util::BodyExt;
 use hyper::body::Frame;
 
 use super::answer;
+use super::calls::{Concerns, Suffered};
 use super::faults::{Endpoint, Kind, Order};
 use super::intake::{DRAINED, read_body};
 use super::service::Service;
@@ -39,17 +40,14 @@ pub(super) async fn inflict(
     if order.delay_ms > 0 {
         tokio::time::sleep(Duration::from_millis(order.delay_ms)).await;
     }
-    match order.fault {
+    let suffered = Suffered(order.fault);
+    let mut response = match order.fault {
         Kind::Delay => next.run(request).await,
         Kind::Cut => hang_up(),
-        Kind::LoseReply => {
-            next.run(request).await;
-            hang_up()
-        }
+        Kind::LoseReply => in_place_of(&next.run(request).await, hang_up()),
         Kind::TruncateReply => truncate(next.run(request).await).await,
         Kind::Status if order.after_work => {
-            next.run(request).await;
-            instead(&service, endpoint, order)
+            in_place_of(&next.run(request).await, instead(&service, endpoint, order))
         }
         Kind::Status => {
             // A caller that is still sending would see a reset instead of the answer.
@@ -60,7 +58,17 @@ pub(super) async fn inflict(
             request.extensions_mut().insert(Twist(order.fault));
             next.run(request).await
         }
+    };
+    response.extensions_mut().insert(suffered);
+    response
+}
+
+/// Another answer about the same letter.
+fn in_place_of(done: &Response, mut other: Response) -> Response {
+    if let Some(concerns) = done.extensions().get::<Concerns>() {
+        other.extensions_mut().insert(concerns.clone());
     }
+    other
 }
 
 fn hang_up() -> Response {
@@ -73,7 +81,9 @@ async fn truncate(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let whole = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     if whole.is_empty() {
-        return hang_up();
+        let mut response = hang_up();
+        response.extensions_mut().extend(parts.extensions);
+        return response;
     }
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(whole.len()));
     let half = Half { left: Some(whole.slice(..whole.len() / 2)), told: false };

@@ -17,8 +17,11 @@ use quick_xml::escape::partial_escape;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::answer::answer;
+use super::calls::Concerns;
 use super::service::Service;
-use super::world::{FormError, LARGEST_FILE, Received, Reply, Request as Call, StoreError, UploadFields};
+use super::world::{
+    FormError, LARGEST_FILE, MailId, Received, Reply, Request as Call, StoreError, UploadFields,
+};
 
 const FIELDS_BEFORE_FILE: usize = 20_480;
 /// How much of a refused body is still read. A larger one is refused unread.
@@ -41,7 +44,9 @@ pub(super) async fn upload(State(service): State<Arc<Service>>, request: Request
         let read = tokio::time::timeout(service.patience.body, read_form(form)).await;
         read.map_err(|_| StoreError::Timeout)?.map_err(StoreError::from)
     };
-    let outcome = match read.await {
+    let read = read.await;
+    let mail = read.as_ref().ok().and_then(|form| mail_of(&service, &form.fields));
+    let outcome = match read {
         Err(refusal) => return refusal_after_reading(&refusal),
         Ok(Form { fields, file, trailing: Some(refusal) }) => {
             Ok(Reply::StoreError(refusal_of_trailing(&service, &fields, &file, refusal)))
@@ -52,7 +57,18 @@ pub(super) async fn upload(State(service): State<Arc<Service>>, request: Request
         }
     };
     drop(place);
-    answer(&service.places, outcome)
+    let mut response = answer(&service.places, outcome);
+    if let Some(mail) = mail {
+        response.extensions_mut().insert(Concerns(mail));
+    }
+    response
+}
+
+/// The letter whose key is in the form.
+fn mail_of(service: &Service, fields: &UploadFields) -> Option<MailId> {
+    let (_, key) = fields.0.iter().find(|(name, _)| name.eq_ignore_ascii_case("key"))?;
+    let id = key.split('/').next()?;
+    service.look(|world, _| world.mail(id).map(|mail| mail.id.clone()))
 }
 
 struct Form {
@@ -156,21 +172,22 @@ pub(super) async fn download(
     State(service): State<Arc<Service>>,
     key: Result<Path<String>, PathRejection>,
     RawQuery(query): RawQuery,
+    headers: HeaderMap,
 ) -> Response {
     // A key that is not text belongs to nothing.
     let key = key.map(|Path(key)| key).unwrap_or_default();
     let query = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).into_owned().collect();
     match service.call(Call::Download { key, query }).await {
         Ok(Reply::Document(document)) => match service.document(&document.blob, &document.sha256).await {
-            Some(bytes) => pdf(bytes, &document.file_name),
+            Some(bytes) => pdf(bytes, &document.file_name, &headers),
             None => refusal(&StoreError::Internal),
         },
         other => answer(&service.places, other),
     }
 }
 
-/// A PDF for a browser to show. The name is encoded as RFC 6266 requires.
-pub(super) fn pdf(bytes: Bytes, file_name: &str) -> Response {
+/// A PDF for a browser to show, or a part of it. The name is encoded as RFC 6266 requires.
+pub(super) fn pdf(bytes: Bytes, file_name: &str, asked: &HeaderMap) -> Response {
     let name = percent_encoding::utf8_percent_encode(file_name, percent_encoding::NON_ALPHANUMERIC);
     let disposition = format!("inline; filename*=UTF-8''{name}");
     let headers = [
@@ -178,8 +195,55 @@ pub(super) fn pdf(bytes: Bytes, file_name: &str) -> Response {
         (header::CONTENT_DISPOSITION, disposition),
         (header::CACHE_CONTROL, "private, no-store".to_owned()),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+        (header::ACCEPT_RANGES, "bytes".to_owned()),
     ];
-    (headers, Body::from(bytes)).into_response()
+    let size = bytes.len();
+    let wanted = asked
+        .get(header::RANGE)
+        .and_then(|range| range.to_str().ok())
+        .map_or(Part::All, |range| part(range, size));
+    match wanted {
+        Part::All => (headers, Body::from(bytes)).into_response(),
+        Part::Bytes(first, last) => {
+            let range = [(header::CONTENT_RANGE, format!("bytes {first}-{last}/{size}"))];
+            (StatusCode::PARTIAL_CONTENT, headers, range, Body::from(bytes.slice(first..=last)))
+                .into_response()
+        }
+        Part::Nothing => {
+            let range = [(header::CONTENT_RANGE, format!("bytes */{size}"))];
+            (StatusCode::RANGE_NOT_SATISFIABLE, range).into_response()
+        }
+    }
+}
+
+/// What a `Range` header asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Part {
+    All,
+    /// From one byte to another, both of which are in it.
+    Bytes(usize, usize),
+    /// It begins behind the end.
+    Nothing,
+}
+
+/// One range of bytes. Several, or anything else, count as no wish (RFC 9110, 14.2).
+fn part(range: &str, size: usize) -> Part {
+    let Some((first, last)) = range.strip_prefix("bytes=").and_then(|range| range.trim().split_once('-'))
+    else {
+        return Part::All;
+    };
+    let end = size.saturating_sub(1);
+    match (first.parse::<usize>().ok(), last.parse::<usize>().ok()) {
+        (Some(first), Some(last)) if last < first => Part::All,
+        (Some(first), _) if first >= size && (last.is_empty() || last.parse::<usize>().is_ok()) => {
+            Part::Nothing
+        }
+        (Some(first), Some(last)) => Part::Bytes(first, last.min(end)),
+        (Some(first), None) if last.is_empty() => Part::Bytes(first, end),
+        (None, Some(0)) if first.is_empty() => Part::Nothing,
+        (None, Some(most)) if first.is_empty() => Part::Bytes(size.saturating_sub(most), end),
+        (Some(_) | None, None) | (None, Some(_)) => Part::All,
+    }
 }
 
 /// `<Error>` as object stores write it: without white space between elements.
@@ -215,4 +279,32 @@ pub(super) async fn wrong_method() -> Response {
 
 pub(super) async fn no_such_key() -> Response {
     refusal(&StoreError::NoSuchKey)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, part};
+
+    #[test]
+    fn one_range_is_given_and_what_is_not_understood_is_no_wish() {
+        for (range, wanted) in [
+            ("bytes=0-0", Part::Bytes(0, 0)),
+            ("bytes=2-", Part::Bytes(2, 9)),
+            ("bytes=2-99", Part::Bytes(2, 9)),
+            ("bytes=-3", Part::Bytes(7, 9)),
+            ("bytes=-99", Part::Bytes(0, 9)),
+            ("bytes=10-", Part::Nothing),
+            ("bytes=10-12", Part::Nothing),
+            ("bytes=-0", Part::Nothing),
+            ("bytes=5-2", Part::All),
+            ("bytes=0-1,3-4", Part::All),
+            ("bytes=-", Part::All),
+            ("bytes=a-b", Part::All),
+            ("bytes=1-b", Part::All),
+            ("bytes=99-b", Part::All),
+            ("lines=0-1", Part::All),
+        ] {
+            assert_eq!(part(range, 10), wanted, "{range}");
+        }
+    }
 }

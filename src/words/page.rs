@@ -96,7 +96,8 @@ pub fn html(rendered: Result<String, String>) -> Response {
 pub fn protect(headers: &mut HeaderMap, policy: &'static str) {
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    // A browser that must not say where it was sends its own forms without their origin, too, and they are refused.
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(header::VARY, HeaderValue::from_static("Accept-Language"));
 }
 

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 mod rigs {
+    pub mod browser;
     pub mod door;
     pub mod files;
     pub mod imap;
@@ -26,12 +27,15 @@ mod rigs {
 mod sandbox {
     mod accounts;
     mod auth;
+    mod browser;
+    mod calls;
     mod cancel;
     mod command;
     mod confirm;
     mod controls;
     mod create;
     mod data;
+    mod examples;
     mod hostile;
     mod memory;
     mod pages;
@@ -39,6 +43,7 @@ mod sandbox {
     mod properties;
     mod read;
     mod standard_clients;
+    mod suites;
     mod time;
     mod upload;
 }

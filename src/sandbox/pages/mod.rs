@@ -1,7 +1,12 @@
-//! Pages for people: the inbox, one letter, the account's management, the explanations of problems.
+//! Pages for people: the inbox, the controls, the account's management, the explanations of problems.
 //!
 //! Rendered on the server, readable without scripts and on a phone, in Japanese or English.
 
+mod account;
+mod bars;
+mod controls;
+mod inbox;
+mod live;
 mod pictures;
 mod render;
 mod view;
@@ -11,23 +16,23 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
-use serde::Deserialize;
 
-use super::answer::no_store;
 use super::intake::read_body;
 use super::service::Service;
-use super::upload::pdf;
-use super::world::{AccountId, Card, ClientId, Code, MailId, Reply, Request as Call, ScreenRefusal};
+use super::world::Code;
 use crate::words::page::protect;
+pub(super) use account::{account, issue_client, reissue_secret, set_card};
+pub(super) use controls::{carry_out, controls};
+pub(super) use inbox::{calls, document, inbox, letter};
+pub(super) use live::events;
 pub(super) use pictures::{PageAlbum, page as page_picture};
 use render::page;
 
-const LETTERS_ON_A_PAGE: usize = 50;
 const LARGEST_FORM: usize = 16 << 10;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                       img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -51,161 +56,9 @@ pub(super) async fn front() -> Redirect {
     Redirect::to("/inbox")
 }
 
-#[derive(Deserialize)]
-pub(super) struct PageQuery {
-    before: Option<String>,
-}
-
-pub(super) async fn inbox(
-    State(service): ServiceState,
-    Query(turn): Query<PageQuery>,
-    headers: HeaderMap,
-) -> Response {
-    let shown = service.show(|world, _| {
-        let before = turn.before.map(MailId::new);
-        let newest_first = world.mails_before(before.as_ref()).rev();
-        let shown: Vec<_> = newest_first.take(LETTERS_ON_A_PAGE + 1).collect();
-        let more = shown.len() > LETTERS_ON_A_PAGE;
-        let page = &shown[..shown.len().min(LETTERS_ON_A_PAGE)];
-        let older = page.last().filter(|_| more).map(|mail| mail.id.to_string());
-        (page.iter().map(|mail| view::mail(mail, world.now())).collect::<Vec<_>>(), older)
-    });
-    let Ok((mails, older)) = shown.await else { return halted() };
-    page(&headers, "inbox.html", context! { mails, older, now => view::time(service.clock.now()) })
-}
-
-pub(super) async fn letter(State(service): ServiceState, id: Named<String>, headers: HeaderMap) -> Response {
-    let Ok(Path(id)) = id else { return missing(&headers) };
-    let found = service.show(|world, ledger| {
-        let mail = world.mail(&id)?;
-        Some(context! {
-            mail => view::mail(mail, world.now()),
-            envelope => view::envelope(mail),
-            timeline => view::timeline(ledger, mail),
-            drawn => service.pages.is_some(),
-            most_shown => pictures::MOST_SHOWN,
-        })
-    });
-    match found.await {
-        Ok(Some(found)) => page(&headers, "letter.html", found),
-        Ok(None) => missing(&headers),
-        Err(_) => halted(),
-    }
-}
-
-/// One PDF of a letter, counted from 1, uploaded but perhaps not sealed yet.
-pub(super) async fn document(
-    State(service): ServiceState,
-    names: Named<(String, usize)>,
-    headers: HeaderMap,
-) -> Response {
-    let Ok(Path((id, number))) = names else { return missing(&headers) };
-    let found = service.show(|world, _| {
-        let (mail, index) = (world.mail(&id)?, number.checked_sub(1)?);
-        let stored = mail.contents.get(index)?.upload.clone()?;
-        Some((stored, mail.order.files[index].file_name.clone()))
-    });
-    let Ok(Some((stored, file_name))) = found.await else { return missing(&headers) };
-    match service.document(&stored.blob, &stored.sha256).await {
-        Some(bytes) => pdf(bytes, &file_name),
-        None => missing(&headers),
-    }
-}
-
-pub(super) async fn account(State(service): ServiceState, headers: HeaderMap) -> Response {
-    match service.show(|world, _| view::accounts(world)).await {
-        Ok(accounts) => page(&headers, "account.html", context! { accounts }),
-        Err(_) => halted(),
-    }
-}
-
-pub(super) async fn set_card(
-    State(service): ServiceState,
-    account: Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    let Ok(Path(account)) = account else { return missing(&headers) };
-    let card = match read_form(&service, body).await.get("card").map(String::as_str) {
-        Some("ok") => Card::Ok,
-        Some("declining") => Card::Declining,
-        Some("none") => Card::None,
-        Some(_) | None => return StatusCode::BAD_REQUEST.into_response(),
-    };
-    manage(&service, &headers, Call::SetCard { account: AccountId::new(account), card }).await
-}
-
-pub(super) async fn issue_client(
-    State(service): ServiceState,
-    account: Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    let Ok(Path(account)) = account else { return missing(&headers) };
-    let mut form = read_form(&service, body).await;
-    let call = Call::IssueClient {
-        account: AccountId::new(account),
-        name: form.remove("name").unwrap_or_default(),
-        terms_agreed: form.get("agree").is_some_and(|agree| agree == "yes"),
-        chosen: None,
-    };
-    manage(&service, &headers, call).await
-}
-
-pub(super) async fn reissue_secret(
-    State(service): ServiceState,
-    names: Named<(String, String)>,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    let Ok(Path((_, client))) = names else { return missing(&headers) };
-    if read_form(&service, body).await.get("sure").is_none_or(|sure| sure != "yes") {
-        return refuse(&service, &headers, "not_sure").await;
-    }
-    manage(&service, &headers, Call::ReissueSecret { client: ClientId::new(client), chosen: None }).await
-}
-
-/// Carries out a form and shows the account page with the result.
-async fn manage(service: &Arc<Service>, headers: &HeaderMap, call: Call) -> Response {
-    let outcome = service.call(call).await;
-    let Ok(accounts) = service.show(|world, _| view::accounts(world)).await else { return halted() };
-    match outcome {
-        Ok(Reply::ClientIssued { id, secret }) => {
-            let issued = context! { id => id.as_str(), secret => secret.expose() };
-            no_store(page(headers, "account.html", context! { accounts, issued }))
-        }
-        Ok(Reply::Screen(refusal)) => refuse(service, headers, name(refusal)).await,
-        Ok(_) => Redirect::to("/account").into_response(),
-        Err(_) => halted(),
-    }
-}
-
-/// The account page with the reason why nothing was done.
-async fn refuse(service: &Service, headers: &HeaderMap, why: &str) -> Response {
-    let Ok(accounts) = service.show(|world, _| view::accounts(world)).await else { return halted() };
-    let refused = render::text(headers, "refusal", why);
-    let mut response = page(headers, "account.html", context! { accounts, refused });
-    *response.status_mut() = StatusCode::CONFLICT;
-    response
-}
-
 /// The data cannot be written any more, and the sandbox is about to end.
 fn halted() -> Response {
     StatusCode::INTERNAL_SERVER_ERROR.into_response()
-}
-
-fn name(refusal: ScreenRefusal) -> &'static str {
-    match refusal {
-        ScreenRefusal::NoSuchAccount => "no_such_account",
-        ScreenRefusal::NoSuchClient => "no_such_client",
-        ScreenRefusal::NoSuchMail => "no_such_mail",
-        ScreenRefusal::TermsNotAgreed => "terms_not_agreed",
-        ScreenRefusal::TooManyClients => "too_many_clients",
-        ScreenRefusal::BadName => "bad_name",
-        ScreenRefusal::IdTaken => "id_taken",
-        ScreenRefusal::BadCredentials => "bad_credentials",
-        ScreenRefusal::BadAccountName => "bad_account_name",
-    }
 }
 
 /// A form that does not arrive completely counts as an empty one, which every screen refuses.
@@ -230,15 +83,32 @@ pub(super) async fn problem(code: Named<String>, headers: HeaderMap) -> Response
     }
 }
 
+/// What this sandbox decides where the contract is silent, as its document says it.
+pub(super) async fn decisions(headers: HeaderMap) -> Response {
+    const DOCUMENT: &str = include_str!("../../../docs/design/sandbox.md");
+    let (_, rest) = DOCUMENT.split_once("\n## Decisions").unwrap_or_default();
+    let section = rest.split("\n## ").next().unwrap_or_default();
+    let rows =
+        section.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
+    // The first row is the head of the table.
+    let rows: Vec<_> = rows.skip(1).map(|(silent, decided)| context! { silent, decided }).collect();
+    page(&headers, "decisions.html", context! { rows })
+}
+
 pub(super) async fn style() -> Response {
     asset("text/css; charset=utf-8", include_str!("templates/sandbox.css"))
 }
 
 pub(super) async fn script() -> Response {
-    asset("text/javascript; charset=utf-8", include_str!("templates/refresh.js"))
+    asset("text/javascript; charset=utf-8", include_str!("templates/sandbox.js"))
 }
 
-fn asset(kind: &'static str, content: &'static str) -> Response {
+/// The letter that the tutorial posts.
+pub(super) async fn example() -> Response {
+    asset("application/pdf", include_bytes!("templates/letter.pdf"))
+}
+
+fn asset(kind: &'static str, content: impl IntoResponse) -> Response {
     ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "max-age=60")], content).into_response()
 }
 

@@ -9,14 +9,18 @@ use minijinja::value::Value;
 use crate::words::page::{self, Pages};
 use crate::words::texts::Language;
 
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: [(&str, &str); 13] = [
     ("layout.html", include_str!("templates/layout.html")),
     ("parts.html", include_str!("templates/parts.html")),
     ("envelope.html", include_str!("templates/envelope.html")),
     ("inbox.html", include_str!("templates/inbox.html")),
     ("letter.html", include_str!("templates/letter.html")),
+    ("tutorial.html", include_str!("templates/tutorial.html")),
+    ("calls.html", include_str!("templates/calls.html")),
+    ("controls.html", include_str!("templates/controls.html")),
     ("account.html", include_str!("templates/account.html")),
     ("problems.html", include_str!("templates/problems.html")),
+    ("decisions.html", include_str!("templates/decisions.html")),
     ("problem.html", include_str!("templates/problem.html")),
     ("missing.html", include_str!("templates/missing.html")),
 ];

@@ -7,9 +7,11 @@ use minijinja::value::{Serde, Value};
 use crate::base::clock::Time;
 use crate::domain::address::in_lines;
 use crate::outside::api::wire;
-use crate::sandbox::service::Ledger;
+use crate::sandbox::calls::SeenCall;
+use crate::sandbox::happened::Ledger;
+use crate::sandbox::service::Service;
 use crate::sandbox::world::{
-    self, CLIENTS_PER_ACCOUNT, Card, Content, Deletion, Entry, Mail, Phase, Reading, World,
+    self, CLIENTS_PER_ACCOUNT, Card, Code, Content, Entry, Mail, MailId, Phase, Reading, World,
 };
 
 const JAPAN_SECONDS: i32 = 9 * 3600;
@@ -22,27 +24,53 @@ pub(super) fn time(time: Time) -> String {
     }
 }
 
+/// The same where there is little room.
+fn short(time: Time) -> String {
+    let japan = FixedOffset::east_opt(JAPAN_SECONDS);
+    japan.map_or_else(String::new, |japan| time.with_timezone(&japan).format("%m-%d %H:%M").to_string())
+}
+
 /// The day on a postmark.
 fn day(time: Time) -> String {
     let japan = FixedOffset::east_opt(JAPAN_SECONDS);
     japan.map_or_else(String::new, |japan| time.with_timezone(&japan).format("%Y.%-m.%-d").to_string())
 }
 
+/// A line of the inbox.
+pub(super) fn row(mail: &Mail, _now: Time) -> Value {
+    let (order, to) = (&mail.order, &mail.order.receiver_address);
+    context! {
+        id => mail.id.as_str(),
+        state => mail.standing().word(),
+        name => to.name.as_str(),
+        honorific => to.honorific.as_deref(),
+        place => format!("{}{}", to.state, to.city),
+        method => Serde(order.shipping_method),
+        options => Serde(&order.shipping_options),
+        amount => world::amount(order),
+        file => order.files.first().map(|file| file.file_name.as_str()),
+        more => order.files.len().saturating_sub(1),
+        tracking_number => mail.tracking_number(),
+        created_at => short(mail.created_at),
+    }
+}
+
 pub(super) fn mail(mail: &Mail, now: Time) -> Value {
     let order = &mail.order;
-    let (state, why, money, shipped_at, tracking_number) = match &mail.phase {
-        Phase::Pending => ("pending", None, "estimate", None, None),
-        Phase::Confirmed { .. } => ("confirmed", None, "authorized", None, None),
-        Phase::Cancelled { .. } => ("cancelled", None, "released", None, None),
-        Phase::Shipped { at, tracking_number, billed_at, .. } => {
-            let money = if billed_at.is_some() { "charged" } else { "authorized" };
-            ("shipped", None, money, Some(time(*at)), tracking_number.clone())
+    let (money, shipped_at) = match &mail.phase {
+        Phase::Pending | Phase::Deleted { .. } => ("estimate", None),
+        Phase::Confirmed { .. } => ("authorized", None),
+        Phase::Cancelled { .. } => ("released", None),
+        Phase::Shipped { at, billed_at, .. } => {
+            (if billed_at.is_some() { "charged" } else { "authorized" }, Some(time(*at)))
         }
-        Phase::Deleted { why, .. } => ("deleted", Some(reason(*why)), "estimate", None, None),
     };
     context! {
         id => mail.id.as_str(),
-        state, why, money, shipped_at, tracking_number,
+        state => mail.standing().word(),
+        money, shipped_at,
+        tracking_number => mail.tracking_number(),
+        bars => mail.tracking_number().map(bars),
         sealed => matches!(mail.phase, Phase::Confirmed { .. } | Phase::Cancelled { .. } | Phase::Shipped { .. }),
         sender => Serde(&order.sender_address),
         receiver => Serde(&order.receiver_address),
@@ -59,13 +87,6 @@ pub(super) fn mail(mail: &Mail, now: Time) -> Value {
         cancel_until => time(mail.cancel_until()),
         packing_since => mail.packing_since.map(time),
         ships_at => time(mail.ships_at),
-    }
-}
-
-fn reason(why: Deletion) -> &'static str {
-    match why {
-        Deletion::ConfirmByPassed => "confirm_by_passed",
-        Deletion::CardDeclined => "card_declined",
     }
 }
 
@@ -111,6 +132,56 @@ pub(super) fn envelope(mail: &Mail) -> Value {
 pub(super) fn timeline(ledger: &Ledger, mail: &Mail) -> Vec<Value> {
     let shown = |entry: &Entry| context! { at => time(entry.at), ..Value::from(Serde(&entry.event)) };
     ledger.of_mail(&mail.id).map(shown).collect()
+}
+
+/// A call with its answer, and why it was refused.
+pub(super) fn call(call: &SeenCall) -> Value {
+    let code = call.code().and_then(|code| Code::ALL.into_iter().find(|known| known.as_str() == code));
+    context! {
+        number => call.number,
+        at => time(call.at),
+        method => call.method.as_str(),
+        path => call.path.as_str(),
+        mail => call.mail.as_ref().map(MailId::as_str),
+        status => call.status.map(|status| status.as_u16()),
+        is_refused => call.status.is_none_or(|status| status.as_u16() >= 400),
+        fault => call.fault.map(Serde),
+        code => code.map(Code::as_str),
+        is_own => code.is_some_and(|code| !code.is_in_the_contract()),
+        request => call.request(),
+        answer => call.answer(),
+    }
+}
+
+fn bars(number: &str) -> Value {
+    let (bars, width) = super::bars::bars(number);
+    context! { bars, width }
+}
+
+/// What the empty inbox teaches: where to call, and lines that post a letter.
+pub(super) fn tutorial(service: &Service) -> Value {
+    let beginning = service.beginning.get();
+    let valid = beginning.and_then(|beginning| {
+        let secret = beginning.secret.as_ref()?;
+        let is_valid = service.look(|world, _| {
+            world.client(beginning.client.as_str()).is_some_and(|client| client.secret_is(secret.expose()))
+        });
+        is_valid.then(|| (beginning.client.as_str(), secret.expose()))
+    });
+    // Whoever reaches this address from another machine needs credentials from a person.
+    let credentials = valid.filter(|_| service.is_for_this_machine);
+    let places = &service.places;
+    context! {
+        base_url => places.base_url.as_str(), auth_url => places.auth_url.as_str(),
+        control_url => places.control_url.as_str(),
+        client_id => credentials.map(|(id, _)| id), client_secret => credentials.map(|(_, secret)| quoted(secret)),
+        is_for_this_machine => service.is_for_this_machine,
+    }
+}
+
+/// As a shell takes it between single quotes.
+fn quoted(text: &str) -> String {
+    text.replace('\'', r"'\''")
 }
 
 pub(super) fn accounts(world: &World) -> Vec<Value> {

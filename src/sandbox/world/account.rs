@@ -40,7 +40,7 @@ pub struct Client {
     pub issued_at: Time,
     pub terms_agreed_at: Time,
     pub reissued_at: Option<Time>,
-    secret_sha256: String,
+    pub(super) secret_sha256: String,
 }
 
 impl Client {

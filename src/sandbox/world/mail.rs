@@ -83,7 +83,67 @@ pub enum Deletion {
     CardDeclined,
 }
 
+/// A mail's state as people speak of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    Pending,
+    Confirmed,
+    Packing,
+    Shipped,
+    Cancelled,
+    /// Deleted since the card was declined.
+    Declined,
+    /// Deleted since it was not confirmed in time.
+    Expired,
+}
+
+impl Standing {
+    pub const ALL: [Self; 7] = [
+        Self::Pending,
+        Self::Confirmed,
+        Self::Packing,
+        Self::Shipped,
+        Self::Cancelled,
+        Self::Declined,
+        Self::Expired,
+    ];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Confirmed => "confirmed",
+            Self::Packing => "packing",
+            Self::Shipped => "shipped",
+            Self::Cancelled => "cancelled",
+            Self::Declined => "declined",
+            Self::Expired => "expired",
+        }
+    }
+}
+
 impl Mail {
+    pub fn standing(&self) -> Standing {
+        match &self.phase {
+            Phase::Pending => Standing::Pending,
+            Phase::Confirmed { .. } if self.packing_since.is_some() => Standing::Packing,
+            Phase::Confirmed { .. } => Standing::Confirmed,
+            Phase::Cancelled { .. } => Standing::Cancelled,
+            Phase::Shipped { .. } => Standing::Shipped,
+            Phase::Deleted { why: Deletion::CardDeclined, .. } => Standing::Declined,
+            Phase::Deleted { why: Deletion::ConfirmByPassed, .. } => Standing::Expired,
+        }
+    }
+
+    pub fn tracking_number(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Shipped { tracking_number, .. } => tracking_number.as_deref(),
+            Phase::Pending | Phase::Confirmed { .. } | Phase::Cancelled { .. } | Phase::Deleted { .. } => {
+                None
+            }
+        }
+    }
+
     pub fn confirm_by(&self) -> Time {
         self.created_at + CONFIRM_WITHIN
     }

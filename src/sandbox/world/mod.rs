@@ -13,6 +13,7 @@ mod mail;
 mod posting;
 mod problem;
 mod request;
+mod reset;
 mod store_error;
 mod target;
 mod tariff;
@@ -25,7 +26,7 @@ use chrono::SubsecRound;
 pub use account::{Account, CLIENTS_PER_ACCOUNT, Card, Chosen, Client, ScreenRefusal};
 pub use ids::{AccountId, BlobId, ClientId, ContentId, Dice, MailId, TokenHash, sha256_hex};
 pub use ledger::{Entry, Event};
-pub use mail::{Content, Deletion, Mail, Phase, Reading, Stored};
+pub use mail::{Content, Deletion, Mail, Phase, Reading, Standing, Stored};
 pub use problem::{Code, Fault, Problem};
 pub use request::{Created, CreatedContent, Document, Payment, Received, Reply, Request, UploadFields};
 pub use store_error::{FormError, StoreError};
@@ -60,6 +61,8 @@ pub struct Effects {
     /// Records to write again, or to remove if [`World::record`] no longer has them.
     pub changed: BTreeSet<Key>,
     pub entries: Vec<Entry>,
+    /// All earlier entries are forgotten.
+    pub begins_anew: bool,
     /// Documents that cannot change any more.
     pub sealed: Vec<BlobId>,
     /// Documents that nobody can ask for any more.
@@ -163,6 +166,7 @@ impl World {
             }
             Request::ReissueSecret { client, chosen } => self.reissue_secret(&client, chosen, dice),
             Request::BeginPacking { mail } => self.begin_packing(&mail),
+            Request::Reset { client, secret, card } => self.reset(&client, secret.as_ref(), card),
             Request::PassTime => Reply::TimePassed,
         }
     }
@@ -187,6 +191,11 @@ impl World {
     /// When time alone changes something next.
     pub fn next_due(&self) -> Option<Time> {
         self.due.first().map(|(when, _)| *when)
+    }
+
+    /// When something happens to a mail by itself next.
+    pub fn next_due_mail(&self) -> Option<Time> {
+        self.due.iter().find(|(_, due)| matches!(due, Due::Mail(_))).map(|(when, _)| *when)
     }
 
     pub fn signer(&self) -> &Signer {

@@ -60,6 +60,14 @@ impl Code {
         self.row().0
     }
 
+    /// Whether the contract names it. The others are the sandbox's own.
+    pub fn is_in_the_contract(self) -> bool {
+        !matches!(
+            self,
+            Self::NotFound | Self::MethodNotAllowed | Self::RequestTooLarge | Self::RequestTimeout
+        )
+    }
+
     pub fn status(self) -> u16 {
         self.row().1
     }

@@ -91,6 +91,13 @@ pub enum Request {
     BeginPacking {
         mail: MailId,
     },
+    /// Everything is as it was at the beginning, but for the time.
+    Reset {
+        client: ClientId,
+        /// The client's first secret, if it is known.
+        secret: Option<Secret>,
+        card: Card,
+    },
 
     /// Only lets time pass.
     PassTime,

@@ -19,7 +19,7 @@ async fn page(service: &Service, path: &str, language: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_inbox_shows_letters_as_envelopes_newest_first() {
+async fn the_inbox_shows_letters_newest_first() {
     let mut service = Service::start().await;
     assert!(page(&service, "/inbox", "en").await.contains("No letter yet"));
     let first = service.confirmed(&letter()).await;
@@ -27,7 +27,8 @@ async fn the_inbox_shows_letters_as_envelopes_newest_first() {
     body["receiver_address"]["name"] = json!("<script>alert(1)</script>");
     let second = service.create(&body).await;
     let inbox = page(&service, "/inbox", "ja").await;
-    for text in ["〒100-0001", "東京都千代田区", "山田 太郎 様", "確定待ち", "確定済み", "特定記録", "仮売上"]
+    for text in
+        ["東京都千代田区", "山田 太郎 様", "letter.pdf", "確定待ち", "確定済み", "特定記録", "普通郵便"]
     {
         assert!(inbox.contains(text), "{text}");
     }
@@ -37,7 +38,7 @@ async fn the_inbox_shows_letters_as_envelopes_newest_first() {
     service.log_in().await;
     let number = service.read(&first.id).await.tracking_number.unwrap();
     let inbox = page(&service, "/inbox", "en").await;
-    assert!(inbox.contains("Shipped") && inbox.contains(&number) && inbox.contains("(charged)"));
+    assert!(inbox.contains("Shipped") && inbox.contains(&number));
     let empty = service.plain(Method::GET, "/").send().await.unwrap();
     assert_eq!((empty.status().as_u16(), empty.headers()["location"].to_str().unwrap()), (303, "/inbox"));
 }
@@ -50,7 +51,12 @@ async fn a_long_inbox_is_turned_page_by_page() {
         ids.push(service.create(&letter()).await.id);
     }
     let newest = page(&service, "/inbox", "en").await;
-    assert!(newest.contains(&ids[52]) && newest.contains(&ids[3]) && !newest.contains(&ids[2]));
+    assert!(
+        newest.contains("50+ letters")
+            && newest.contains(&ids[52])
+            && newest.contains(&ids[3])
+            && !newest.contains(&ids[2])
+    );
     let link = format!("/inbox?before={}", ids[3]);
     assert!(newest.contains(&link));
     let older = page(&service, &link, "en").await;
@@ -101,7 +107,10 @@ async fn a_letters_page_shows_its_envelope_and_its_pages_as_they_would_be_printe
     assert_eq!(service.confirm(&mail.id).await.status(), 204);
     let path = format!("/inbox/{}", mail.id);
     let shown = page(&service, &path, "en").await;
-    let envelope = &shown[shown.find("<svg").unwrap()..shown.find("</svg>").unwrap()];
+    let envelope = {
+        let paper = &shown[shown.find("<svg class=\"paper").unwrap()..];
+        &paper[..paper.find("</svg>").unwrap()]
+    };
     for text in [">〒100-0001<", "山田 太郎 様", "料金別納", "特定記録"] {
         assert!(envelope.contains(text), "{text}: {envelope}");
     }
@@ -151,9 +160,49 @@ async fn every_problem_has_a_page_that_explains_it_in_both_languages() {
 }
 
 #[tokio::test]
+async fn the_contract_and_the_decisions_can_be_read_by_programs_and_people() {
+    let service = Service::start().await;
+    let places = &service.welcome.places;
+    for (path, url) in
+        [("/docs/openapi.json", &places.base_url), ("/_sandbox/openapi.json", &places.control_url)]
+    {
+        let answer = service.plain(Method::GET, path).send().await.unwrap();
+        let document: serde_json::Value = answer.json().await.unwrap();
+        assert_eq!((&document["openapi"], &document["servers"][0]["url"]), (&json!("3.1.0"), &json!(url)));
+        // Each operation is one: it answers, and not that there is none.
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for method in methods.as_object().unwrap().keys() {
+                let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+                let path = path.replace(['{', '}'], "") + if path == "/wait" { "?timeout=0s" } else { "" };
+                let asked =
+                    service.http.request(method.clone(), format!("{url}{path}")).bearer_auth(&service.token);
+                let answer = asked.body("x").send().await.unwrap();
+                let (status, text) = (answer.status(), answer.text().await.unwrap());
+                let is_known =
+                    status != 405 && !text.contains("\"not_found\"") && !text.contains("no such control");
+                assert!(is_known, "{method} {path}: {status} {text}");
+            }
+        }
+    }
+    let decisions = page(&service, "/docs/decisions", "en").await;
+    assert!(decisions.contains("which fields are required") && decisions.contains("<code>top-left</code>"));
+    assert!(!decisions.contains("the document does not show"));
+}
+
+#[tokio::test]
 async fn pages_answer_head_as_they_answer_get() {
     let service = Service::start().await;
-    for path in ["/inbox", "/account", "/docs", "/docs/problems/over_weight", "/sandbox.css", "/refresh.js"] {
+    for path in [
+        "/inbox",
+        "/account",
+        "/docs",
+        "/docs/problems/over_weight",
+        "/sandbox.css",
+        "/sandbox.js",
+        "/controls",
+        "/calls",
+        "/letter.pdf",
+    ] {
         let get = service.plain(Method::GET, path).send().await.unwrap();
         let head = service.plain(Method::HEAD, path).send().await.unwrap();
         assert_eq!(
@@ -225,6 +274,9 @@ async fn other_sites_can_send_nothing_here() {
         let foreign = service.plain(Method::POST, path).header("origin", "http://evil.example").body("x");
         assert_eq!(foreign.send().await.unwrap().status(), 403, "{path}");
     }
+    // Otherwise browsers send the page's own forms without their origin.
+    let own = service.plain(Method::GET, "/account").send().await.unwrap();
+    assert_eq!(own.headers()["referrer-policy"], "same-origin");
     let rebound = service.plain(Method::GET, "/inbox").header("host", "evil.example");
     assert_eq!(rebound.send().await.unwrap().status(), 403);
     let own = service.plain(Method::POST, &card).header("origin", &service.welcome.places.base_url);
