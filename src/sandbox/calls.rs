@@ -24,10 +24,15 @@ use crate::base::clock::Time;
 
 const MOST_CALLS: usize = 20_000;
 const MOST_BYTES: usize = 32 << 20;
-/// Of a request or answer, this much is kept.
-const MOST_OF_A_BODY: usize = 16 << 10;
-/// Struck out wherever they stand in JSON.
-const SECRETS: [&str; 3] = ["access_token", "client_secret", "refresh_token"];
+/// A longer request or answer is not kept: of a part, it is not certain where its secrets are.
+const MOST_OF_A_BODY: usize = 64 << 10;
+const TOO_LONG: &[u8] = b"\"(too long to be kept)\"";
+/// This much of one is shown.
+const MOST_SHOWN: usize = 16 << 10;
+/// Values of fields with these in their names are struck out.
+const SECRETS: [&str; 4] = ["token", "secret", "password", "authorization"];
+/// So are values that begin so.
+const KEYS: [&str; 2] = ["bearer ", "basic "];
 const STRUCK: &str = "…";
 
 /// Marks an answer about a letter whose id is not in the call's address.
@@ -116,7 +121,7 @@ pub(super) async fn record(State(service): State<Arc<Service>>, request: Request
     let heard = Arc::<Mutex<BytesMut>>::default();
     let (parts, body) = request.into_parts();
     let body = if is_shown(&parts.headers) {
-        Body::new(Overheard { body, heard: Arc::clone(&heard) })
+        Body::new(Overheard { body, is_too_long: false, heard: Arc::clone(&heard) })
     } else {
         body
     };
@@ -140,7 +145,8 @@ pub(super) async fn record(State(service): State<Arc<Service>>, request: Request
 /// Forms have secrets or files in them.
 fn is_shown(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    kind.contains("json") || kind.contains("xml")
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || kind == "application/xml" || kind.ends_with("+json")
 }
 
 fn is_kept(response: &Response) -> bool {
@@ -153,8 +159,8 @@ async fn taken(response: Response) -> (Response, Bytes) {
     let (parts, body) = response.into_parts();
     // It lies in memory already, and can't fail.
     let whole = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-    let start = whole.slice(..whole.len().min(MOST_OF_A_BODY));
-    (Response::from_parts(parts, Body::from(whole)), start)
+    let kept = if whole.len() > MOST_OF_A_BODY { Bytes::from_static(TOO_LONG) } else { whole.clone() };
+    (Response::from_parts(parts, Body::from(whole)), kept)
 }
 
 fn id_in(path: &str) -> Option<MailId> {
@@ -167,55 +173,66 @@ fn without_key(path: String) -> String {
     path.strip_prefix("/download/").map(|_| format!("/download/{STRUCK}")).unwrap_or(path)
 }
 
-/// Text as it may be shown: JSON in lines, secrets struck out.
+/// Text as it may be shown: JSON in lines, secrets struck out. What can't be read may have them anywhere.
 fn shown(body: &[u8]) -> Option<String> {
     if body.is_empty() {
         return None;
     }
     let Ok(mut json) = serde_json::from_slice::<Value>(body) else {
-        return Some(of_xml(String::from_utf8_lossy(body).into_owned()));
+        return Some(of_xml(body).unwrap_or_else(|| format!("({} bytes that are not JSON)", body.len())));
     };
     strike(&mut json);
-    serde_json::to_string_pretty(&json).ok()
+    let mut text = serde_json::to_string_pretty(&json).ok()?;
+    if let Some((end, _)) = text.char_indices().find(|(at, _)| *at >= MOST_SHOWN) {
+        text.truncate(end);
+        text.push_str(STRUCK);
+    }
+    Some(text)
 }
 
 /// Of what the store says only the code and the message: the rest may have a signature in it.
-fn of_xml(text: String) -> String {
-    if !text.starts_with("<?xml") {
-        return text;
-    }
+fn of_xml(body: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(body).ok().filter(|text| text.starts_with("<?xml"))?;
     let element = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
         rest.split_once("</").map(|(inside, _)| inside.to_owned())
     };
-    [element("Code"), element("Message")].into_iter().flatten().collect::<Vec<_>>().join(": ")
+    Some([element("Code"), element("Message")].into_iter().flatten().collect::<Vec<_>>().join(": "))
 }
 
 fn strike(json: &mut Value) {
     match json {
         Value::Object(fields) => {
             for (name, value) in fields {
-                if SECRETS.contains(&name.as_str()) {
+                let name = name.to_ascii_lowercase();
+                if SECRETS.iter().any(|secret| name.contains(secret)) {
                     *value = STRUCK.into();
                 } else if name == "fields" {
                     value.as_object_mut().into_iter().flatten().for_each(|(_, field)| *field = STRUCK.into());
-                } else if let (true, Some((url, _))) =
-                    (name == "url", value.as_str().and_then(|url| url.split_once('?')))
-                {
-                    *value = format!("{url}?{STRUCK}").into();
                 } else {
                     strike(value);
                 }
             }
         }
         Value::Array(items) => items.iter_mut().for_each(strike),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        Value::String(text) => {
+            let start = text.get(..10).unwrap_or(text).to_ascii_lowercase();
+            if KEYS.iter().any(|key| start.starts_with(key)) {
+                STRUCK.clone_into(text);
+            } else if let Some((address, _)) =
+                text.split_once('?').filter(|(address, _)| address.contains("://"))
+            {
+                *text = format!("{address}?{STRUCK}");
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
 /// A body that is read by somebody else, and kept.
 struct Overheard {
     body: Body,
+    is_too_long: bool,
     heard: Arc<Mutex<BytesMut>>,
 }
 
@@ -231,9 +248,15 @@ impl hyper::body::Body for Overheard {
         if let Poll::Ready(Some(Ok(frame))) = &polled
             && let Some(data) = frame.data_ref()
         {
-            let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-            let room = MOST_OF_A_BODY.saturating_sub(heard.len());
-            heard.extend_from_slice(&data[..data.len().min(room)]);
+            let heard = Arc::clone(&self.heard);
+            let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+            if heard.len() + data.len() > MOST_OF_A_BODY {
+                heard.clear();
+                heard.extend_from_slice(TOO_LONG);
+                self.is_too_long = true;
+            } else if !self.is_too_long {
+                heard.extend_from_slice(data);
+            }
         }
         polled
     }
@@ -269,7 +292,7 @@ mod tests {
     #[test]
     fn only_the_newest_are_kept() {
         let mut calls = Calls::default();
-        let body = Bytes::from(vec![b'x'; MOST_OF_A_BODY]);
+        let body = Bytes::from(vec![b'x'; 16 << 10]);
         for _ in 0..3000 {
             calls.keep(SeenCall {
                 number: 0,

@@ -130,15 +130,17 @@ pub(super) async fn play(State(service): ServiceState, body: Body) -> Result<Res
     for order in scenario.faults.clone() {
         script.add(order).map_err(bad)?;
     }
-    service.order(&scenario.faults, false);
-    service.stir();
-    match scenario.card {
+    // What may be refused comes first.
+    let done = match scenario.card {
         Some(card) => {
             let account = or_first(&service, None)?;
-            carry_out(&service, Request::SetCard { account, card }).await
+            carry_out(&service, Request::SetCard { account, card }).await?
         }
-        None => Ok(StatusCode::NO_CONTENT.into_response()),
-    }
+        None => StatusCode::NO_CONTENT.into_response(),
+    };
+    service.order(&scenario.faults, false);
+    service.stir();
+    Ok(done)
 }
 
 /// Everything is as it was at the start, but for the time.

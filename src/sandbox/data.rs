@@ -101,6 +101,8 @@ impl Data {
         let db = Connection::open(&path)?;
         db.pragma_update(None, "journal_mode", "wal")?;
         db.pragma_update(None, "synchronous", "full")?;
+        // Names that were removed must not stay in the file.
+        db.pragma_update(None, "secure_delete", true)?;
         let held = match db.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? {
             0 => create(&db, fresh())?,
             SCHEMA => load(&db)?,

@@ -1,5 +1,8 @@
 //! Letters that somebody looks for, by words, state and way of posting, newest first.
 
+use std::collections::HashMap;
+use std::sync::PoisonError;
+
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -10,6 +13,8 @@ use crate::outside::api::wire::ShippingMethod;
 
 /// The letters that are looked at before others may use the world again.
 const LOOKED_AT_ONCE: usize = 500;
+/// Digits that can be a postal code, and characters that can be the beginning of an id.
+const SHORTEST_NUMBER: usize = 7;
 
 /// What stands in the address of a page or control. Nothing and the empty text are the same.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -25,7 +30,7 @@ pub(super) struct Asked {
 /// What fits.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Finder {
-    words: Vec<String>,
+    words: Vec<Word>,
     state: Option<Standing>,
     method: Option<ShippingMethod>,
     before: Option<MailId>,
@@ -43,7 +48,7 @@ impl Asked {
     pub(super) fn read(&self) -> Result<Finder, String> {
         let state = named(&self.state, &Standing::ALL, Standing::word, "state")?;
         let method = named(&self.method, &ShippingMethod::ALL, ShippingMethod::word, "method")?;
-        let words = self.q.split_whitespace().map(|word| without_dashes(&folded(word))).collect();
+        let words = self.q.split_whitespace().map(Word::of).collect();
         let before =
             Some(&self.before).filter(|before| !before.is_empty()).map(|id| MailId::new(id.as_str()));
         Ok(Finder { words, state, method, before })
@@ -73,6 +78,40 @@ fn named<T: Copy>(
     })
 }
 
+/// One word, in the forms that count as the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Word {
+    text: String,
+    /// The same as a postal code or tracking number without dashes, if it can be one.
+    number: Option<String>,
+}
+
+impl Word {
+    fn of(typed: &str) -> Self {
+        let text = folded(typed);
+        let digits = text.trim_start_matches('〒');
+        let is_number = digits.chars().all(|c| c.is_ascii_digit() || is_dash(c));
+        let number: String = digits.chars().filter(char::is_ascii_digit).collect();
+        let number =
+            Some(number).filter(|number| is_number && number.len() >= SHORTEST_NUMBER && *number != text);
+        Self { text, number }
+    }
+
+    fn is_in(&self, mail: &Mail, text: &str) -> bool {
+        let forms = || [Some(self.text.as_str()), self.number.as_deref()].into_iter().flatten();
+        // Ids are random: a short number is in most of them.
+        let is_id = self.text.len() >= SHORTEST_NUMBER && mail.id.as_str().starts_with(&self.text);
+        is_id
+            || forms().any(|form| text.contains(form))
+            || mail.tracking_number().is_some_and(|number| forms().any(|form| number.contains(form)))
+    }
+}
+
+/// As an input method writes them between digits, too.
+fn is_dash(c: char) -> bool {
+    matches!(c, '-' | '‐' | '‑' | '‒' | '–' | '—' | '―' | '−' | 'ー')
+}
+
 /// Unifies what people write in different ways.
 fn folded(text: &str) -> String {
     if text.is_ascii() {
@@ -81,40 +120,43 @@ fn folded(text: &str) -> String {
     text.nfkc().flat_map(char::to_lowercase).collect()
 }
 
-/// A postal code or tracking number may be written with dashes.
-fn without_dashes(word: &str) -> String {
-    let is_number = word.chars().all(|c| c.is_ascii_digit() || c == '-') && word.contains(|c| c != '-');
-    if is_number { word.replace('-', "") } else { word.to_owned() }
-}
+/// What words are looked for in, by letter, made when it is first needed.
+pub(super) type Texts = HashMap<MailId, Box<str>>;
 
 impl Finder {
-    pub(super) fn fits(&self, mail: &Mail) -> bool {
+    fn fits(&self, mail: &Mail, texts: &mut Texts) -> bool {
         self.state.is_none_or(|state| mail.standing() == state)
             && self.method.is_none_or(|method| mail.order.shipping_method == method)
             && (self.words.is_empty() || {
-                let text = text_of(mail);
-                self.words.iter().all(|word| text.contains(word))
+                if !texts.contains_key(&mail.id) {
+                    texts.insert(mail.id.clone(), text_of(mail));
+                }
+                texts.get(&mail.id).is_some_and(|text| self.words.iter().all(|word| word.is_in(mail, text)))
             })
     }
 }
 
-/// What words are looked for in.
-fn text_of(mail: &Mail) -> String {
-    let mut text = mail.id.to_string();
-    let (to, from) = (&mail.order.receiver_address, &mail.order.sender_address);
-    let names = mail.order.files.iter().map(|file| file.file_name.as_str());
-    // An address is found as it is written, in one piece.
-    let places = [to, from].map(|of| format!("{}{}{}", of.state, of.city, of.address1));
-    let others = [to, from].into_iter().flat_map(|of| [of.postal_code.as_str(), of.name.as_str()]);
-    for part in places.iter().map(String::as_str).chain(others).chain(names) {
-        text.push('\n');
+/// What of a letter never changes.
+fn text_of(mail: &Mail) -> Box<str> {
+    let order = &mail.order;
+    let returned = order.reply_letterpack.as_ref().and_then(|pack| pack.address.as_ref());
+    let addresses = [Some(&order.receiver_address), Some(&order.sender_address), returned];
+    let mut text = String::new();
+    let mut add = |part: &str| {
         text.push_str(&folded(part));
-    }
-    if let Some(number) = mail.tracking_number() {
         text.push('\n');
-        text.push_str(&without_dashes(number));
+    };
+    for of in addresses.into_iter().flatten() {
+        // An address is found as it is written, in one piece, and a name also without its spaces.
+        add(&format!("{}{}{}", of.state, of.city, of.address1));
+        add(&of.postal_code);
+        add(&of.name);
+        add(&of.name.split_whitespace().collect::<String>());
     }
-    text
+    for file in &order.files {
+        add(&file.file_name);
+    }
+    text.into_boxed_str()
 }
 
 impl Service {
@@ -128,10 +170,15 @@ impl Service {
         let (mut letters, mut last, mut before) = (Vec::new(), None, finder.before.clone());
         loop {
             let step = self.show(|world, _| {
+                let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+                // Most are of letters that are gone.
+                if texts.len() > 2 * world.mail_count() + LOOKED_AT_ONCE {
+                    texts.clear();
+                }
                 let mut next = None;
                 for mail in world.mails_before(before.as_ref()).rev().take(LOOKED_AT_ONCE) {
                     next = Some(mail.id.clone());
-                    if !finder.fits(mail) {
+                    if !finder.fits(mail, &mut texts) {
                         continue;
                     }
                     if letters.len() == most {
@@ -147,6 +194,7 @@ impl Service {
                 (None, false) => return Ok(Found { letters, older: None }),
                 (next, false) => before = next,
             }
+            tokio::task::yield_now().await;
         }
     }
 }
@@ -158,11 +206,13 @@ mod tests {
     #[test]
     fn what_is_written_in_different_ways_is_the_same() {
         assert_eq!(folded("ＡＢＣ ｶﾌﾞ"), "abc カブ");
-        assert_eq!(without_dashes("060-0001"), "0600001");
-        assert_eq!(without_dashes("a-1"), "a-1");
-        assert_eq!(without_dashes("-"), "-");
-        let asked = Asked { q: "山田 １００－０００１".to_owned(), ..Asked::default() };
-        assert_eq!(asked.read().unwrap().words, ["山田", "1000001"]);
+        for typed in ["060-0001", "〒060-0001", "０６０－０００１", "060−0001", "060ー0001", "060‐0001"]
+        {
+            assert_eq!(Word::of(typed).number.as_deref(), Some("0600001"), "{typed}");
+        }
+        for typed in ["1-1", "0600001", "a-1234567", "-", "2026-11"] {
+            assert_eq!(Word::of(typed).number, None, "{typed}");
+        }
         let wrong = Asked { state: "lost".to_owned(), ..Asked::default() };
         assert!(wrong.read().unwrap_err().contains("pending, confirmed, packing"));
     }

@@ -41,7 +41,14 @@ impl Ledger {
 
     pub(super) fn keep_newest(&mut self, most: usize) {
         while self.entries.len() > most {
-            self.entries.pop_first();
+            let Some((number, oldest)) = self.entries.pop_first() else { return };
+            let Some(mail) = oldest.mail else { continue };
+            if let Some(numbers) = self.by_mail.get_mut(&mail) {
+                numbers.retain(|one| *one != number);
+                if numbers.is_empty() {
+                    self.by_mail.remove(&mail);
+                }
+            }
         }
     }
 

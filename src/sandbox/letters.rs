@@ -96,8 +96,8 @@ pub(super) async fn wait(
             if found.letters.len() >= count {
                 return Ok(found);
             }
-            // However much happens, half of the time is for others.
-            sleep(began.elapsed()).await;
+            // However much happens, most of the time is for others.
+            sleep(began.elapsed() * 4).await;
             if live.changed().await.is_err() || live.borrow().is_none() {
                 return Err(Halted);
             }

@@ -13,6 +13,7 @@ use super::blobs::Blobs;
 use super::calls::Calls;
 use super::data::{Batch, Data, Halted};
 use super::faults::{Order, Script};
+use super::finding::Texts;
 use super::happened::Ledger;
 use super::pages::PageAlbum;
 use super::places::Places;
@@ -27,6 +28,8 @@ use crate::outside::pdf::Album;
 /// Each may hold ten megabytes.
 const UPLOADS_AT_ONCE: usize = 64;
 const DRAWINGS_AT_ONCE: usize = 4;
+/// Open pages beyond that fetch themselves again after some seconds instead.
+const LISTENERS: usize = 64;
 /// How long a PDF may take to read.
 const READING: Duration = Duration::from_secs(10);
 /// The ledger keeps this number of entries for each letter that may be kept in memory.
@@ -44,6 +47,9 @@ pub(super) struct Service {
     pub(super) clock: Clock,
     pub(super) faults: Mutex<Script>,
     pub(super) calls: Mutex<Calls>,
+    pub(super) texts: Mutex<Texts>,
+    /// Open pages that may hear of changes.
+    pub(super) listeners: Arc<Semaphore>,
     /// Counts whatever a page may show anew. `None`: the sandbox ends.
     pub(super) live: watch::Sender<Option<u64>>,
     /// What is there again after a reset.
@@ -98,6 +104,8 @@ impl Service {
             clock,
             faults: Mutex::default(),
             calls: Mutex::default(),
+            texts: Mutex::default(),
+            listeners: Arc::new(Semaphore::new(LISTENERS)),
             live: watch::Sender::new(Some(0)),
             beginning: OnceLock::new(),
             places,
@@ -108,7 +116,7 @@ impl Service {
                 .inspector
                 .clone()
                 .map(|inspector| Album::new(inspector, options.page_font.clone(), usize::MAX)),
-            is_for_this_machine: options.listen.ip().is_loopback(),
+            is_for_this_machine: options.listen.ip().is_loopback() && options.origin.is_none(),
             bounds: options.bounds,
         }
     }

@@ -100,7 +100,9 @@ pub(in crate::sandbox) async fn carry_out(
     let Some(order) = Order::of(&form) else { return StatusCode::BAD_REQUEST.into_response() };
     match order.carry_out(&service).await {
         Ok(answer) if answer.status().is_success() => {
-            let back = form.get("back").filter(|back| back.starts_with("/inbox/"));
+            let back = form.get("back").filter(|back| {
+                back.starts_with("/inbox/") && back.bytes().all(|byte| byte.is_ascii_graphic())
+            });
             match back {
                 Some(back) => Redirect::to(back).into_response(),
                 None => shown(&service, &headers, context! { curl => order.curl(&service) }).await,

@@ -2,6 +2,7 @@
 
 use std::sync::PoisonError;
 
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -15,14 +16,18 @@ use crate::sandbox::service::Service;
 use crate::sandbox::upload::pdf;
 use crate::sandbox::world::{MailId, Standing};
 
+/// What no form of these pages asks counts as nothing.
+type AskedOnce = Result<Query<Asked>, QueryRejection>;
+
 const LETTERS_ON_A_PAGE: usize = 50;
 const MOST_CALLS_SHOWN: usize = 50;
 
 pub(in crate::sandbox) async fn inbox(
     State(service): ServiceState,
-    Query(asked): Query<Asked>,
+    asked: AskedOnce,
     headers: HeaderMap,
 ) -> Response {
+    let Query(asked) = asked.unwrap_or_default();
     let Ok(desk) = desk(&service, &asked, None).await else { return halted() };
     let is_empty = service.look(|world, _| world.mail_count() == 0);
     let tutorial = is_empty.then(|| view::tutorial(&service));
@@ -32,9 +37,10 @@ pub(in crate::sandbox) async fn inbox(
 pub(in crate::sandbox) async fn letter(
     State(service): ServiceState,
     id: Named<String>,
-    Query(asked): Query<Asked>,
+    asked: AskedOnce,
     headers: HeaderMap,
 ) -> Response {
+    let Query(asked) = asked.unwrap_or_default();
     let Ok(Path(id)) = id else { return missing(&headers) };
     let calls = calls_of(&service, Some(&MailId::new(id.as_str())));
     let found = service.show(|world, ledger| {

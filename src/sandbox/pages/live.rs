@@ -9,30 +9,34 @@ use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::ServiceState;
 use crate::sandbox::service::Service;
 
-/// Open pages beyond that fetch themselves again after some seconds instead.
-const MOST_LISTENING: usize = 64;
 /// However much happens, a page hears of it once in this time.
 const BREATH: Duration = Duration::from_millis(300);
 
 pub(in crate::sandbox) async fn events(State(service): ServiceState) -> Response {
-    if service.live.receiver_count() >= MOST_LISTENING {
+    let Ok(place) = Arc::clone(&service.listeners).try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "too many pages are open\n").into_response();
-    }
-    Sse::new(changes(&service)).keep_alive(KeepAlive::default()).into_response()
+    };
+    // A page that has gone is noticed when something is sent to it.
+    let alive = KeepAlive::default().interval(Duration::from_secs(3));
+    Sse::new(changes(&service, place)).keep_alive(alive).into_response()
 }
 
-fn changes(service: &Arc<Service>) -> impl futures_util::Stream<Item = Result<Event, Infallible>> + use<> {
+fn changes(
+    service: &Arc<Service>,
+    place: OwnedSemaphorePermit,
+) -> impl futures_util::Stream<Item = Result<Event, Infallible>> + use<> {
     let mut live = service.live.subscribe();
     // A page may be older than what changed before it began to listen.
     live.mark_changed();
-    unfold(live, async |mut live| {
+    unfold((live, place), async |(mut live, place)| {
         live.changed().await.ok()?;
         let count = (*live.borrow_and_update())?;
         tokio::time::sleep(BREATH).await;
-        Some((Ok(Event::default().data(count.to_string())), live))
+        Some((Ok(Event::default().data(count.to_string())), (live, place)))
     })
 }

@@ -174,7 +174,8 @@ pub(super) fn tutorial(service: &Service) -> Value {
     context! {
         base_url => places.base_url.as_str(), auth_url => places.auth_url.as_str(),
         control_url => places.control_url.as_str(),
-        client_id => credentials.map(|(id, _)| id), client_secret => credentials.map(|(_, secret)| quoted(secret)),
+        client_id => credentials.map(|(id, _)| id),
+        credentials => credentials.map(|(id, secret)| quoted(&format!("{id}:{secret}"))),
         is_for_this_machine => service.is_for_this_machine,
     }
 }

@@ -58,6 +58,18 @@ async fn letters_come_in_without_taking_away_selection_focus_or_place() {
         json!(["q", "鈴木"])
     );
     browser.until("document.querySelector('#pane .hint')");
+    // Back leads to the letter that was read, and the words go with it.
+    browser.run("history.back()");
+    browser.until(&format!(
+        "location.pathname.endsWith({}) && document.querySelector('#q').value === ''",
+        json!(first.id)
+    ));
+    browser.until(&format!("{} === 23", rows()));
+    // A letter that is gone makes room for what comes after it.
+    assert_eq!(service.control(reqwest::Method::POST, "reset", Value::Null).await.status(), 204);
+    browser.until("location.pathname === '/inbox' && document.getElementById('waiting')");
+    service.create(&to("次の人")).await;
+    browser.until(&format!("{} === 1 && document.querySelector('#pane .hint')", rows()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -134,10 +146,20 @@ async fn the_empty_inbox_posts_a_letter_and_the_controls_ship_it() {
                  form.dispatchEvent(new Event('input'))",
     );
     let line = browser.run("document.querySelector('#fault .line code').textContent");
-    assert!(
-        line.as_str().unwrap().contains(r#"'{"endpoint":"read","fault":"lose_reply","times":7}'"#),
-        "{line}"
-    );
+    let said = r#"'{"endpoint":"read","fault":"lose_reply","times":7}'"#;
+    assert!(line.as_str().unwrap().contains(said), "{line}");
+    // Also after the page was brought up to date.
+    service.advance("1h").await;
+    let clock =
+        service.control(reqwest::Method::GET, "clock", Value::Null).await.json::<Value>().await.unwrap();
+    let now = chrono::DateTime::parse_from_rfc3339(clock["now"].as_str().unwrap()).unwrap()
+        + chrono::TimeDelta::hours(9);
+    browser.until(&format!(
+        "document.querySelector('#clock').textContent.includes('{}')",
+        now.format("%H:%M:%S")
+    ));
+    let line = browser.run("document.querySelector('#fault .line code').textContent");
+    assert!(line.as_str().unwrap().contains(said), "{line}");
     browser.run("document.querySelector('#fault button').click()");
     browser.until("document.querySelector('#waiting-faults')?.textContent.includes('× 7')");
     // The forms of the account are the page's own, too.

@@ -3,7 +3,8 @@
 use reqwest::Method;
 use serde_json::json;
 
-use crate::rigs::service::{Service, letter, pdf};
+use crate::rigs::nasty::Nasty;
+use crate::rigs::service::{Service, file, letter, letter_of, pdf};
 
 async fn page(service: &Service, path: &str) -> String {
     let answer = service.plain(Method::GET, path).header("accept-language", "en").send().await.unwrap();
@@ -175,4 +176,53 @@ async fn a_control_that_cannot_be_is_refused_and_a_letter_is_packed_from_its_own
     let foreign =
         service.plain(Method::POST, "/controls").header("origin", "http://evil.example").form(&form);
     assert_eq!(foreign.send().await.unwrap().status(), 403);
+}
+
+#[tokio::test]
+async fn nothing_that_opens_anything_is_shown_however_it_is_sent() {
+    let service = Service::start().await;
+    // The answer is long: each of ten files has its own signature.
+    let files: Vec<_> = (0..10).map(|n| file(&format!("{n}{}.pdf", "請".repeat(240)), 1)).collect();
+    let mail = service.create(&letter_of(&files)).await;
+    let upload = &mail.contents[0].upload;
+    // A form whose boundary looks like another kind.
+    let mut form = upload.fields.iter().fold(String::new(), |form, (name, value)| {
+        form + &format!("--xjsonx\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+    });
+    form += "--xjsonx--\r\n";
+    let kind = "multipart/form-data; boundary=xjsonx";
+    let sent = service.http.post(&upload.url).header("content-type", kind).body(form);
+    assert_eq!(sent.send().await.unwrap().status(), 400);
+    for body in [
+        "{\"client_secret\":\"hidden-1\",}".to_owned(),
+        json!({"Client_Secret": "hidden-2", "x": ["Bearer hidden-3"], "API-Token": {"a": "hidden-4"}})
+            .to_string(),
+        json!({"uploadUrl": "https://x.example/u?sig=hidden-5", "Authorization": "hidden-6"}).to_string(),
+        json!({"padding": "x".repeat(70_000), "y": "hidden-7"}).to_string(),
+    ] {
+        let sent =
+            service.api(Method::POST, "/v1/mails").header("content-type", "application/json").body(body);
+        assert_eq!(sent.send().await.unwrap().status(), 400);
+    }
+    let shown = page(&service, "/calls").await + &page(&service, &format!("/inbox/{}", mail.id)).await;
+    for content in &mail.contents {
+        for name in ["policy", "X-Amz-Signature"] {
+            assert!(!shown.contains(&content.upload.fields[name]), "{name}");
+        }
+    }
+    assert!(shown.contains("\"policy\": \"…\"") && shown.contains("too long to be kept"));
+    assert!(!shown.contains("hidden-"), "{}", &shown[shown.find("hidden-").unwrap_or(0)..][..40]);
+}
+
+#[tokio::test]
+async fn what_the_empty_inbox_says_to_paste_runs_nothing_else() {
+    let client =
+        Some(("a' ; touch PWN ; '".to_owned(), mailchute::base::secret::Secret::new("b'$(touch PWN)\"")));
+    let service = Service::with_own_pace(mailchute::sandbox::Options { client, ..Default::default() }).await;
+    let shown = page(&service, "/inbox").await.replace("&#x27;", "'");
+    assert!(shown.contains(r#"-u 'a'\'' ; touch PWN ; '\'':b'\''$(touch PWN)"' -d"#), "{shown}");
+    // Behind another address, others may see it.
+    let nasty = Nasty::open().await;
+    let service = Service::behind(&nasty).await;
+    assert!(!page(&service, "/inbox").await.replace("&#43;", "+").contains(service.secret()));
 }

@@ -7,7 +7,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::rigs::program::{Program, mailchute};
-use crate::rigs::service::{Service, file, letter, letter_of, pdf, problem};
+use crate::rigs::service::{Service, address, file, letter, letter_of, pdf, problem};
 
 async fn control(service: &Service, path: &str) -> (StatusCode, Value) {
     let answer = service.control(Method::GET, path, Value::Null).await;
@@ -28,6 +28,7 @@ async fn letters_are_found_with_everything_that_a_test_asks_about() {
     let mut body = letter_of(&[file("請求書.pdf", 2), file("b.pdf", 1)]);
     body["shipping_method"] = json!("letterpack-plus");
     body.as_object_mut().unwrap().remove("shipping_options");
+    body["reply_letterpack"] = json!({"address": address("返送先")});
     let first = service.confirmed(&body).await;
     let mut other = letter();
     other["receiver_address"]["name"] = json!("鈴木 花子");
@@ -40,6 +41,13 @@ async fn letters_are_found_with_everything_that_a_test_asks_about() {
         ("q=１０００００１ 東京都千代田区千代田1-1", vec![&second, &first]),
         ("q=請求書", vec![&first]),
         ("q=LETTER.PDF", vec![&second]),
+        ("q=千代田1-1", vec![&second, &first]),
+        ("q=1-1", vec![&second, &first]),
+        ("q=〒100−0001", vec![&second, &first]),
+        ("q=鈴木花子", vec![&second]),
+        ("q=返送先", vec![&first]),
+        ("q=00", vec![&second, &first]),
+        ("q=0000000", vec![]),
         (&format!("q={}", first.id), vec![&first]),
         ("state=pending", vec![&second]),
         ("state=confirmed&method=letterpack-plus", vec![&first]),
@@ -56,10 +64,9 @@ async fn letters_are_found_with_everything_that_a_test_asks_about() {
     let (_, found) = control(&service, "letters?state=confirmed").await;
     let seen = &found["letters"][0];
     assert_eq!(seen["receiver_address"], body["receiver_address"]);
-    assert_eq!(
-        (&seen["amount"], &seen["sheets"], &seen["cancellable"]),
-        (&json!(630), &json!(2), &json!(true))
-    );
+    assert_eq!((&seen["sheets"], &seen["cancellable"]), (&json!(2), &json!(true)));
+    let (_, ledger) = control(&service, "ledger?event=authorized").await;
+    assert_eq!(seen["amount"], ledger["entries"][0]["amount"]);
     let document = &seen["documents"][0];
     assert_eq!((&document["file_name"], &document["pages"]), (&json!("請求書.pdf"), &json!(2)));
     assert_eq!(document["bytes"], pdf(2).len());
@@ -214,6 +221,17 @@ async fn a_scenario_is_played_at_the_start_or_by_a_control() {
     assert_eq!(ask("accounts").await["accounts"][0]["card"], "declining");
     assert_eq!(ask("faults").await["waiting"][0]["status"], 503);
     // What is said beside the file counts more.
+    // Started again, it is past the scenario's time already.
+    let data = dir.path().join("data");
+    let kept = ["--scenario", file, "--data", data.to_str().unwrap()];
+    for _ in 0..2 {
+        let (mut program, welcome) = Program::sandbox(&kept);
+        let clock = format!("{}/clock", welcome["control_url"].as_str().unwrap());
+        let moved = http.post(clock).json(&json!({"advance": "1day"})).send().await.unwrap();
+        assert_eq!(moved.status(), 200);
+        program.signal("TERM");
+        assert!(program.wait().success());
+    }
     let (_program, welcome) = Program::sandbox(&["--scenario", file, "--card", "none", "--clock", "x60"]);
     let url = format!("{}/accounts", welcome["control_url"].as_str().unwrap());
     let accounts: Value = http.get(url).send().await.unwrap().json().await.unwrap();

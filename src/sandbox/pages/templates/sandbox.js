@@ -10,7 +10,7 @@ const inUse = (node) => {
 
 // Makes `here` as `there` is, with as few changes as possible.
 function bring(here, there) {
-  if (here.isEqualNode(there)) return;
+  if (here.isEqualNode(there) || here.dataset?.own) return;
   if (here.nodeType === Node.TEXT_NODE) {
     if (!inUse(here)) here.data = there.data;
     return;
@@ -83,11 +83,16 @@ async function show(address, isOther) {
 
 async function open(address, how) {
   clearTimeout(pause);
-  if (how === "push") history.pushState(null, "", address);
+  const isSame = new URL(address, location.href).href === location.href;
+  if (how === "push" && !isSame) history.pushState(null, "", address);
   if (how === "replace") history.replaceState(null, "", address);
   if (!(await show(address, true).catch(() => false))) location.assign(address);
 }
-addEventListener("popstate", () => open(location.href));
+addEventListener("popstate", () => {
+  const asked = new URLSearchParams(location.search);
+  for (const field of finder?.querySelectorAll("[name]") ?? []) field.value = asked.get(field.name) ?? "";
+  open(location.href);
+});
 
 // One page is fetched at a time, and then it rests a little.
 let isDue = false;
@@ -100,7 +105,8 @@ async function refresh() {
     isDue = false;
     const began = performance.now();
     try {
-      await show(location.href, false);
+      // The letter is gone.
+      if (!(await show(location.href, false)) && location.pathname.startsWith("/inbox/")) open(`/inbox${location.search}`, "replace");
     } catch { /* the sandbox has ended; the page stays as it was */ }
     await new Promise((resolve) => setTimeout(resolve, Math.max(200, 4 * (performance.now() - began))));
   }
@@ -139,10 +145,19 @@ document.addEventListener("click", (event) => {
 
 async function copy(button) {
   const text = button.dataset.copy ?? document.getElementById(button.dataset.copyOf).textContent;
-  const before = button.textContent;
-  await navigator.clipboard.writeText(text);
+  button.dataset.before ??= button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Without TLS, a browser lends the clipboard to pages of this machine only.
+    const field = document.body.appendChild(document.createElement("textarea"));
+    field.value = text;
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+  }
   button.textContent = document.body.dataset.copied;
-  setTimeout(() => { button.textContent = before; }, 1500);
+  setTimeout(() => { button.textContent = button.dataset.before; }, 1500);
 }
 
 // What is looked for.
@@ -158,7 +173,8 @@ finder?.addEventListener("submit", (event) => {
 });
 finder?.addEventListener("input", () => {
   clearTimeout(pause);
-  pause = setTimeout(() => look("replace"), 150);
+  // A letter that is read stays where one can go back to.
+  pause = setTimeout(() => look(location.pathname === "/inbox" ? "replace" : "push"), 150);
 });
 
 document.addEventListener("keydown", (event) => {
@@ -195,4 +211,5 @@ fault?.addEventListener("input", () => {
   const text = line.querySelector("code").textContent.replace(/'.*'/, `'${JSON.stringify(order)}'`);
   line.querySelector("code").textContent = text;
   line.querySelector("button").dataset.copy = text;
+  line.dataset.own = "yes";
 });
