@@ -89,6 +89,9 @@ impl MailMessage {
 
     /// Reads a mail. Whatever cannot be read in it is not in it.
     pub fn read(raw: &[u8]) -> Self {
+        if is_overgrown(raw) {
+            return Self { unfit: Some("?".to_owned()), ..Self::empty(header_of(raw)) };
+        }
         // Whoever sends a mail that breaks the reader of parts must not stop all others.
         let read = std::panic::catch_unwind(|| Self::of_parts(raw));
         read.unwrap_or_else(|_| Self { unfit: Some("?".to_owned()), ..Self::empty(header_of(raw)) })
@@ -122,6 +125,17 @@ impl MailMessage {
             header,
         }
     }
+}
+
+/// Whether reading it could take all memory or all of a stack: mails can lie in mails without an end, and each part of
+/// each has a line of its own.
+fn is_overgrown(raw: &[u8]) -> bool {
+    let (mut kinds, mut parts) = (0, 0);
+    for line in raw.split(|byte| *byte == b'\n') {
+        kinds += usize::from(line.get(..12).is_some_and(|start| start.eq_ignore_ascii_case(b"content-type")));
+        parts += usize::from(line.starts_with(b"--"));
+    }
+    kinds > 2 * MOST_PARTS || parts > 20 * MOST_PARTS
 }
 
 /// A name that is written in several pieces (RFC 2231), some of which may end within a character.

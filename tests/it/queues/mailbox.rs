@@ -196,6 +196,19 @@ async fn moving_a_mail_approves_or_cancels_all_its_letters() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_order_that_comes_before_the_letter_is_not_lost() {
+    let server = MailServer::open(ALL).await;
+    let (mut room, mailbox, mut link) = started(RULES, &server, "").await;
+    server.deliver(&usual("early", &pdf(1)));
+    mailbox.look(&mut link).await.unwrap();
+    server.person_moves("INBOX", CANCEL);
+    mailbox.look(&mut link).await.unwrap();
+    looked(&mut room, &mailbox, &mut link).await;
+    assert_eq!((server.place().as_str(), room.row_states()), (CANCELLED, vec!["cancelled".to_owned()]));
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mail_whose_sender_is_not_proved_waits() {
     let server = MailServer::open(ALL).await;
     let (mut room, mailbox, mut link) = started(RULES, &server, "").await;

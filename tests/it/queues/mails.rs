@@ -168,6 +168,16 @@ fn forty_hostile_mails_are_read_and_nothing_more_is_in_them() {
 }
 
 #[test]
+fn a_mail_that_no_reader_could_hold_is_refused_unread() {
+    let nested = "Content-Type: message/rfc822\n\n".repeat(100_000);
+    let parts = format!("Content-Type: multipart/mixed; boundary=b\n\n{}", "--b\n\n\n".repeat(1_000_000));
+    for raw in [nested, parts] {
+        let read = MailMessage::read(raw.as_bytes());
+        assert!(read.unfit.is_some() && read.pdfs.is_empty());
+    }
+}
+
+#[test]
 fn a_sender_is_one_address_in_one_field() {
     let sender = |from: &str| MailMessage::read(mail(&[], from, "x", &[]).as_bytes()).sender;
     assert_eq!(sender("Taro <Taro@Office.example.jp>").as_deref(), Some("taro@office.example.jp"));
