@@ -177,6 +177,12 @@ impl Taking {
         self.take_new(queue, Offer { key, ..offer }, look).await
     }
 
+    /// Whether an offer's key was used for something else.
+    pub(super) fn is_used_otherwise(&self, queue: &Queue, offer: &Offer) -> Result<bool, StoreError> {
+        let known = self.inside.store.incoming_by(&queue.name, &offer.key)?;
+        Ok(known.is_some_and(|known| known.content != offer.content))
+    }
+
     /// Takes what a mail brought, which is `offer.key`. The bytes of a mail never change, so if it was taken as
     /// something else, it was looked at in another way, and somebody must look.
     pub(super) async fn take_mailed(

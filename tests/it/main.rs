@@ -91,6 +91,7 @@ mod queues {
     mod crashes;
     mod door;
     mod mailbox;
+    mod mailed_once;
     mod mails;
     mod printer;
     mod restored;

@@ -14,13 +14,13 @@ use crate::domain::drop::QueueDoubt;
 use crate::domain::incoming::{Enclosed, MailTags, content_of};
 use crate::domain::letter::LARGEST_DOCUMENT;
 use crate::domain::mailed::{
-    MailMeans, MailRefusal, MailSeen, MailedPart, SenderSeen, is_proved, mail_means,
+    MailMeans, MailRefusal, MailSeen, MailedPart, SenderSeen, is_like_it, is_proved, mail_means,
 };
 use crate::loops::intake::may_be_dropped;
 use crate::outside::imap::{AttachedPdf, MailLink, MailMessage, MailSection, mail_hash};
 use crate::outside::journal;
 use crate::outside::spool::Ulid;
-use crate::outside::store::{MailNumber, NewMail, ReplyTo};
+use crate::outside::store::{MailNumber, MailedRow, NewMail, ReplyTo};
 
 /// A larger mail is refused without being fetched.
 pub(super) const LARGEST_MAIL: u64 = 32 << 20;
@@ -28,7 +28,7 @@ const MOST_DOCUMENTS: usize = 50;
 /// For how long the same documents of the same sender are the same letters.
 const SAME_FOR: TimeDelta = TimeDelta::days(30);
 
-/// A mail that is seen for the first time.
+/// A mail that is seen for the first time, or of which not all letters were taken.
 struct Arrived {
     message: MailMessage,
     sender: SenderSeen,
@@ -44,13 +44,20 @@ impl WatchedMailbox {
         let store = &self.taking.inside.store;
         let opened = link.open(&self.way.mailbox).await?;
         let first = store.know_mailbox(self.id.clone(), opened.validity, opened.next).await?;
-        for (uid, size) in link.mails().await? {
+        let there = link.mails().await?;
+        for mail in store.open_mails(&self.id)? {
+            let MailNumber { validity, uid } = mail.number;
+            if mail.letters.is_none() && (validity != opened.validity || !there.contains_key(&uid)) {
+                self.give_up(&mail).await?;
+            }
+        }
+        for (uid, size) in there {
             let number = MailNumber { validity: opened.validity, uid };
-            if store.mail_numbered(&self.id, number)?.is_some() {
+            if store.mail_numbered(&self.id, number)?.is_some_and(|mail| mail.letters.is_some()) {
                 continue;
             }
             let wanted = if size > LARGEST_MAIL { MailSection::Header } else { MailSection::Whole };
-            let Some(raw) = link.fetch(uid, wanted).await? else {
+            let Some(raw) = link.fetch((uid, size), wanted).await? else {
                 if self.seen().unread.insert(number) {
                     journal::mail_unread(&self.queue.name, number);
                 }
@@ -91,65 +98,110 @@ impl WatchedMailbox {
             size,
             content: hex::encode(content.finalize()),
             reply_to: reply_to.map(|address| ReplyTo { address, thread: message.message_id.clone() }),
-            refused: None,
-            letters: Vec::new(),
         };
         let fault = too_large.or_else(|| fault_of(&message));
         Arrived { message, sender, mail, fault, was_there }
     }
 
-    /// First its letters, then the mail: if the rest is lost, its letters are known when it is seen again.
+    /// First the mail is recorded, then its letters are taken. Until all are, the mail counts as one that may be posted,
+    /// so that it is held if it comes under another number, or to another mailbox.
     async fn take(&self, folder: &Folder, arrived: Arrived) -> Result<(), NotFollowed> {
-        let Arrived { message, sender, mut mail, fault, was_there } = arrived;
-        let came_before = self.came_before(&mail)?;
-        let (store, now) = (&self.taking.inside.store, self.taking.inside.clock.now());
+        let Arrived { message, sender, mail, fault, was_there } = arrived;
+        let (store, now, number) = (&self.taking.inside.store, self.taking.inside.clock.now(), mail.number);
+        let id = store.begin_mail(mail, now).await?;
+        let came_before = self.came_before(id)?;
         match mail_means(MailSeen { sender, fault, was_there, came_before }) {
             MailMeans::Reject(refusal) => {
-                journal::mail_rejected(&self.queue.name, mail.number, &refusal);
-                mail.refused = Some(refusal);
+                // The configuration may have been another when some of its letters were taken.
+                let taken = self.taken(number)?;
+                let refused = Some(refusal).filter(|_| taken.is_empty());
+                if let Some(refusal) = &refused {
+                    journal::mail_rejected(&self.queue.name, number, refusal);
+                }
+                store.take_mail(id, taken, refused).await?;
             }
             MailMeans::Take(look) => {
-                let MailMessage { subject, to, pdfs, .. } = message;
-                let tags = MailTags { subject, to };
-                let mut before = HashSet::new();
-                for letter in letters_of(&self.way, folder, pdfs) {
-                    let n = mail.letters.len();
-                    let hashes: Vec<_> = letter.iter().map(|(_, bytes)| Sha256::digest(bytes)).collect();
-                    let look = look.or((!before.insert(hashes)).then_some(QueueDoubt::MailedTwice));
-                    let ulid = self.take_letter(folder, (&mail, n), letter, &tags, look).await?;
-                    mail.letters.push(ulid);
-                }
+                let letters = self.take_letters(folder, number, message, look).await?;
+                store.take_mail(id, letters, None).await?;
             }
         }
-        store.take_mail(mail, now).await?;
         self.seen().active = Some(Instant::now());
         Ok(())
     }
 
-    /// Whether a mail like it was taken, and not rejected.
-    fn came_before(&self, mail: &NewMail) -> Result<bool, NotFollowed> {
+    async fn take_letters(
+        &self,
+        folder: &Folder,
+        number: MailNumber,
+        message: MailMessage,
+        mut look: Option<QueueDoubt>,
+    ) -> Result<Vec<Ulid>, NotFollowed> {
+        let MailMessage { subject, to, pdfs, .. } = message;
+        let tags = MailTags { subject, to };
+        let (mut letters, mut before) = (Vec::new(), HashSet::new());
+        for letter in letters_of(&self.way, folder, pdfs) {
+            let hashes: Vec<_> = letter.iter().map(|(_, bytes)| Sha256::digest(bytes)).collect();
+            let offer = self.offer(folder, self.key(number, letters.len()), letter, &tags).await?;
+            if self.taking.is_used_otherwise(&self.queue, &offer)? {
+                // Its PDFs were grouped or named otherwise before, so that any of them may be posted already.
+                look = look.or(Some(QueueDoubt::MailedAgain));
+            }
+            let look = look.or((!before.insert(hashes)).then_some(QueueDoubt::MailedTwice));
+            letters.push(self.taking.take_mailed(&self.queue, offer, look).await?);
+        }
+        Ok(letters)
+    }
+
+    /// A mail is gone of which not all letters were taken. What was taken goes on.
+    async fn give_up(&self, mail: &MailedRow) -> Result<(), NotFollowed> {
+        let (store, taken) = (&self.taking.inside.store, self.taken(mail.number)?);
+        if taken.is_empty() {
+            return Ok(store.drop_mail(mail.id).await?);
+        }
+        journal::mail_cut_short(&self.queue.name, mail.number, taken.len());
+        Ok(store.take_mail(mail.id, taken, None).await?)
+    }
+
+    /// Whether a mail like it was recorded before, and may have been posted.
+    fn came_before(&self, id: i64) -> Result<bool, NotFollowed> {
         let (store, now) = (&self.taking.inside.store, self.taking.inside.clock.now());
-        for before in store.mails_like(mail, now - SAME_FOR)? {
-            let parts = store.mail_standing(&before)?.parts;
-            if before.refused.is_none() && parts.iter().any(|(part, _)| *part != MailedPart::Rejected) {
+        for before in store.mails_like(id, now - SAME_FOR)? {
+            let parts: Vec<MailedPart> =
+                store.mail_standing(&before)?.parts.into_iter().map(|(part, _)| part).collect();
+            let parts = before.letters.is_some().then_some(parts.as_slice());
+            if is_like_it(before.refused.is_some(), parts) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Writes a letter's documents, and takes it. `n` counts the letters of the mail.
-    async fn take_letter(
+    /// The key of a mail's letter. `n` counts the letters of the mail.
+    fn key(&self, MailNumber { validity, uid }: MailNumber, n: usize) -> String {
+        hex::encode(Sha256::digest(format!("mail {}\n{validity} {uid} {n}", self.way.place())))
+    }
+
+    /// The letters of a mail that were taken.
+    fn taken(&self, number: MailNumber) -> Result<Vec<Ulid>, NotFollowed> {
+        let mut taken = Vec::new();
+        while let Some(known) =
+            self.taking.inside.store.incoming_by(&self.queue.name, &self.key(number, taken.len()))?
+        {
+            taken.push(known.ulid);
+        }
+        Ok(taken)
+    }
+
+    /// Writes a letter's documents.
+    async fn offer(
         &self,
         folder: &Folder,
-        (mail, n): (&NewMail, usize),
+        key: String,
         pdfs: Vec<(String, Vec<u8>)>,
         tags: &MailTags,
-        look: Option<QueueDoubt>,
-    ) -> Result<Ulid, NotFollowed> {
-        let taking = &self.taking;
-        let ulid = taking.new_ulid()?;
-        let mut draft = taking.inside.spool.begin_incoming(&ulid)?;
+    ) -> Result<Offer, NotFollowed> {
+        let ulid = self.taking.new_ulid()?;
+        let mut draft = self.taking.inside.spool.begin_incoming(&ulid)?;
         let mut documents: Vec<Enclosed> = Vec::new();
         for (name, bytes) in pdfs {
             let sha256 = hex::encode(Sha256::digest(&bytes));
@@ -160,19 +212,16 @@ impl WatchedMailbox {
         }
         let first = documents.first().map_or(USUAL_NAME, |document| document.name.as_str()).to_owned();
         let stem = first.strip_suffix(".pdf").unwrap_or(&first).to_owned();
-        let MailNumber { validity, uid } = mail.number;
-        let key = format!("mail {}\n{validity} {uid} {n}", self.way.place());
-        let offer = Offer {
+        Ok(Offer {
             ulid,
             draft,
-            key: hex::encode(Sha256::digest(key)),
+            key,
             content: content_of(&documents, None),
             name: if folder.letter == LetterKind::Subfolder { stem } else { first },
             documents,
             sidecar: None,
             mailed: Some(tags.clone()),
-        };
-        Ok(taking.take_mailed(&self.queue, offer, look).await?)
+        })
     }
 }
 

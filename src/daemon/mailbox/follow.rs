@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use super::{NotFollowed, WatchedMailbox};
 use crate::domain::mailed::MailShelf;
-use crate::outside::imap::{MailLink, MailSection, MailTrouble, mail_hash};
+use crate::outside::imap::{MailLink, MailSection, MailTrouble, Put, mail_hash};
 use crate::outside::journal;
-use crate::outside::store::{MailPlace, MailedRow};
+use crate::outside::store::{MailNumber, MailPlace, MailedRow};
 
 /// The mails that must be moved out of one place, each with where it belongs.
 type Moves = BTreeMap<MailPlace, Vec<(MailedRow, MailShelf)>>;
@@ -28,6 +28,9 @@ impl WatchedMailbox {
         let store = &self.taking.inside.store;
         let mut moves = Moves::new();
         for mail in store.open_mails(&self.id)? {
+            if mail.letters.is_none() {
+                continue;
+            }
             let standing = store.mail_standing(&mail)?;
             let is_refused = mail.refused.is_some();
             let Some(target) = (if is_refused { Some(MailShelf::Rejected) } else { standing.shelf() }) else {
@@ -75,7 +78,8 @@ impl WatchedMailbox {
             };
             let mut is_moved = false;
             for uid in found {
-                if !self.put(link, uid, target).await? {
+                let number = MailNumber { validity: opened.validity, uid };
+                if !self.put(link, (name, number), target).await? {
                     continue 'mails;
                 }
                 is_moved = true;
@@ -96,13 +100,24 @@ impl WatchedMailbox {
     pub(super) async fn put(
         &self,
         link: &mut MailLink,
-        uid: u32,
+        (from, number): (&str, MailNumber),
         target: MailShelf,
     ) -> Result<bool, NotFollowed> {
+        let key = (from.to_owned(), number);
+        if self.seen().left.contains(&key) {
+            return Ok(true);
+        }
         let name = self.shelf_name(target);
-        match link.put(uid, name).await {
-            Ok(()) => {
-                self.seen().refusing.remove(&target);
+        match link.put(number.uid, name).await {
+            Ok(put) => {
+                let mut seen = self.seen();
+                seen.refusing.remove(&target);
+                if let Put::Copied(words) = put {
+                    if seen.left.is_empty() {
+                        journal::mail_unmarked(&self.queue.name, &words);
+                    }
+                    seen.left.insert(key);
+                }
                 Ok(true)
             }
             Err(MailTrouble::No(words)) => {
@@ -128,7 +143,7 @@ impl WatchedMailbox {
     }
 
     /// The numbers of a mail in the open mailbox, of which `there` are all mails. A move whose answer was lost leaves two.
-    async fn copies(
+    pub(super) async fn copies(
         &self,
         link: &mut MailLink,
         there: &BTreeMap<u32, u64>,
@@ -138,7 +153,7 @@ impl WatchedMailbox {
             if mail.size > super::arrive::LARGEST_MAIL { MailSection::Header } else { MailSection::Whole };
         let mut found = Vec::new();
         for (uid, _) in there.iter().filter(|(_, size)| **size == mail.size) {
-            if link.fetch(*uid, wanted).await?.is_some_and(|raw| mail_hash(&raw) == mail.bytes) {
+            if link.fetch((*uid, mail.size), wanted).await?.is_some_and(|raw| mail_hash(&raw) == mail.bytes) {
                 found.push(*uid);
             }
         }

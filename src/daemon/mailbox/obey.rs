@@ -1,6 +1,7 @@
 //! A mail that a person moves to where it is approved or cancelled is obeyed, for all its letters. It is done as if the
 //! person had moved the PDFs in their folders, so that folders decide as they always do.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -45,7 +46,7 @@ impl WatchedMailbox {
                 let number = MailNumber { validity: opened.validity, uid };
                 let visit = format!("{} {} {}", wish.word(), number.validity, number.uid);
                 let Some(mail) = self.moved(link, (name, number), size, &visit).await? else { continue };
-                self.obey_one(link, &mail, (wish, visit), number).await?;
+                self.obey_one(link, &mail, (wish, visit), (name, number)).await?;
             }
         }
         Ok(())
@@ -62,18 +63,56 @@ impl WatchedMailbox {
         let store = &self.taking.inside.store;
         let key = (name.to_owned(), number);
         let known = self.seen().moved.get(&key).copied();
-        if let Some(known) = known {
-            return Ok(known.map(|id| store.mail(id)).transpose()?.flatten());
+        match known {
+            Some(None) => return Ok(None),
+            Some(Some(id)) => {
+                if let Some(mail) = store.mail(id)? {
+                    return Ok(Some(mail));
+                }
+            }
+            None => {}
         }
         let wanted =
             if size > super::arrive::LARGEST_MAIL { MailSection::Header } else { MailSection::Whole };
-        let Some(raw) = link.fetch(number.uid, wanted).await? else { return Ok(None) };
-        let found = self.meant(store.mails_of_bytes(&self.id, &mail_hash(&raw))?, visit)?;
+        let Some(raw) = link.fetch((number.uid, size), wanted).await? else { return Ok(None) };
+        let mut mails = store.mails_of_bytes(&self.id, &mail_hash(&raw))?;
+        if mails.len() > 1 && !mails.iter().any(|mail| is_recorded(mail.visit.as_deref(), visit)) {
+            mails = self.taken_away(link, mails).await?;
+            link.open(name).await?;
+        }
+        let found = self.meant(mails, visit)?;
         if found.is_none() {
             journal::mail_unknown(&self.queue.name, name);
         }
         self.seen().moved.insert(key, found.as_ref().map(|mail| mail.id));
         Ok(found)
+    }
+
+    /// Of mails with the same bytes, those that do not lie where they should: a person moved one of them. All, if none
+    /// is missing.
+    async fn taken_away(
+        &self,
+        link: &mut MailLink,
+        mails: Vec<MailedRow>,
+    ) -> Result<Vec<MailedRow>, NotFollowed> {
+        let mut away = Vec::new();
+        let mut by_place: BTreeMap<MailPlace, Vec<MailedRow>> = BTreeMap::new();
+        for mail in &mails {
+            by_place.entry(mail.place).or_default().push(mail.clone());
+        }
+        for (place, of_place) in by_place {
+            let name = match place {
+                MailPlace::Watched => self.way.mailbox.as_str(),
+                MailPlace::Shelf(of) => self.shelf_name(of),
+                MailPlace::Gone => continue,
+            };
+            link.open(name).await?;
+            let there = link.mails().await?;
+            if self.copies(link, &there, &of_place[0]).await?.len() < of_place.len() {
+                away.extend(of_place);
+            }
+        }
+        Ok(if away.is_empty() { mails } else { away })
     }
 
     /// Which of several mails with the same bytes is meant: the one that was already, else one that waits for a person,
@@ -82,7 +121,7 @@ impl WatchedMailbox {
         let mut best: Option<(u8, MailedRow)> = None;
         for mail in mails {
             let standing = self.taking.inside.store.mail_standing(&mail)?;
-            let rank = if mail.visit.as_deref() == Some(visit) {
+            let rank = if is_recorded(mail.visit.as_deref(), visit) {
                 3
             } else if standing.parts.iter().any(|(part, _)| *part == MailedPart::Held) {
                 2
@@ -103,7 +142,7 @@ impl WatchedMailbox {
         link: &mut MailLink,
         mail: &MailedRow,
         (wish, visit): (Wish, String),
-        number: MailNumber,
+        from: (&str, MailNumber),
     ) -> Result<(), NotFollowed> {
         let store = &self.taking.inside.store;
         if !was_given(mail.visit.as_deref(), &visit) {
@@ -111,7 +150,7 @@ impl WatchedMailbox {
                 self.seen().active = Some(Instant::now());
                 return Ok(());
             }
-            store.visit_mail(mail.id, visit).await?;
+            store.visit_mail(mail.id, recorded(mail.visit.as_deref(), &visit)).await?;
             journal::mail_obeyed(&self.queue.name, mail.id, wish.word());
             self.order(mail, wish).await?;
             let now = Instant::now();
@@ -125,7 +164,7 @@ impl WatchedMailbox {
         let target = if mail.refused.is_some() { Some(MailShelf::Rejected) } else { standing.shelf() };
         // What the person wants may not be done yet.
         if let Some(target) = target.filter(|_| !(is_new && is_still_to_do(&standing, wish)))
-            && self.put(link, number.uid, target).await?
+            && self.put(link, from, target).await?
         {
             store.mail_lies(mail.id, MailPlace::Shelf(target)).await?;
         }
@@ -134,7 +173,8 @@ impl WatchedMailbox {
 
     /// Whether it is known what became of each of its PDFs, so that an order has something to act on.
     fn can_be_ordered(&self, mail: &MailedRow) -> Result<bool, NotFollowed> {
-        for ulid in &mail.letters {
+        let Some(letters) = &mail.letters else { return Ok(false) };
+        for ulid in letters {
             let is_known = self.taking.inside.store.original(ulid)?.is_some_and(|original| {
                 original.place != OriginalPlace::Claim || matches!(original.fate, Fate::Letter(_))
             });
@@ -147,7 +187,7 @@ impl WatchedMailbox {
 
     async fn order(&self, mail: &MailedRow, wish: Wish) -> Result<(), NotFollowed> {
         let store = &self.taking.inside.store;
-        for ulid in &mail.letters {
+        for ulid in mail.letters.iter().flatten() {
             let Some(original) = store.original(ulid)? else { continue };
             match (original.place, &original.fate, wish) {
                 (OriginalPlace::Held, ..) => self.move_file(&original, wish).await,
@@ -199,6 +239,22 @@ fn is_still_to_do(standing: &MailStanding, wish: Wish) -> bool {
     standing.parts.iter().any(|(part, _)| is(part))
 }
 
+/// The orders that were given, the last of each kind.
+fn orders(recorded: Option<&str>) -> impl Iterator<Item = &str> {
+    recorded.into_iter().flat_map(|orders| orders.split(", "))
+}
+
+/// What is recorded of a mail's orders from now on.
+fn recorded(before: Option<&str>, visit: &str) -> String {
+    let word = |order: &str| order.split(' ').next().unwrap_or_default().to_owned();
+    let others = orders(before).filter(|order| word(order) != word(visit));
+    others.chain([visit]).collect::<Vec<_>>().join(", ")
+}
+
+fn is_recorded(before: Option<&str>, visit: &str) -> bool {
+    orders(before).any(|order| order == visit)
+}
+
 /// Whether an order was given before: at this number, or at a later one of the same mailbox. A mail that lies there
 /// twice gives one order.
 fn was_given(recorded: Option<&str>, visit: &str) -> bool {
@@ -206,15 +262,13 @@ fn was_given(recorded: Option<&str>, visit: &str) -> bool {
         let (place, uid) = text.rsplit_once(' ')?;
         Some((place.to_owned(), uid.parse::<u32>().ok()?))
     };
-    match (recorded.and_then(parts), parts(visit)) {
-        (Some((before, last)), Some((place, uid))) => before == place && uid <= last,
-        (Some(_) | None, _) => false,
-    }
+    let Some((place, uid)) = parts(visit) else { return false };
+    orders(recorded).filter_map(parts).any(|(before, last)| before == place && uid <= last)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::was_given;
+    use super::{recorded, was_given};
 
     #[test]
     fn a_mail_that_lies_twice_where_orders_are_given_gives_one() {
@@ -225,5 +279,14 @@ mod tests {
         assert!(!was_given(Some("approve 7 6"), "cancel 7 6"));
         assert!(!was_given(Some("approve 7 6"), "approve 8 6"));
         assert!(!was_given(None, "approve 7 6"));
+    }
+
+    #[test]
+    fn a_mail_that_lies_where_it_is_approved_and_where_it_is_cancelled_gives_each_order_once() {
+        let approved = recorded(None, "approve 7 6");
+        let both = recorded(Some(&approved), "cancel 3 1");
+        assert_eq!(both, "approve 7 6, cancel 3 1");
+        assert!(was_given(Some(&both), "approve 7 6") && was_given(Some(&both), "cancel 3 1"));
+        assert_eq!(recorded(Some(&both), "approve 7 8"), "cancel 3 1, approve 7 8");
     }
 }

@@ -61,7 +61,7 @@ pub struct MailSeen {
     pub fault: Option<MailRefusal>,
     /// It lay in the mailbox before its mails counted.
     pub was_there: bool,
-    /// A mail of this Message-ID, or with the same documents of the same sender, was taken before and not rejected.
+    /// A mail of this Message-ID, or with the same documents of the same sender, came before ([`is_like_it`]).
     pub came_before: bool,
 }
 
@@ -84,6 +84,13 @@ pub fn mail_means(seen: MailSeen) -> MailMeans {
         None if seen.was_there => MailMeans::Take(Some(QueueDoubt::WasInMailbox)),
         None => MailMeans::Take(None),
     }
+}
+
+/// Whether a mail of the same Message-ID, or with the same documents of the same sender, counts as the same that came
+/// before: unless nothing of it was posted. `parts` are its letters, once all are taken; until then any may be posted.
+pub fn is_like_it(is_refused: bool, parts: Option<&[MailedPart]>) -> bool {
+    let may_be_posted = parts.is_none_or(|parts| parts.iter().any(|part| *part != MailedPart::Rejected));
+    !is_refused && may_be_posted
 }
 
 impl SenderSeen {
@@ -191,6 +198,16 @@ mod tests {
             };
             assert_eq!(mail_means(MailSeen { sender, fault, was_there, came_before }), wanted);
         }
+    }
+
+    #[test]
+    fn a_mail_counts_unless_nothing_of_it_was_posted() {
+        use MailedPart::{Cancelled, Held, Open, Rejected, Sent};
+        for part in [Open, Held, Sent, Cancelled] {
+            assert!(is_like_it(false, Some(&[Rejected, part])) && !is_like_it(true, Some(&[part])));
+        }
+        assert!(!is_like_it(false, Some(&[Rejected])) && !is_like_it(false, Some(&[])));
+        assert!(is_like_it(false, None) && !is_like_it(true, None));
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Outbox {
         let is_of = |queue: &&Queue| queue.identity().ok() == mailbox;
         let names =
             queues.iter().find(is_of).is_some_and(|queue| matches!(&queue.way, Way::Imap(way) if way.names));
-        for ulid in &mail.letters {
+        for ulid in mail.letters.iter().flatten() {
             let (item, is_held) = self.part(ulid, tongue, names)?;
             content.held |= is_held;
             content.items.extend(item);

@@ -107,8 +107,8 @@ impl MailMessage {
         let from = addresses("From");
         let is_one = header.iter().filter(|field| field.name == "from").count() == 1 && from.len() == 1;
         let sender = from.first().filter(|address| is_one && is_plain(address)).cloned();
-        let mut to: Vec<String> =
-            ["To", "Cc", "Delivered-To", "X-Original-To"].into_iter().flat_map(addresses).collect();
+        let mut to: Vec<String> = ["To", "Cc"].into_iter().flat_map(addresses).collect();
+        to.extend(delivered_to(&header));
         to.sort_unstable();
         to.dedup();
         let mut found = Found::default();
@@ -208,8 +208,8 @@ impl Found {
                 // A forwarded mail: what is in it was not necessarily meant.
                 let mut inside = Self::default();
                 inside.look_at(inner);
-                if let Some(pdf) = inside.pdfs.first() {
-                    self.unfit.get_or_insert_with(|| pdf.name.clone());
+                if let Some(name) = inside.pdfs.into_iter().map(|pdf| pdf.name).next().or(inside.unfit) {
+                    self.unfit.get_or_insert(name);
                 }
             }
         }
@@ -243,6 +243,13 @@ fn header_of(raw: &[u8]) -> Vec<HeaderField> {
     fields
 }
 
+/// For whom the mail server itself put it into the mailbox. What stands below the first `Received` came with the mail.
+fn delivered_to(header: &[HeaderField]) -> impl Iterator<Item = String> {
+    let above = header.iter().take_while(|field| field.name != "received");
+    let is_such = |field: &&HeaderField| matches!(field.name.as_str(), "delivered-to" | "x-original-to");
+    above.filter(is_such).map(|field| field.value.trim_matches(['<', '>']).to_lowercase())
+}
+
 fn addresses_of(message: &Message<'_>, name: &str) -> Vec<String> {
     let values = message.header_values(name.to_owned());
     let all = values.filter_map(|value| value.as_address());
@@ -265,7 +272,7 @@ fn is_automatic(header: &[HeaderField], from: &[String]) -> bool {
         let value = field.value.to_lowercase();
         match field.name.as_str() {
             "auto-submitted" => !value.starts_with("no"),
-            "precedence" => ["bulk", "list", "junk"].contains(&value.as_str()),
+            "precedence" => ["bulk", "list", "junk", "auto_reply"].contains(&value.as_str()),
             "return-path" => value == "<>",
             "content-type" => value.starts_with("multipart/report"),
             "x-auto-response-suppress" | "x-autoreply" | "feedback-id" => true,

@@ -26,8 +26,10 @@ use crate::base::connection::NoConnection;
 use crate::base::secret::Secret;
 use crate::domain::drop::showable;
 
-/// How long an answer may take. A mail may be large, and its server slow.
+/// How long an answer may take.
 const PATIENCE: Duration = Duration::from_mins(2);
+/// How many bytes of a mail come in a second at least.
+const SLOWEST: u64 = 32 << 10;
 /// The word that marks a mail that we moved where a server can't remove it.
 const MOVED: &str = "$MailchuteMoved";
 const LONGEST_ANSWER: usize = 200;
@@ -125,7 +127,14 @@ pub struct MailLink {
 }
 
 async fn in_time<T>(work: impl Future<Output = Result<T, ImapError>>) -> Result<T, MailTrouble> {
-    Ok(timeout(PATIENCE, work).await.map_err(|_| MailTrouble::Silent)??)
+    within(PATIENCE, work).await
+}
+
+async fn within<T>(
+    longest: Duration,
+    work: impl Future<Output = Result<T, ImapError>>,
+) -> Result<T, MailTrouble> {
+    Ok(timeout(longest, work).await.map_err(|_| MailTrouble::Silent)??)
 }
 
 impl MailAccount {
@@ -177,8 +186,17 @@ async fn greeting<T: MailWire>(client: &mut Client<T>) -> Result<(), MailTrouble
 
 impl MailLink {
     /// Gives a command, and hears everything until its end. A connection that ends before is not taken for the end.
-    async fn ask(&mut self, command: &str, mut hear: impl FnMut(&Response<'_>)) -> Result<(), MailTrouble> {
-        in_time(async {
+    async fn ask(&mut self, command: &str, hear: impl FnMut(&Response<'_>)) -> Result<(), MailTrouble> {
+        self.ask_within(PATIENCE, command, hear).await
+    }
+
+    async fn ask_within(
+        &mut self,
+        longest: Duration,
+        command: &str,
+        mut hear: impl FnMut(&Response<'_>),
+    ) -> Result<(), MailTrouble> {
+        within(longest, async {
             let id = self.session.run_command(command).await?;
             loop {
                 let said = self.session.read_response().await?.ok_or(ImapError::ConnectionLost)?;
@@ -277,16 +295,24 @@ impl MailLink {
         Ok(there)
     }
 
-    /// A whole mail, or its header. `None` if it is not there any more, or the server can't read it: the others can be
-    /// read all the same.
-    pub async fn fetch(&mut self, uid: u32, which: MailSection) -> Result<Option<Vec<u8>>, MailTrouble> {
+    /// A whole mail of this size, or its header. `None` if it is not there any more, or the server can't read it: the
+    /// others can be read all the same.
+    pub async fn fetch(
+        &mut self,
+        (uid, size): (u32, u64),
+        which: MailSection,
+    ) -> Result<Option<Vec<u8>>, MailTrouble> {
         let section = match which {
             MailSection::Whole => "",
             MailSection::Header => "HEADER",
         };
         let mut bytes = None;
         let command = format!("UID FETCH {uid} (UID BODY.PEEK[{section}])");
-        let asked = self.ask(&command, |said| {
+        let longest = match which {
+            MailSection::Whole => PATIENCE + Duration::from_secs(size / SLOWEST),
+            MailSection::Header => PATIENCE,
+        };
+        let asked = self.ask_within(longest, &command, |said| {
             if let Some(mail) = FetchedMail::of(said).filter(|mail| mail.uid == Some(uid)) {
                 bytes = mail.bytes.or_else(|| bytes.take());
             }
@@ -299,18 +325,21 @@ impl MailLink {
     }
 
     /// Moves a mail out of the open mailbox. If the answer is lost, it may be there twice, or be moved and not known.
-    pub async fn put(&mut self, uid: u32, into: &str) -> Result<(), MailTrouble> {
+    pub async fn put(&mut self, uid: u32, into: &str) -> Result<Put, MailTrouble> {
         let into = self.name(into);
         if self.can_move {
-            return self.ask(&format!("UID MOVE {uid} {into}"), |_| {}).await;
+            return self.ask(&format!("UID MOVE {uid} {into}"), |_| {}).await.map(|()| Put::Moved);
         }
         self.ask(&format!("UID COPY {uid} {into}"), |_| {}).await?;
-        self.ask(&format!("UID STORE {uid} +FLAGS.SILENT (\\Deleted {MOVED})"), |_| {}).await?;
+        match self.ask(&format!("UID STORE {uid} +FLAGS.SILENT (\\Deleted {MOVED})"), |_| {}).await {
+            Err(MailTrouble::No(words)) => return Ok(Put::Copied(words)),
+            marked => marked?,
+        }
         // Without it, everything that anybody marked would be removed.
         if self.can_uid_expunge {
             self.ask(&format!("UID EXPUNGE {uid}"), |_| {}).await?;
         }
-        Ok(())
+        Ok(Put::Moved)
     }
 
     /// Waits until something happens in the open mailbox or here, or for that long.
@@ -335,6 +364,14 @@ impl MailLink {
     pub async fn leave(mut self) {
         let _ = timeout(Duration::from_secs(5), self.session.logout()).await;
     }
+}
+
+/// What became of a mail that was to be moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Put {
+    Moved,
+    /// It is also where it was: the server does not let us remove it there. These are its words.
+    Copied(String),
 }
 
 /// What is fetched of a mail.

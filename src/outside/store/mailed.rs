@@ -24,7 +24,7 @@ pub enum MailPlace {
     Gone,
 }
 
-/// A mail that was taken, or refused.
+/// A mail that came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailedRow {
     pub id: i64,
@@ -33,7 +33,8 @@ pub struct MailedRow {
     pub bytes: String,
     pub size: u64,
     pub refused: Option<MailRefusal>,
-    pub letters: Vec<Ulid>,
+    /// `None` until all of its letters are taken, or it is refused.
+    pub letters: Option<Vec<Ulid>>,
     pub place: MailPlace,
     /// When a person last put it where it is approved or cancelled: which of the two, and its number there.
     pub visit: Option<String>,
@@ -61,8 +62,6 @@ pub struct NewMail {
     pub content: String,
     /// Who is answered. `None`: operators hear of it instead.
     pub reply_to: Option<ReplyTo>,
-    pub refused: Option<MailRefusal>,
-    pub letters: Vec<Ulid>,
 }
 
 /// The sender of a mail who is answered.
@@ -85,7 +84,8 @@ fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<MailedRow> {
     let wrong = |column: &str| rusqlite::Error::InvalidColumnName(column.to_owned());
     let refused: Option<String> = row.get("refused")?;
     let letters: String = row.get("letters")?;
-    let letters: Vec<String> = serde_json::from_str(&letters).map_err(|_| wrong("letters"))?;
+    let letters: Option<Vec<String>> = serde_json::from_str(&letters).map_err(|_| wrong("letters"))?;
+    let ulids = |letters: Vec<String>| letters.iter().map(|ulid| ulid.parse()).collect::<Result<_, ()>>();
     let shelf: Option<String> = row.get("shelf")?;
     Ok(MailedRow {
         id: row.get("id")?,
@@ -93,11 +93,7 @@ fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<MailedRow> {
         bytes: row.get("bytes")?,
         size: row.get::<_, i64>("size")?.unsigned_abs(),
         refused: refused.and_then(|refused| serde_json::from_str(&refused).ok()),
-        letters: letters
-            .iter()
-            .map(|ulid| ulid.parse())
-            .collect::<Result<_, ()>>()
-            .map_err(|()| wrong("letters"))?,
+        letters: letters.map(ulids).transpose().map_err(|()| wrong("letters"))?,
         place: match shelf {
             None => MailPlace::Watched,
             Some(word) => MailShelf::ALL
@@ -152,18 +148,17 @@ impl Store {
         Ok(statement.query_map([mailbox, bytes], row)?.collect::<Result<_, _>>()?)
     }
 
-    /// Mails of this Message-ID, and mails since then with the same documents of the same sender.
-    pub fn mails_like(&self, mail: &NewMail, since: Time) -> Result<Vec<MailedRow>, StoreError> {
+    /// Mails that were recorded before this one in any mailbox: those of its Message-ID, and those since then with the
+    /// same documents of the same sender.
+    pub fn mails_like(&self, id: i64, since: Time) -> Result<Vec<MailedRow>, StoreError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM mailed
-             WHERE (message_id = ?1 OR content = ?2 AND taken_at >= ?3)
-                 AND NOT (mailbox = ?4 AND validity = ?5 AND uid = ?6)"
+            "SELECT {COLUMNS} FROM mailed WHERE id < ?1
+                 AND (message_id = (SELECT message_id FROM mailed WHERE id = ?1)
+                     OR content = (SELECT content FROM mailed WHERE id = ?1) AND taken_at >= ?2)"
         );
         let db = self.reader();
         let mut statement = db.prepare_cached(&sql)?;
-        let MailNumber { validity, uid } = mail.number;
-        let values = params![mail.message_id, mail.content, millis(since), mail.mailbox, validity, uid];
-        Ok(statement.query_map(values, row)?.collect::<Result<_, _>>()?)
+        Ok(statement.query_map(params![id, millis(since)], row)?.collect::<Result<_, _>>()?)
     }
 
     /// Mails that are not followed to their end, oldest first.
@@ -194,8 +189,8 @@ impl Store {
 
     /// How a mail and its letters stand.
     pub fn mail_standing(&self, mail: &MailedRow) -> Result<MailStanding, StoreError> {
-        let mut standing = MailStanding { parts: Vec::new(), is_final: true };
-        for ulid in &mail.letters {
+        let mut standing = MailStanding { parts: Vec::new(), is_final: mail.letters.is_some() };
+        for ulid in mail.letters.iter().flatten() {
             let (part, word, is_final) = self.part_of_mail(ulid)?;
             standing.parts.push((part, word));
             standing.is_final &= is_final;
@@ -243,17 +238,15 @@ impl Store {
         })
     }
 
-    /// Records a mail whose letters are taken. It may be recorded already.
-    pub async fn take_mail(&self, mail: NewMail, at: Time) -> Result<(), RecordError> {
+    /// Records a mail before any of its letters is taken. It may be recorded already. Returns its row.
+    pub async fn begin_mail(&self, mail: NewMail, at: Time) -> Result<i64, RecordError> {
         self.write(move |batch| {
             let sql =
                 "INSERT INTO mailed (mailbox, validity, uid, message_id, bytes, size, content, sender, thread,
-                           taken_at, refused, letters)
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO NOTHING";
-            let NewMail { mailbox, number, message_id, bytes, size, content, reply_to, refused, letters } =
-                mail;
-            let refused = refused.map(|refused| serde_json::to_string(&refused)).transpose()?;
-            let letters: Vec<&str> = letters.iter().map(Ulid::as_str).collect();
+                           taken_at, letters)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'null')
+                       ON CONFLICT DO UPDATE SET uid = uid RETURNING id";
+            let NewMail { mailbox, number, message_id, bytes, size, content, reply_to } = mail;
             let (address, thread) = reply_to.map_or((None, None), |to| (Some(to.address), to.thread));
             let values = params![
                 mailbox,
@@ -265,11 +258,35 @@ impl Store {
                 content,
                 address,
                 thread,
-                millis(at),
-                refused,
-                serde_json::to_string(&letters)?
+                millis(at)
             ];
+            Ok(batch.db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
+        })
+        .await
+    }
+
+    /// All letters of a mail are taken, or it is refused.
+    pub async fn take_mail(
+        &self,
+        id: i64,
+        letters: Vec<Ulid>,
+        refused: Option<MailRefusal>,
+    ) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "UPDATE mailed SET letters = ?2, refused = ?3 WHERE id = ?1 AND letters = 'null'";
+            let refused = refused.map(|refused| serde_json::to_string(&refused)).transpose()?;
+            let letters: Vec<&str> = letters.iter().map(Ulid::as_str).collect();
+            let values = params![id, serde_json::to_string(&letters)?, refused];
             Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
+        })
+        .await
+    }
+
+    /// A mail of which nothing was taken is gone. If it comes again, it is new.
+    pub async fn drop_mail(&self, id: i64) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "DELETE FROM mailed WHERE id = ?1 AND letters = 'null'";
+            Ok(batch.db.prepare_cached(sql)?.execute([id]).map(drop)?)
         })
         .await
     }
@@ -315,7 +332,7 @@ impl Store {
         .await
     }
 
-    /// Removes who sent mails that are done, once nobody is owed an answer any more.
+    /// Removes who sent mails that are done, and names of files, once nobody is owed an answer any more.
     pub async fn forget_mails(&self, mailbox: String) -> Result<(), RecordError> {
         self.write(move |batch| forget(batch.db, &mailbox).map_err(Into::into)).await
     }
@@ -323,8 +340,10 @@ impl Store {
 
 fn forget(db: &Connection, mailbox: &str) -> rusqlite::Result<()> {
     // What is in an e-mail that is not sent yet is still needed.
-    let sql = "UPDATE mailed SET sender = NULL, thread = NULL
-               WHERE mailbox = ?1 AND is_closed = 1 AND sender IS NOT NULL AND NOT EXISTS (
+    let sql = "UPDATE mailed SET sender = NULL, thread = NULL,
+                   refused = json_replace(refused, '$.unfit.name', '?')
+               WHERE mailbox = ?1 AND is_closed = 1
+                   AND (sender IS NOT NULL OR json_extract(refused, '$.unfit.name') <> '?') AND NOT EXISTS (
                    SELECT 1 FROM owed LEFT JOIN email_item ON email_item.owed = owed.id
                        LEFT JOIN email ON email.id = email_item.email
                    WHERE owed.subject = CAST(mailed.id AS TEXT) AND owed.notice = ?2

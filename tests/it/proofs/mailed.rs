@@ -1,14 +1,14 @@
-//! The model check of a mailbox: the shipped decisions on what a mail means (`mail_means`), on a letter whose key is
-//! known (`again`) and on where a mail belongs (`shelf_of`), under every order of deliveries, looks, lost answers,
-//! crashes, verdicts, people who move the mail back, and numbers that begin again. There is one mail, so it may be posted
-//! once without a person.
+//! The model check of mailboxes: the shipped decisions on what a mail means (`mail_means`), on whether it came before
+//! (`is_like_it`), on a letter whose key is known (`again`) and on where a mail belongs (`shelf_of`), under every order
+//! of deliveries, looks, lost answers, crashes, verdicts, people who move the mail about, and numbers that begin again.
+//! There is one mail, so each of its PDFs may be posted once without a person.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use mailchute::domain::incoming::{KeyMeans, again};
 use mailchute::domain::mailed::{
-    MailMeans, MailSeen, MailShelf, MailedPart, SenderSeen, mail_means, shelf_of,
+    MailMeans, MailSeen, MailShelf, MailedPart, SenderSeen, is_like_it, mail_means, shelf_of,
 };
 use stateright::{Checker as _, HasDiscoveries, Model, Property};
 
@@ -18,6 +18,7 @@ pub struct Left {
     pub crashes: u8,
     /// A server copies a mail, and the answer is lost.
     pub lost_answers: u8,
+    /// People move the mail to the watched mailbox, under a number that is new.
     pub moved_back: u8,
     pub renumbered: u8,
     pub rejected: u8,
@@ -28,36 +29,61 @@ pub struct MailSize {
     pub name: &'static str,
     /// Whether the mail is there before the mailbox is first looked at.
     pub was_there: bool,
+    /// How many PDFs it has. Each is a letter.
+    pub pdfs: u8,
+    /// In how many watched mailboxes it arrives.
+    pub mailboxes: u8,
     pub left: Left,
 }
 
 const NOTHING: Left = Left { crashes: 0, lost_answers: 0, moved_back: 0, renumbered: 0, rejected: 0 };
 
+const ONE: MailSize = MailSize { name: "", was_there: false, pdfs: 1, mailboxes: 1, left: NOTHING };
+
 pub const SMALL_MAILS: &[MailSize] = &[
-    MailSize { name: "a mail", was_there: false, left: Left { crashes: 2, lost_answers: 2, ..NOTHING } },
-    MailSize { name: "a mail that was there", was_there: true, left: Left { crashes: 1, ..NOTHING } },
+    MailSize { name: "a mail", left: Left { crashes: 2, lost_answers: 2, ..NOTHING }, ..ONE },
+    MailSize { name: "a mail that was there", was_there: true, left: Left { crashes: 1, ..NOTHING }, ..ONE },
     MailSize {
         name: "a mail again",
-        was_there: false,
         left: Left { crashes: 1, lost_answers: 1, moved_back: 2, ..NOTHING },
+        ..ONE
     },
     MailSize {
         name: "numbers begin again",
-        was_there: false,
         left: Left { crashes: 1, renumbered: 2, moved_back: 1, ..NOTHING },
+        ..ONE
     },
     MailSize {
         name: "a mail, rejected",
-        was_there: false,
         left: Left { crashes: 1, moved_back: 2, rejected: 1, ..NOTHING },
+        ..ONE
+    },
+    MailSize {
+        name: "two PDFs",
+        pdfs: 2,
+        left: Left { crashes: 1, moved_back: 1, rejected: 1, ..NOTHING },
+        ..ONE
+    },
+    MailSize {
+        name: "two PDFs, numbers again",
+        pdfs: 2,
+        left: Left { crashes: 1, renumbered: 1, ..NOTHING },
+        ..ONE
+    },
+    MailSize { name: "two mailboxes", mailboxes: 2, left: Left { crashes: 2, ..NOTHING }, ..ONE },
+    MailSize {
+        name: "two mailboxes, moved back",
+        mailboxes: 2,
+        left: Left { crashes: 1, moved_back: 1, ..NOTHING },
+        ..ONE
     },
 ];
 
-/// By what the server knows a mail: its count of the mailbox, and its number.
-type Number = (u8, u8);
+/// By what the server knows a mail: the watched mailbox, its count of it, and its number.
+type Number = (u8, u8, u8);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Spot {
+pub enum Spot {
     Watched(Number),
     Shelf(MailShelf),
 }
@@ -70,38 +96,62 @@ enum Verdict {
     Rejected,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct MailRow {
-    letter: u8,
+    /// Which of the rows was written first.
+    id: u8,
+    /// Its letters, once all are taken.
+    letters: Option<Vec<u8>>,
     /// `None`: in the watched mailbox.
     shelf: Option<MailShelf>,
     /// It is neither where it was nor where it belongs: a person has it.
     gone: bool,
 }
 
-/// What the daemon has in hand. It is gone with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct MailLetter {
+    /// Which PDF of the mail it is.
+    pdf: u8,
+    must_look: bool,
+    verdict: Verdict,
+}
+
+/// What the daemon has in hand. It is gone with it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum InHand {
-    Fetched { number: Number, look: bool },
-    Taken { number: Number, letter: u8 },
-    Moved { number: Number, to: MailShelf },
+    /// It is fetched, and its row is written.
+    Begun {
+        number: Number,
+    },
+    /// These of its letters are taken.
+    Taken {
+        number: Number,
+        look: bool,
+        letters: Vec<u8>,
+    },
+    Moved {
+        number: Number,
+        to: MailShelf,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MailState {
     spots: BTreeSet<Spot>,
+    /// Those of the first watched mailbox. The numbers of the others never change.
     validity: u8,
     next: u8,
     delivered: bool,
-    /// From which number on mails count, by the records.
-    first: Option<Number>,
+    /// From which number on mails count, by the records, in the first mailbox.
+    first: Option<(u8, u8)>,
     /// The letters, by the numbers that make their keys.
-    keys: BTreeMap<Number, u8>,
+    keys: BTreeMap<(Number, u8), u8>,
     rows: BTreeMap<Number, MailRow>,
-    /// Whether somebody must look at a letter, and what became of it.
-    letters: Vec<(bool, Verdict)>,
-    in_hand: Option<InHand>,
-    posted_alone: u8,
+    letters: Vec<MailLetter>,
+    /// For each mailbox, since they are followed side by side.
+    in_hand: BTreeMap<u8, InHand>,
+    /// For each PDF.
+    posted_alone: Vec<u8>,
     left: Left,
 }
 
@@ -109,14 +159,16 @@ pub struct MailState {
 pub enum MailAction {
     Deliver,
     Look(Number),
-    Go,
+    Go(u8),
+    /// It is not there any more, and not all of its letters were taken.
+    GiveUp(Number),
     Decide(u8, bool),
     Move(Number),
     /// It is not where it was. It is looked for where it belongs.
     Find(Number),
     /// The server has copied it. Whether it was moved is not heard.
     Lose(Number),
-    MoveBack(MailShelf),
+    MoveBack(Spot),
     Renumber,
     Crash,
 }
@@ -140,8 +192,8 @@ impl Model for MailModel {
             keys: BTreeMap::new(),
             rows: BTreeMap::new(),
             letters: Vec::new(),
-            in_hand: None,
-            posted_alone: 0,
+            in_hand: BTreeMap::new(),
+            posted_alone: vec![0; usize::from(self.size.pdfs)],
             left: self.size.left,
         };
         if self.size.was_there {
@@ -155,39 +207,41 @@ impl Model for MailModel {
 
     fn actions(&self, state: &MailState, actions: &mut Vec<MailAction>) {
         actions.extend((!state.delivered).then_some(MailAction::Deliver));
-        if state.in_hand.is_some() {
-            actions.push(MailAction::Go);
-        } else {
-            for number in state.watched() {
-                let Some(row) = state.rows.get(&number) else {
-                    actions.push(MailAction::Look(number));
-                    continue;
-                };
-                if row.shelf.is_none() && state.target(row.letter).is_some() {
-                    actions.push(MailAction::Move(number));
-                    actions.extend((state.left.lost_answers > 0).then_some(MailAction::Lose(number)));
+        actions.extend(state.in_hand.keys().map(|mailbox| MailAction::Go(*mailbox)));
+        let is_free = |number: &Number| !state.in_hand.contains_key(&number.0);
+        for number in state.watched().into_iter().filter(is_free) {
+            match state.rows.get(&number) {
+                Some(MailRow { letters: Some(letters), shelf: None, .. }) => {
+                    if state.target(letters).is_some() {
+                        actions.push(MailAction::Move(number));
+                        actions.extend((state.left.lost_answers > 0).then_some(MailAction::Lose(number)));
+                    }
+                }
+                Some(MailRow { letters: Some(_), shelf: Some(_), .. }) => {}
+                Some(MailRow { letters: None, .. }) | None => actions.push(MailAction::Look(number)),
+            }
+        }
+        for (number, row) in &state.rows {
+            if !is_free(number) || state.spots.contains(&Spot::Watched(*number)) {
+                continue;
+            }
+            match &row.letters {
+                None => actions.push(MailAction::GiveUp(*number)),
+                Some(letters) => {
+                    let is_lost = row.shelf.is_none() && !row.gone && state.target(letters).is_some();
+                    actions.extend(is_lost.then_some(MailAction::Find(*number)));
                 }
             }
         }
-        let is_lost = |number: &Number, row: &MailRow| {
-            let is_open = row.shelf.is_none() && !row.gone && state.target(row.letter).is_some();
-            is_open && state.in_hand.is_none() && !state.spots.contains(&Spot::Watched(*number))
-        };
-        let lost = state.rows.iter().filter(|(number, row)| is_lost(number, row));
-        actions.extend(lost.map(|(number, _)| MailAction::Find(*number)));
-        for (id, (_, verdict)) in state.letters.iter().enumerate() {
-            if *verdict == Verdict::Open {
+        for (id, letter) in state.letters.iter().enumerate() {
+            if letter.verdict == Verdict::Open {
                 let id = u8::try_from(id).unwrap();
                 actions.push(MailAction::Decide(id, true));
                 actions.extend((state.left.rejected > 0).then_some(MailAction::Decide(id, false)));
             }
         }
         if state.left.moved_back > 0 {
-            let shelves = state.spots.iter().filter_map(|spot| match spot {
-                Spot::Shelf(of) => Some(MailAction::MoveBack(*of)),
-                Spot::Watched(_) => None,
-            });
-            actions.extend(shelves);
+            actions.extend(state.spots.iter().map(|spot| MailAction::MoveBack(*spot)));
         }
         actions.extend((state.left.renumbered > 0).then_some(MailAction::Renumber));
         actions.extend((state.left.crashes > 0).then_some(MailAction::Crash));
@@ -195,15 +249,17 @@ impl Model for MailModel {
 
     fn next_state(&self, last: &MailState, action: MailAction) -> Option<MailState> {
         let mut state = last.clone();
-        state.act(action);
+        state.act(action, self.size);
         (state != *last).then_some(state)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::<Self>::always("a mail is posted once", |_, state| state.posted_alone <= 1),
+            Property::<Self>::always("each PDF is posted once", |_, state| {
+                state.posted_alone.iter().all(|posted| *posted <= 1)
+            }),
             Property::<Self>::always("what was there before is not posted", |model, state| {
-                !model.size.was_there || state.posted_alone == 0
+                !model.size.was_there || state.posted_alone.iter().all(|posted| *posted == 0)
             }),
             Property::<Self>::always("a mail is somewhere", |_, state| {
                 !state.delivered || !state.spots.is_empty()
@@ -215,8 +271,9 @@ impl Model for MailModel {
 }
 
 impl MailState {
+    /// In the first mailbox.
     fn arrive(&mut self) {
-        self.spots.insert(Spot::Watched((self.validity, self.next)));
+        self.spots.insert(Spot::Watched((0, self.validity, self.next)));
         self.next += 1;
     }
 
@@ -228,41 +285,60 @@ impl MailState {
         self.spots.iter().filter_map(number).collect()
     }
 
-    fn target(&self, letter: u8) -> Option<MailShelf> {
-        shelf_of(&[match self.letters[usize::from(letter)].1 {
+    fn parts(&self, letters: &[u8]) -> Vec<MailedPart> {
+        let part = |letter: &u8| match self.letters[usize::from(*letter)].verdict {
             Verdict::Open => MailedPart::Open,
             Verdict::Posted => MailedPart::Sent,
             Verdict::Held => MailedPart::Held,
             Verdict::Rejected => MailedPart::Rejected,
-        }])
+        };
+        letters.iter().map(part).collect()
     }
 
-    fn act(&mut self, action: MailAction) {
+    fn target(&self, letters: &[u8]) -> Option<MailShelf> {
+        shelf_of(&self.parts(letters))
+    }
+
+    fn target_of(&self, number: Number) -> Option<MailShelf> {
+        self.target(self.rows[&number].letters.as_deref().unwrap())
+    }
+
+    fn act(&mut self, action: MailAction, size: MailSize) {
         match action {
             MailAction::Deliver => {
                 self.delivered = true;
                 self.arrive();
+                self.spots.extend((1..size.mailboxes).map(|mailbox| Spot::Watched((mailbox, 1, 1))));
             }
             MailAction::Look(number) => self.look(number),
-            MailAction::Go => self.go(),
+            MailAction::Go(mailbox) => self.go(mailbox, size),
+            MailAction::GiveUp(number) => {
+                let known = (0..size.pdfs).map_while(|pdf| self.keys.get(&(number, pdf)).copied());
+                let known: Vec<u8> = known.collect();
+                if known.is_empty() {
+                    self.rows.remove(&number);
+                } else {
+                    self.rows.get_mut(&number).unwrap().letters = Some(known);
+                }
+            }
             MailAction::Decide(id, is_good) => {
-                let (must_look, verdict) = &mut self.letters[usize::from(id)];
-                *verdict = match (is_good, *must_look) {
+                let letter = &mut self.letters[usize::from(id)];
+                letter.verdict = match (is_good, letter.must_look) {
                     (false, _) => Verdict::Rejected,
                     (true, true) => Verdict::Held,
                     (true, false) => Verdict::Posted,
                 };
-                self.posted_alone += u8::from(*verdict == Verdict::Posted);
+                self.posted_alone[usize::from(letter.pdf)] += u8::from(letter.verdict == Verdict::Posted);
                 self.left.rejected -= u8::from(!is_good);
             }
             MailAction::Move(number) => {
-                let to = self.target(self.rows[&number].letter).unwrap();
+                let to = self.target_of(number).unwrap();
                 self.spots.remove(&Spot::Watched(number));
                 self.spots.insert(Spot::Shelf(to));
-                self.in_hand = Some(InHand::Moved { number, to });
+                self.in_hand.insert(number.0, InHand::Moved { number, to });
             }
             MailAction::Find(number) => {
-                let to = self.target(self.rows[&number].letter).unwrap();
+                let to = self.target_of(number).unwrap();
                 let is_there = self.spots.contains(&Spot::Shelf(to));
                 let row = self.rows.get_mut(&number).unwrap();
                 if is_there {
@@ -273,67 +349,74 @@ impl MailState {
             }
             MailAction::Lose(number) => {
                 self.left.lost_answers -= 1;
-                self.spots.extend(self.target(self.rows[&number].letter).map(Spot::Shelf));
+                self.spots.extend(self.target_of(number).map(Spot::Shelf));
             }
-            MailAction::MoveBack(of) => {
+            MailAction::MoveBack(from) => {
                 self.left.moved_back -= 1;
-                self.spots.remove(&Spot::Shelf(of));
+                self.spots.remove(&from);
                 self.arrive();
             }
             MailAction::Renumber => {
                 self.left.renumbered -= 1;
-                let there = self.watched();
-                self.spots.retain(|spot| matches!(spot, Spot::Shelf(_)));
+                let there: Vec<Number> = self.watched().into_iter().filter(|number| number.0 == 0).collect();
+                self.spots.retain(|spot| !matches!(spot, Spot::Watched((0, ..))));
                 (self.validity, self.next) = (self.validity + 1, 1);
                 for _ in there {
                     self.arrive();
                 }
                 // The connection sees it when it opens the mailbox again.
-                self.in_hand = None;
+                self.in_hand.remove(&0);
             }
             MailAction::Crash => {
                 self.left.crashes -= 1;
-                self.in_hand = None;
+                self.in_hand.clear();
             }
         }
     }
 
-    /// The mailbox is opened, and a mail is fetched whose number is not recorded.
+    /// The mailbox is opened, and a mail is fetched whose letters are not all taken.
     fn look(&mut self, number: Number) {
-        if self.first.is_none_or(|(validity, _)| validity != self.validity) {
+        if number.0 == 0 && self.first.is_none_or(|(validity, _)| validity != self.validity) {
             self.first = Some((self.validity, self.next));
         }
-        let came_before = self.rows.values().any(|row| {
-            let (_, verdict) = self.letters[usize::from(row.letter)];
-            verdict != Verdict::Rejected
-        });
-        let sender = SenderSeen { is_listed: true, is_proved: true, is_automatic: false };
-        let was_there = self.first.is_some_and(|(_, first)| number.1 < first);
-        match mail_means(MailSeen { sender, fault: None, was_there, came_before }) {
-            MailMeans::Take(look) => {
-                self.in_hand = Some(InHand::Fetched { number, look: look.is_some() });
-            }
-            MailMeans::Reject(_) => unreachable!("it is listed and has no fault"),
-        }
+        let id = self.rows.values().map(|row| row.id + 1).max().unwrap_or(0);
+        let row = MailRow { id, letters: None, shelf: None, gone: false };
+        self.rows.entry(number).or_insert(row);
+        self.in_hand.insert(number.0, InHand::Begun { number });
     }
 
-    fn go(&mut self) {
-        match self.in_hand.take().unwrap() {
-            InHand::Fetched { number, look } => {
-                let known = self.keys.get(&number).map(|letter| (*letter, "the same bytes"));
-                let letter = match again(known, "the same bytes") {
+    fn go(&mut self, mailbox: u8, size: MailSize) {
+        match self.in_hand.remove(&mailbox).unwrap() {
+            InHand::Begun { number } => {
+                let id = self.rows[&number].id;
+                let came_before = self.rows.values().filter(|row| row.id < id).any(|row| {
+                    is_like_it(false, row.letters.as_ref().map(|letters| self.parts(letters)).as_deref())
+                });
+                let sender = SenderSeen { is_listed: true, is_proved: true, is_automatic: false };
+                let was_there = number.0 == 0 && self.first.is_some_and(|(_, first)| number.2 < first);
+                let look = match mail_means(MailSeen { sender, fault: None, was_there, came_before }) {
+                    MailMeans::Take(look) => look.is_some(),
+                    MailMeans::Reject(_) => unreachable!("it is listed and has no fault"),
+                };
+                self.in_hand.insert(mailbox, InHand::Taken { number, look, letters: Vec::new() });
+            }
+            InHand::Taken { number, look, mut letters } => {
+                let pdf = u8::try_from(letters.len()).unwrap();
+                if pdf == size.pdfs {
+                    self.rows.get_mut(&number).unwrap().letters = Some(letters);
+                    return;
+                }
+                let known = self.keys.get(&(number, pdf)).map(|letter| (*letter, "the same bytes"));
+                letters.push(match again(known, "the same bytes") {
                     KeyMeans::Same(letter) => letter,
                     KeyMeans::New | KeyMeans::Another => {
                         let letter = u8::try_from(self.letters.len()).unwrap();
-                        self.letters.push((look, Verdict::Open));
-                        self.keys.insert(number, letter);
+                        self.letters.push(MailLetter { pdf, must_look: look, verdict: Verdict::Open });
+                        self.keys.insert((number, pdf), letter);
                         letter
                     }
-                };
-                self.in_hand = Some(InHand::Taken { number, letter });
-            }
-            InHand::Taken { number, letter } => {
-                self.rows.insert(number, MailRow { letter, shelf: None, gone: false });
+                });
+                self.in_hand.insert(mailbox, InHand::Taken { number, look, letters });
             }
             InHand::Moved { number, to } => self.rows.get_mut(&number).unwrap().shelf = Some(to),
         }
@@ -350,11 +433,14 @@ impl MailState {
                 None => break,
             }
         }
-        let lies_right = |row: &MailRow| row.gone || row.shelf == self.target(row.letter);
-        let is_right = self.rows.values().all(lies_right);
-        is_right
+        let lies_right = |row: &MailRow| {
+            row.letters.as_deref().is_some_and(|letters| row.gone || row.shelf == self.target(letters))
+        };
+        let is_letter = |pdf: u8| self.letters.iter().any(|letter| letter.pdf == pdf);
+        self.rows.values().all(lies_right)
             && self.watched().is_empty()
-            && self.letters.iter().all(|(_, verdict)| *verdict != Verdict::Open)
+            && (0..model.size.pdfs).all(is_letter)
+            && self.letters.iter().all(|letter| letter.verdict != Verdict::Open)
     }
 }
 

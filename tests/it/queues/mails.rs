@@ -65,8 +65,13 @@ fn what_is_not_a_pdf_and_may_be_meant_is_named() {
         let (names, is_unfit) = found(&[attached("a.pdf", &pdf(1)), part(header, b"PK")]);
         assert!(is_unfit && names == ["a.pdf"], "{header}");
     }
-    let forwarded = mail(&[], TARO, "inner", &[attached("b.pdf", &pdf(1))]);
-    assert!(found(&[format!("Content-Type: message/rfc822\n\n{forwarded}")]).1);
+    for inner in
+        [attached("b.pdf", &pdf(1)), part("Content-Type: application/octet-stream; name=a.docx", b"PK")]
+    {
+        let forwarded = mail(&[], TARO, "inner", &[inner]);
+        let forwarded = format!("Content-Type: message/rfc822\n\n{forwarded}");
+        assert!(found(&[attached("a.pdf", &pdf(1)), forwarded]).1);
+    }
     // What mail programs add does not count.
     for header in [
         "Content-Type: image/png; name=logo.png",
@@ -175,6 +180,15 @@ fn a_mail_that_no_reader_could_hold_is_refused_unread() {
         let read = MailMessage::read(raw.as_bytes());
         assert!(read.unfit.is_some() && read.pdfs.is_empty());
     }
+}
+
+#[test]
+fn whom_a_mail_is_for_is_what_its_server_says_beside_what_it_says_itself() {
+    let above = ["Delivered-To: <Post+Express@example.jp>", "X-Original-To: all@example.jp", RECEIVED];
+    let below = ["Delivered-To: forged@example.jp", "Cc: Copy <copy@example.jp>"];
+    let raw = mail(&[above, [below[0], below[1], "X: y"]].concat(), TARO, "x", &[]);
+    let wanted = ["all@example.jp", "copy@example.jp", "post+express@example.jp", "post@example.jp"];
+    assert_eq!(MailMessage::read(raw.as_bytes()).to, wanted);
 }
 
 #[test]

@@ -46,6 +46,8 @@ struct Inner {
     cut: Option<Cut>,
     /// The mailbox that takes nothing.
     full: Option<String>,
+    /// Mails can't be marked as deleted.
+    keeps_all: bool,
     commands: Vec<String>,
 }
 
@@ -66,7 +68,7 @@ impl MailServer {
         let port = listener.local_addr().unwrap().port();
         let inbox = Folder { validity: 7, next: 1, ..Folder::default() };
         let folders = BTreeMap::from([("INBOX".to_owned(), inbox)]);
-        let inner = Inner { can, folders, cut: None, full: None, commands: Vec::new() };
+        let inner = Inner { can, folders, cut: None, full: None, keeps_all: false, commands: Vec::new() };
         let server = Self { port, inner: Arc::new(Mutex::new(inner)), changed: Arc::default() };
         let (inner, changed) = (Arc::clone(&server.inner), Arc::clone(&server.changed));
         tokio::spawn(async move {
@@ -107,6 +109,10 @@ impl MailServer {
 
     pub fn full(&self, name: Option<&str>) {
         locked(&self.inner).full = name.map(str::to_owned);
+    }
+
+    pub fn keep_all(&self) {
+        locked(&self.inner).keeps_all = true;
     }
 
     /// Breaks the connection at a command, counted from now on.
@@ -290,6 +296,7 @@ impl Inner {
                 self.folders.get_mut(into).ok_or("NO [TRYCREATE]")?.add(mail);
                 Ok(String::new())
             }
+            ["STORE", ..] if self.keeps_all => Err("NO you may not".to_owned()),
             ["STORE", uid, "+FLAGS.SILENT", flags] => {
                 let mail = folder.mails.get_mut(&uid.parse().unwrap()).ok_or("NO no such mail")?;
                 mail.flags.extend(flags.trim_matches(['(', ')']).split(' ').map(str::to_owned));
