@@ -72,7 +72,7 @@ impl Reloading {
         manager: Arc<Manager>,
     ) {
         let mut schedule = Schedule::default();
-        keep_time(&mut schedule, waking).await;
+        schedule.replace(waking);
         loop {
             let quiet = tokio::select! {
                 () = self.asked.notified() => ASKED,
@@ -97,7 +97,7 @@ impl Reloading {
             }
             let wrong = match self.put_in_force(read, &registry, &outbox, &bells).await {
                 Ok(waking) => {
-                    keep_time(&mut schedule, waking).await;
+                    schedule.replace(waking);
                     None
                 }
                 Err(mistakes) => Some(mistakes.join("\n")),
@@ -226,11 +226,4 @@ pub(super) fn times(config: &Config, bells: &Bells) -> Vec<Waking> {
         Some((folder.posting_times()?.clone(), folder.zone, Arc::clone(&bells.letters)))
     });
     digest.into_iter().chain(posting).collect()
-}
-
-/// Without the schedule the loops still look every 30 s.
-async fn keep_time(schedule: &mut Schedule, waking: Vec<Waking>) {
-    if let Err(error) = schedule.replace(waking).await {
-        journal::no_schedule(&error);
-    }
 }

@@ -149,7 +149,7 @@ pub const WINGS: &[(&str, &[Room])] = &[
     (
         "daemon",
         &[
-            ("schedule", &["clock"]),
+            ("schedule", &["clock", "journal"]),
             ("listening", &["config"]),
             (
                 "status",
