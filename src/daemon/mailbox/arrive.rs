@@ -20,7 +20,7 @@ use crate::loops::intake::may_be_dropped;
 use crate::outside::imap::{AttachedPdf, MailLink, MailMessage, MailSection, mail_hash};
 use crate::outside::journal;
 use crate::outside::spool::Ulid;
-use crate::outside::store::{MailNumber, MailedRow, NewMail, ReplyTo};
+use crate::outside::store::{MailNumber, NewMail, ReplyTo};
 
 /// A larger mail is refused without being fetched.
 pub(super) const LARGEST_MAIL: u64 = 32 << 20;
@@ -44,14 +44,7 @@ impl WatchedMailbox {
         let store = &self.taking.inside.store;
         let opened = link.open(&self.way.mailbox).await?;
         let first = store.know_mailbox(self.id.clone(), opened.validity, opened.next).await?;
-        let there = link.mails().await?;
-        for mail in store.open_mails(&self.id)? {
-            let MailNumber { validity, uid } = mail.number;
-            if mail.letters.is_none() && (validity != opened.validity || !there.contains_key(&uid)) {
-                self.give_up(&mail).await?;
-            }
-        }
-        for (uid, size) in there {
+        for (uid, size) in link.mails().await? {
             let number = MailNumber { validity: opened.validity, uid };
             if store.mail_numbered(&self.id, number)?.is_some_and(|mail| mail.letters.is_some()) {
                 continue;
@@ -104,7 +97,8 @@ impl WatchedMailbox {
     }
 
     /// First the mail is recorded, then its letters are taken. Until all are, the mail counts as one that may be posted,
-    /// so that it is held if it comes under another number, or to another mailbox.
+    /// so that it is held if it comes under another number, or to another mailbox. A record is never removed: the spool
+    /// may have more of a mail than the records.
     async fn take(&self, folder: &Folder, arrived: Arrived) -> Result<(), NotFollowed> {
         let Arrived { message, sender, mail, fault, was_there } = arrived;
         let (store, now, number) = (&self.taking.inside.store, self.taking.inside.clock.now(), mail.number);
@@ -112,13 +106,9 @@ impl WatchedMailbox {
         let came_before = self.came_before(id)?;
         match mail_means(MailSeen { sender, fault, was_there, came_before }) {
             MailMeans::Reject(refusal) => {
+                journal::mail_rejected(&self.queue.name, number, &refusal);
                 // The configuration may have been another when some of its letters were taken.
-                let taken = self.taken(number)?;
-                let refused = Some(refusal).filter(|_| taken.is_empty());
-                if let Some(refusal) = &refused {
-                    journal::mail_rejected(&self.queue.name, number, refusal);
-                }
-                store.take_mail(id, taken, refused).await?;
+                store.take_mail(id, self.taken(number)?, Some(refusal)).await?;
             }
             MailMeans::Take(look) => {
                 let letters = self.take_letters(folder, number, message, look).await?;
@@ -149,17 +139,9 @@ impl WatchedMailbox {
             let look = look.or((!before.insert(hashes)).then_some(QueueDoubt::MailedTwice));
             letters.push(self.taking.take_mailed(&self.queue, offer, look).await?);
         }
+        let before = self.taken(number)?.into_iter().filter(|ulid| !letters.contains(ulid));
+        letters.extend(before.collect::<Vec<_>>());
         Ok(letters)
-    }
-
-    /// A mail is gone of which not all letters were taken. What was taken goes on.
-    async fn give_up(&self, mail: &MailedRow) -> Result<(), NotFollowed> {
-        let (store, taken) = (&self.taking.inside.store, self.taken(mail.number)?);
-        if taken.is_empty() {
-            return Ok(store.drop_mail(mail.id).await?);
-        }
-        journal::mail_cut_short(&self.queue.name, mail.number, taken.len());
-        Ok(store.take_mail(mail.id, taken, None).await?)
     }
 
     /// Whether a mail like it was recorded before, and may have been posted.
@@ -169,7 +151,7 @@ impl WatchedMailbox {
             let parts: Vec<MailedPart> =
                 store.mail_standing(&before)?.parts.into_iter().map(|(part, _)| part).collect();
             let parts = before.letters.is_some().then_some(parts.as_slice());
-            if is_like_it(before.refused.is_some(), parts) {
+            if is_like_it(parts) {
                 return Ok(true);
             }
         }

@@ -76,6 +76,17 @@ impl WatchedMailbox {
             } else {
                 self.copies(link, &there, &mail).await?
             };
+            let mut found: Vec<u32> = found;
+            if !is_by_number {
+                // What others with the same bytes have there stays.
+                let is_other = |other: &MailedRow| other.id != mail.id && other.place == from;
+                let others = store
+                    .mails_of_bytes(&self.id, &mail.bytes)?
+                    .iter()
+                    .filter(|other| is_other(other))
+                    .count();
+                found.truncate(found.len().saturating_sub(others));
+            }
             let mut is_moved = false;
             for uid in found {
                 let number = MailNumber { validity: opened.validity, uid };
@@ -104,7 +115,7 @@ impl WatchedMailbox {
         target: MailShelf,
     ) -> Result<bool, NotFollowed> {
         let key = (from.to_owned(), number);
-        if self.seen().left.contains(&key) {
+        if self.seen().left.get(&key) == Some(&target) {
             return Ok(true);
         }
         let name = self.shelf_name(target);
@@ -116,7 +127,7 @@ impl WatchedMailbox {
                     if seen.left.is_empty() {
                         journal::mail_unmarked(&self.queue.name, &words);
                     }
-                    seen.left.insert(key);
+                    seen.left.insert(key, target);
                 }
                 Ok(true)
             }

@@ -52,9 +52,8 @@ struct Seen {
     unread: HashSet<MailNumber>,
     /// Mailboxes in which the server puts nothing, so that each is reported once.
     refusing: HashSet<MailShelf>,
-    /// Mails that were copied and that the server does not let us remove, by their mailbox and number: nothing is left to
-    /// do about them.
-    left: HashSet<(String, MailNumber)>,
+    /// Mails that were copied there and that the server does not let us remove, by their mailbox and number.
+    left: HashMap<(String, MailNumber), MailShelf>,
     /// Orders that were given in this run.
     ordered: HashMap<i64, Instant>,
     /// When something was last taken or ordered.

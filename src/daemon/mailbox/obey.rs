@@ -42,7 +42,8 @@ impl WatchedMailbox {
         let shelves = &self.way.shelves;
         for (wish, name) in [(Wish::Approve, &shelves.approve), (Wish::Cancel, &shelves.cancel)] {
             let opened = link.open(name).await?;
-            for (uid, size) in link.mails().await? {
+            // A mail that lies there twice gives one order: the last of its numbers is recorded.
+            for (uid, size) in link.mails().await?.into_iter().rev() {
                 let number = MailNumber { validity: opened.validity, uid };
                 let visit = format!("{} {} {}", wish.word(), number.validity, number.uid);
                 let Some(mail) = self.moved(link, (name, number), size, &visit).await? else { continue };
@@ -63,14 +64,8 @@ impl WatchedMailbox {
         let store = &self.taking.inside.store;
         let key = (name.to_owned(), number);
         let known = self.seen().moved.get(&key).copied();
-        match known {
-            Some(None) => return Ok(None),
-            Some(Some(id)) => {
-                if let Some(mail) = store.mail(id)? {
-                    return Ok(Some(mail));
-                }
-            }
-            None => {}
+        if let Some(known) = known {
+            return Ok(known.map(|id| store.mail(id)).transpose()?.flatten());
         }
         let wanted =
             if size > super::arrive::LARGEST_MAIL { MailSection::Header } else { MailSection::Whole };
@@ -81,15 +76,15 @@ impl WatchedMailbox {
             link.open(name).await?;
         }
         let found = self.meant(mails, visit)?;
-        if found.is_none() {
+        if found.as_ref().is_none_or(|mail| mail.letters.is_none()) {
             journal::mail_unknown(&self.queue.name, name);
         }
         self.seen().moved.insert(key, found.as_ref().map(|mail| mail.id));
         Ok(found)
     }
 
-    /// Of mails with the same bytes, those that do not lie where they should: a person moved one of them. All, if none
-    /// is missing.
+    /// Of mails with the same bytes, those that do not lie where they should: a person moved one of them. If none is
+    /// missing, those that a person took away before; and all, if there are none.
     async fn taken_away(
         &self,
         link: &mut MailLink,
@@ -111,6 +106,10 @@ impl WatchedMailbox {
             if self.copies(link, &there, &of_place[0]).await?.len() < of_place.len() {
                 away.extend(of_place);
             }
+        }
+        if away.is_empty() {
+            let is_gone = |mail: &&MailedRow| mail.place == MailPlace::Gone && mail.visit.is_none();
+            away = mails.iter().filter(is_gone).cloned().collect();
         }
         Ok(if away.is_empty() { mails } else { away })
     }
@@ -147,7 +146,10 @@ impl WatchedMailbox {
         let store = &self.taking.inside.store;
         if !was_given(mail.visit.as_deref(), &visit) {
             if !self.can_be_ordered(mail)? {
-                self.seen().active = Some(Instant::now());
+                // Without letters it waits until its folder takes something in again, and that may be long.
+                if mail.letters.is_some() {
+                    self.seen().active = Some(Instant::now());
+                }
                 return Ok(());
             }
             store.visit_mail(mail.id, recorded(mail.visit.as_deref(), &visit)).await?;

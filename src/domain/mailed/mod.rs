@@ -88,9 +88,8 @@ pub fn mail_means(seen: MailSeen) -> MailMeans {
 
 /// Whether a mail of the same Message-ID, or with the same documents of the same sender, counts as the same that came
 /// before: unless nothing of it was posted. `parts` are its letters, once all are taken; until then any may be posted.
-pub fn is_like_it(is_refused: bool, parts: Option<&[MailedPart]>) -> bool {
-    let may_be_posted = parts.is_none_or(|parts| parts.iter().any(|part| *part != MailedPart::Rejected));
-    !is_refused && may_be_posted
+pub fn is_like_it(parts: Option<&[MailedPart]>) -> bool {
+    parts.is_none_or(|parts| parts.iter().any(|part| *part != MailedPart::Rejected))
 }
 
 impl SenderSeen {
@@ -204,10 +203,9 @@ mod tests {
     fn a_mail_counts_unless_nothing_of_it_was_posted() {
         use MailedPart::{Cancelled, Held, Open, Rejected, Sent};
         for part in [Open, Held, Sent, Cancelled] {
-            assert!(is_like_it(false, Some(&[Rejected, part])) && !is_like_it(true, Some(&[part])));
+            assert!(is_like_it(Some(&[Rejected, part])));
         }
-        assert!(!is_like_it(false, Some(&[Rejected])) && !is_like_it(false, Some(&[])));
-        assert!(is_like_it(false, None) && !is_like_it(true, None));
+        assert!(!is_like_it(Some(&[Rejected])) && !is_like_it(Some(&[])) && is_like_it(None));
     }
 
     #[test]

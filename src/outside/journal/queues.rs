@@ -58,17 +58,6 @@ pub fn mail_rejected(queue: &str, number: MailNumber, refusal: &MailRefusal) {
     tracing::warn!(queue, uid, "queue {queue}: mail {uid} was rejected: {}", refusal.word());
 }
 
-pub fn mail_cut_short(queue: &str, number: MailNumber, taken: usize) {
-    let MailNumber { uid, .. } = number;
-    tracing::warn!(
-        queue,
-        uid,
-        taken,
-        "queue {queue}: mail {uid} left the mailbox while it was taken; {taken} of its letters go on, and the rest is \
-         held if it is moved back"
-    );
-}
-
 pub fn mail_unmarked(queue: &str, words: &str) {
     tracing::warn!(
         queue,

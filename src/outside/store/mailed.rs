@@ -36,7 +36,7 @@ pub struct MailedRow {
     /// `None` until all of its letters are taken, or it is refused.
     pub letters: Option<Vec<Ulid>>,
     pub place: MailPlace,
-    /// When a person last put it where it is approved or cancelled: which of the two, and its number there.
+    /// When a person last put it where it is approved, and where it is cancelled: which of the two, and its number there.
     pub visit: Option<String>,
     /// Of which standing news were last owed.
     pub told: Option<String>,
@@ -278,15 +278,6 @@ impl Store {
             let letters: Vec<&str> = letters.iter().map(Ulid::as_str).collect();
             let values = params![id, serde_json::to_string(&letters)?, refused];
             Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
-        })
-        .await
-    }
-
-    /// A mail of which nothing was taken is gone. If it comes again, it is new.
-    pub async fn drop_mail(&self, id: i64) -> Result<(), RecordError> {
-        self.write(move |batch| {
-            let sql = "DELETE FROM mailed WHERE id = ?1 AND letters = 'null'";
-            Ok(batch.db.prepare_cached(sql)?.execute([id]).map(drop)?)
         })
         .await
     }

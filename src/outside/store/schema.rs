@@ -315,10 +315,12 @@ const MAILED: &str = "
 
     PRAGMA user_version = 12;
 ";
-pub(super) const VERSION: i64 = 12;
+/// The letters of a mail may be `null`, which older programs can't read.
+const BEGUN: &str = "PRAGMA user_version = 13;";
+pub(super) const VERSION: i64 = 13;
 
 /// One step for each version. Each ends by setting the next version.
-const STEPS: [&str; 12] = [
+const STEPS: [&str; 13] = [
     TABLES,
     ORIGINALS,
     LOOKED_UP,
@@ -331,6 +333,7 @@ const STEPS: [&str; 12] = [
     TOLD_APART,
     TAKEN_BY_QUEUES,
     MAILED,
+    BEGUN,
 ];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {

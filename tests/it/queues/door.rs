@@ -1,7 +1,7 @@
 //! The door for programs, over real HTTP: a letter for each key, by the folder's rules.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
@@ -300,6 +300,12 @@ async fn a_door_has_a_socket_of_its_own() {
     let room = room(RULES, ", socket: erp.socket").await;
     let daemon = Daemon::start(&room);
     let socket = room.dir.path().join("queues/erp.socket");
+    // It listens there a moment later than where the status is.
+    let began = Instant::now();
+    while !socket.exists() {
+        assert!(began.elapsed() < Duration::from_secs(30));
+        tokio::task::yield_now().await;
+    }
     let http = reqwest::Client::builder().unix_socket(socket).build().unwrap();
     let form = Sent::new("k", "INV-000123.pdf", pdf(1)).form();
     let request = http.post("http://door/v1/letters").bearer_auth(TOKEN).header("Idempotency-Key", "k");

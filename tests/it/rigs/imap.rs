@@ -96,6 +96,14 @@ impl MailServer {
         inner.folders.entry(to.to_owned()).or_default().add(mail);
     }
 
+    /// Copies the only mail of a mailbox beside itself.
+    pub fn twin(&self, name: &str) {
+        let mut inner = locked(&self.inner);
+        let folder = inner.folders.get_mut(name).unwrap();
+        let mail = folder.mails.values().next().unwrap().clone();
+        folder.add(mail);
+    }
+
     /// The numbers of a mailbox begin again.
     pub fn renumber(&self, name: &str) {
         let mut inner = locked(&self.inner);
