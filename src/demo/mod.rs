@@ -4,9 +4,11 @@
 //! into its folder. Everything is what a user would have. Only the clock runs fast, and jumps over the days
 //! until letters ship.
 
+mod picture;
 mod samples;
 mod show;
 
+use std::cell::RefCell;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,6 +28,7 @@ use crate::daemon::{self, Run};
 use crate::outside::pdf::Inspector;
 use crate::outside::store::{Bell, Desk, DropRow};
 use crate::sandbox::{self, Options, Running};
+use picture::Said;
 use samples::{DemoPlace, MIHON, YAMADA, letter};
 use show::Show;
 
@@ -44,6 +47,8 @@ pub struct Demo {
     pub once: bool,
     /// The output is a terminal.
     pub live: bool,
+    /// Where a picture of what it said is put. It ends once it has said all.
+    pub record: Option<PathBuf>,
     pub inspector: Inspector,
 }
 
@@ -53,6 +58,10 @@ pub async fn run(
     stop: impl Future<Output = ()>,
     say: &dyn Fn(&str) -> io::Result<()>,
 ) -> anyhow::Result<()> {
+    if let Some(file) = &demo.record {
+        // Whether it can be written is known before, not after.
+        fs::OpenOptions::new().append(true).create(true).open(file)?;
+    }
     let dir = tempfile::Builder::new().prefix("mailchute-demo-").tempdir()?;
     let (ending, ended) = watch::channel(false);
     let end = |mut ended: watch::Receiver<bool>| async move {
@@ -75,8 +84,16 @@ pub async fn run(
     let state = config.state.clone();
     let daemon = tokio::spawn(daemon::run(config, run, end(ended)));
     let scene = Stage { sandbox: &sandbox, place, state: &state };
+    let (begun, said) = (Instant::now(), RefCell::new(Vec::new()));
+    let say = |text: &str| {
+        said.borrow_mut().push(Said { at: begun.elapsed(), text: text.to_owned() });
+        say(text)
+    };
     let outcome = tokio::select! {
-        outcome = scene.play(&demo, say) => outcome,
+        outcome = scene.play(&demo, &say) => outcome.and_then(|()| match &demo.record {
+            Some(file) => Ok(fs::write(file, picture::svg(&said.borrow()))?),
+            None => Ok(()),
+        }),
         () = stop => Ok(()),
     };
     ending.send_replace(true);
@@ -94,7 +111,12 @@ struct Stage<'a> {
 impl Stage<'_> {
     async fn play(&self, demo: &Demo, say: &dyn Fn(&str) -> io::Result<()>) -> anyhow::Result<()> {
         let mut show = Show::new(demo.live, say);
-        show.say("A rehearsal of print-and-post: nothing is printed, posted or charged.\n")?;
+        show.say(
+            "A rehearsal of print-and-post: nothing is printed, posted or charged.\n\n\
+             In the next seconds three PDFs are dropped into a folder. Two are posted, and the damaged one\n\
+             is rejected. A second copy waits until somebody approves it, and an invoice under the name of\n\
+             another customer is held. Then days pass in a moment, and the letters have tracking numbers.\n",
+        )?;
         let letters = self.place.letters.display();
         show.say(&format!("The folder is {letters}. Dropped into it:"))?;
         let desk = self.desk().await?;
@@ -136,6 +158,9 @@ impl Stage<'_> {
             return Ok(());
         }
         self.invite(&show)?;
+        if demo.record.is_some() {
+            return Ok(());
+        }
         self.go_on(&desk, &mut show).await
     }
 
@@ -244,12 +269,13 @@ impl Stage<'_> {
     fn invite(&self, show: &Show<'_>) -> io::Result<()> {
         let places = &self.sandbox.welcome.places;
         show.say(&format!("\nYour turn. Drop a PDF of your own into   {}", self.place.letters.display()))?;
-        show.say(&format!("See the letters as they would be posted  {}", places.inbox_url))?;
         show.say(&format!(
             "Its rules, which you may edit            {}",
             self.place.config.with_file_name("folders").join("letters.yaml").display()
         ))?;
-        show.say("Ctrl-C ends it, and removes all of it.\n")
+        show.say("Ctrl-C ends it, and removes all of it.\n")?;
+        show.say(&format!("The letters as they would be posted      {}", places.inbox_url))?;
+        show.say(&format!("What mailchute says about itself         http://{}/", self.place.page))
     }
 
     /// Shows what the user drops. What is posted ships after a while.

@@ -1,6 +1,7 @@
 //! What the demo starts from: a configuration, an address book, and a few PDFs.
 
 use std::io;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,8 @@ pub(super) struct DemoPlace {
     pub(super) letters: PathBuf,
     /// The directory of its e-mails.
     pub(super) mails: PathBuf,
+    /// Where it serves its status.
+    pub(super) page: SocketAddr,
 }
 
 /// Writes a configuration for a sandbox.
@@ -57,17 +60,20 @@ pub(super) fn configure(dir: &Path, welcome: &Welcome) -> io::Result<DemoPlace> 
         secret.as_bytes(),
     )?;
     let places = &welcome.places;
+    // A port that is free now. Whoever takes it in between is waited for.
+    let page = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let config = dir.join("mailchute.yaml");
     let main = format!(
         "state: state\naccounts:\n  main:\n    base_url: {}\n    auth_url: {}\n    client_id: \"{}\"\n    \
          client_secret: {{file: main.secret}}\n\
-         email: {{from: mailchute <mailchute@example.jp>, directory: mails, together: 0s}}\n",
+         email: {{from: mailchute <mailchute@example.jp>, directory: mails, together: 0s}}\n\
+         status: {{listen: '{page}', show_names: true}}\n",
         places.base_url,
         places.auth_url,
         welcome.client_id.as_str()
     );
     fs::write(&config, main)?;
-    Ok(DemoPlace { config, letters, mails: dir.join("mails") })
+    Ok(DemoPlace { config, letters, mails: dir.join("mails"), page })
 }
 
 /// The address blocks of the two customers.

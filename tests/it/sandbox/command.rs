@@ -3,6 +3,8 @@
 use std::io::{BufRead, Read};
 use std::process::Output;
 
+use regex::Regex;
+
 use crate::rigs::program::{Program, mailchute};
 
 fn output(arguments: &[&str]) -> Output {
@@ -66,9 +68,28 @@ fn what_cannot_be_done_ends_with_1_and_says_the_remedy() {
     assert_eq!(error.lines().count(), 1, "one line: {error}");
 }
 
+/// What a picture of the demo shows, without what differs from run to run: states on the way, numbers and paths.
+fn story(svg: &str) -> Vec<String> {
+    let text = Regex::new(r#"<text class="line [a-z]*"[^>]*>([^<]*)</text>"#).unwrap();
+    let number = Regex::new("[0-9]+").unwrap();
+    let lines = text.captures_iter(svg).map(|line| line[1].to_owned());
+    let is_story = |line: &String| {
+        (!line.starts_with("  ") || line.starts_with("  |"))
+            && !["mailchute-demo-", "http"].iter().any(|way| line.contains(way))
+    };
+    lines.filter(is_story).map(|line| number.replace_all(&line, "0").into_owned()).collect()
+}
+
 #[test]
-fn the_demo_takes_letters_from_a_folder_to_their_tracking_numbers() {
-    let output = output(&["demo", "--once"]);
+fn the_demo_takes_letters_from_a_folder_to_their_tracking_numbers_as_the_picture_shows() {
+    let dir = tempfile::tempdir().unwrap();
+    let picture = dir.path().join("demo.svg");
+    let output = output(&["demo", "--record", picture.to_str().unwrap()]);
+    let recorded = story(&std::fs::read_to_string(&picture).unwrap_or_default());
+    // `tests/pictures` makes it anew.
+    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/pictures/demo.svg");
+    assert_eq!(story(&std::fs::read_to_string(kept).unwrap()), recorded);
+    assert!(recorded.len() > 40, "{recorded:?}");
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     for word in [
@@ -90,9 +111,11 @@ fn without_once_the_demo_serves_until_it_is_stopped() {
     let mut after =
         |label: &str| lines.find_map(|line| Some(line.strip_prefix(label)?.trim().to_owned())).unwrap();
     let folder = after("Your turn. Drop a PDF of your own into");
-    let inbox = after("See the letters as they would be posted");
-    assert!(lines.any(|line| line.starts_with("Ctrl-C")));
-    std::net::TcpStream::connect(inbox.trim_start_matches("http://").trim_end_matches("/inbox")).unwrap();
+    let (inbox, page) =
+        (after("The letters as they would be posted"), after("What mailchute says about itself"));
+    for place in [inbox.trim_end_matches("/inbox"), page.trim_end_matches('/')] {
+        std::net::TcpStream::connect(place.trim_start_matches("http://")).unwrap();
+    }
     std::fs::write(std::path::Path::new(&folder).join("mine.pdf"), crate::rigs::service::pdf(2)).unwrap();
     assert!(lines.any(|line| line.contains("mine.pdf") && line.contains("shipped, tracking number")));
     program.signal("INT");
