@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use chrono_tz::Tz;
 
 use super::config::RecordsPath;
@@ -29,10 +30,19 @@ pub(super) struct Arguments {
     /// Show it anew every two seconds, until Ctrl-C
     #[arg(long)]
     watch: bool,
+    /// Only whether the daemon runs and is ready: exit status 0, otherwise 1
+    #[arg(long, conflicts_with_all = ["json", "watch"])]
+    ready: bool,
 }
 
 pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let records = arguments.place.find()?;
+    if arguments.ready {
+        let facts = ask(&records.state).context("the daemon does not answer")?;
+        let live = facts.and_then(|facts| facts.runs).context("the daemon does not run")?;
+        anyhow::ensure!(live.ready, "the daemon has started and is not ready yet");
+        return Ok(super::say("ready")?);
+    }
     loop {
         let (facts, silent) = facts(&records.state)?;
         if arguments.json {
