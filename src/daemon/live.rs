@@ -61,6 +61,8 @@ impl LiveSources {
             };
             LiveFolder {
                 name: folder.name.clone(),
+                shown_as: folder.shown_as(),
+                shelves: Some(folder.names.clone()),
                 looked_at: looks.last,
                 looks: looks.count,
                 look_seconds: looks.took.as_seconds_f64(),

@@ -91,7 +91,7 @@ fn pages() -> Routes {
         .route("/docs/openapi.json", get(openapi::service))
         .route("/docs/decisions", get(pages::decisions))
         .route("/docs/problems/{code}", get(pages::problem))
-        .route("/sandbox.css", get(pages::style))
+        .route("/style.css", get(pages::style))
         .route("/letter.pdf", get(pages::example))
         .route("/sandbox.js", get(pages::script))
         .layer(axum::middleware::from_fn(pages::headers))

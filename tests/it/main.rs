@@ -114,6 +114,7 @@ mod people {
     mod namesakes;
     mod operators;
     mod page;
+    mod page_in_a_browser;
     mod past;
     mod pictures;
     mod pictures_in_mails;

@@ -25,6 +25,7 @@ pub use server::{Source, serve};
 use crate::base::clock::Time;
 use crate::outside::spool::Spool;
 use crate::outside::store::{Count, Desk, FolderRow, QueueRow, Since, StoreError};
+use crate::words::texts::Names;
 
 /// What only the running daemon knows.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -107,6 +108,12 @@ pub struct LiveAccount {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LiveFolder {
     pub name: String,
+    /// Its path as people know it.
+    #[serde(default)]
+    pub shown_as: String,
+    /// The names of its shelves.
+    #[serde(default)]
+    pub shelves: Option<Names>,
     pub looked_at: Option<Time>,
     /// How often it was looked at in this run.
     pub looks: u64,

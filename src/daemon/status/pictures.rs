@@ -77,7 +77,12 @@ pub(super) async fn picture(
     };
     let wish = DrawWish { width: WIDTH, grayscale, ..DrawWish::default() };
     match pictures.0.png((number, view), &pdf, &wish).await {
-        Ok(png) => ([(header::CONTENT_TYPE, "image/png")], png.to_vec()).into_response(),
+        Ok(png) => {
+            // A page that refreshes itself must not ask for it each time.
+            let headers =
+                [(header::CONTENT_TYPE, "image/png"), (header::CACHE_CONTROL, "private, max-age=300")];
+            (headers, png.to_vec()).into_response()
+        }
         Err(NoPicture::TooMany) => {
             (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "60")]).into_response()
         }

@@ -65,7 +65,7 @@ pub use relocate::relocate;
 pub use report::Reported;
 pub use schedule::Scheduled;
 pub use search::{FoundLetters, Listed, Lying, Sought};
-pub use standing::{Count, Since};
+pub use standing::{Count, NextLook, Since, Took};
 pub use tally::{Tally, Waits};
 pub use union::{Agreement, union};
 pub use writer::{Halted, Store};

@@ -23,7 +23,7 @@ const DROPS: u32 = 5000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sought {
-    /// Part of a file name, a number or a tracking number. Empty for all.
+    /// Part of a file name, a number, a tracking number or the name of a queue. Empty for all.
     pub text: String,
     pub state: Option<String>,
     pub folder: Option<String>,
@@ -57,6 +57,8 @@ pub struct FoundLetters {
 pub struct Lying {
     pub folder: String,
     pub name: String,
+    /// Where it lies, below its folder.
+    pub shelved: Option<String>,
     pub arrived_at: Time,
     pub undecided: Undecided,
 }
@@ -158,9 +160,10 @@ impl Desk {
             let receiver = receiver.filter(|name| !name.is_empty());
             let first = showable(documents.lines().next().unwrap_or_default());
             let file = dropped.clone().filter(|name| !name.is_empty()).unwrap_or(first);
-            let names = [dropped.as_deref(), Some(&documents), receiver.as_deref()];
+            let row = letter_row(row)?;
+            let names = [dropped.as_deref(), Some(&documents), receiver.as_deref(), row.queue.as_deref()];
             let names = names.into_iter().flatten().collect::<Vec<_>>().join("\n");
-            Ok(Listed { row: letter_row(row)?, file, receiver, names })
+            Ok(Listed { row, file, receiver, names })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -168,7 +171,7 @@ impl Desk {
     /// Drops that are not letters, rejected or waiting, the newest first.
     pub fn lying(&self, text: &str, most: usize) -> Result<Vec<Lying>, StoreError> {
         let text = plain(text);
-        let sql = "SELECT folder, name, arrived_at, undecided FROM original
+        let sql = "SELECT folder, name, shelved, arrived_at, undecided FROM original
                    WHERE letter IS NULL AND place IN ('rejected', 'held') ORDER BY ulid DESC LIMIT ?1";
         let mut statement = self.db().prepare_cached(sql)?;
         let rows = statement.query_map([DROPS], |row| {
@@ -176,6 +179,7 @@ impl Desk {
             Ok(Lying {
                 folder: row.get("folder")?,
                 name: showable(&shown(&row.get::<_, Vec<u8>>("name")?)),
+                shelved: row.get::<_, Option<Vec<u8>>>("shelved")?.map(|shelved| showable(&shown(&shelved))),
                 arrived_at: time(row.get("arrived_at")?),
                 undecided: originals::readable(&undecided),
             })

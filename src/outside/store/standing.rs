@@ -1,16 +1,20 @@
 //! The status in numbers, for the people who run mailchute.
 
-use rusqlite::OptionalExtension as _;
+use chrono::TimeDelta;
+use rusqlite::{OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
 use super::rows::stages;
-use super::{Desk, StoreError, alarms, counts, read, time};
+use super::{Desk, StoreError, alarms, counts, millis, read, signed, time};
 use crate::base::clock::Time;
 use crate::domain::alarm::Raised;
+use crate::domain::drop::{showable, shown};
 use crate::domain::letter::{Number, Progress};
 
 /// The maximum number listed.
 const WAITING: u32 = 20;
+/// How many of the last letters tell how long letters take.
+const LATELY: u32 = 200;
 
 /// Letters of a folder in one state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +34,109 @@ pub struct Since {
     pub why: Option<String>,
 }
 
+/// How long letters took, of those that count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Took {
+    pub letters: usize,
+    /// Half of them took no longer.
+    pub half: TimeDelta,
+    /// Nine of ten took no longer.
+    pub most: TimeDelta,
+}
+
+impl Took {
+    fn of(mut times: Vec<i64>) -> Option<Self> {
+        times.sort_unstable();
+        let letters = times.len();
+        let at = |part: usize| TimeDelta::milliseconds(times[(letters * part).div_ceil(10) - 1].max(0));
+        (letters > 0).then(|| Self { letters, half: at(5), most: at(9) })
+    }
+}
+
+/// What happens next to a letter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextLook {
+    pub letter: Number,
+    pub state: String,
+    pub at: Time,
+}
+
 impl Desk {
+    /// How long the last letters that were posted took from the drop until then, and the last that shipped until that
+    /// was seen.
+    pub fn took(&self) -> Result<(Option<Took>, Option<Took>), StoreError> {
+        let arrived =
+            "coalesce((SELECT arrived_at FROM original WHERE original.letter = number), admitted_at)";
+        let posted = format!(
+            "SELECT intent_at - {arrived} FROM letter JOIN mail ON mail.letter = number
+             WHERE outcome IN ('confirmed', 'shipped') AND intent_at IS NOT NULL ORDER BY number DESC LIMIT ?1"
+        );
+        // What is learned later, as its tracking number, is another fact.
+        let seen = "(SELECT 1000 * strftime('%s', json_extract(line, '$.at')) FROM fact
+                     WHERE fact.letter = number AND instr(line, '\"fact\":{\"shipped\":') > 0)";
+        let shipped = format!(
+            "SELECT {seen} - {arrived} FROM letter WHERE state = 'shipped' ORDER BY number DESC LIMIT ?1"
+        );
+        let took = |sql: &str| -> Result<Option<Took>, StoreError> {
+            let mut statement = self.db().prepare_cached(sql)?;
+            let times = statement.query_map([LATELY], |row| row.get::<_, Option<i64>>(0))?;
+            let times: Vec<Option<i64>> = times.collect::<Result<_, _>>()?;
+            Ok(Took::of(times.into_iter().flatten().collect()))
+        };
+        Ok((took(&posted)?, took(&shipped)?))
+    }
+
+    /// The letters that are looked at next, the first ones.
+    pub fn next_looks(&self, now: Time, most: usize) -> Result<Vec<NextLook>, StoreError> {
+        let sql = "SELECT number, state, due_at FROM letter
+                   WHERE account = ?1 AND urgency = ?2 AND due_at > ?3 ORDER BY due_at LIMIT ?4";
+        let mut statement = self.db().prepare_cached(sql)?;
+        let mut looks: Vec<NextLook> = Vec::new();
+        for account in self.due_accounts()? {
+            for urgency in 0..=2 {
+                let values = params![account, urgency, millis(now), signed(most as u64)];
+                let found = statement.query_map(values, |row| {
+                    Ok(NextLook { letter: read::number(row, 0)?, state: row.get(1)?, at: time(row.get(2)?) })
+                })?;
+                for look in found {
+                    looks.push(look?);
+                }
+            }
+        }
+        looks.sort_by_key(|look| (look.at, look.letter));
+        looks.truncate(most);
+        Ok(looks)
+    }
+
+    /// The accounts with letters that are looked at again. Each is looked up in an index, whatever the number of letters.
+    fn due_accounts(&self) -> Result<Vec<String>, StoreError> {
+        let next = "SELECT min(account) FROM letter INDEXED BY letter_due WHERE due_at IS NOT NULL";
+        let sql = format!(
+            "WITH RECURSIVE found (account) AS (
+                 {next} UNION ALL SELECT ({next} AND account > found.account) FROM found WHERE account IS NOT NULL)
+             SELECT account FROM found WHERE account IS NOT NULL"
+        );
+        let mut statement = self.db().prepare_cached(&sql)?;
+        let accounts = statement.query_map([], |row| row.get(0))?;
+        Ok(accounts.collect::<Result<_, _>>()?)
+    }
+
+    /// When the next digest is due.
+    pub fn next_digest(&self) -> Result<Option<Time>, StoreError> {
+        let sql = "SELECT due_at FROM schedule WHERE name = ?1";
+        let due = self.db().query_row(sql, [super::news::DIGEST], |row| row.get(0)).optional()?;
+        Ok(due.map(time))
+    }
+
+    /// Where a letter's original lies, below its folder.
+    pub fn lies_at(&self, letter: Number) -> Result<Option<String>, StoreError> {
+        let sql =
+            "SELECT shelved FROM original WHERE letter = ?1 AND place <> 'gone' AND shelved IS NOT NULL";
+        let mut statement = self.db().prepare_cached(sql)?;
+        let shelved = statement.query_row([signed(letter.0)], |row| row.get::<_, Vec<u8>>(0)).optional()?;
+        Ok(shelved.map(|shelved| showable(&shown(&shelved))))
+    }
+
     pub fn counts(&self) -> Result<Vec<Count>, StoreError> {
         let sql = "SELECT state, source, letters FROM standing WHERE letters > 0";
         let mut statement = self.db().prepare_cached(sql)?;
@@ -94,4 +200,19 @@ fn since(row: &rusqlite::Row<'_>) -> rusqlite::Result<Since> {
         since: time(row.get(3)?),
         why: row.get(4)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_and_nine_of_ten_took_no_longer() {
+        let took = |times: &[i64]| {
+            Took::of(times.to_vec()).map(|took| (took.half.num_seconds(), took.most.num_seconds()))
+        };
+        let seconds: Vec<i64> = (1..=10).rev().map(|seconds| seconds * 1000).collect();
+        assert_eq!(took(&seconds), Some((5, 9)));
+        assert_eq!((took(&[]), took(&[7000]), took(&[-1, 2000])), (None, Some((7, 7)), Some((0, 2))));
+    }
 }

@@ -25,7 +25,7 @@ use minijinja::context;
 use super::intake::read_body;
 use super::service::Service;
 use super::world::Code;
-use crate::words::page::protect;
+use crate::words::page::{STYLE, protect};
 pub(super) use account::{account, issue_client, reissue_secret, set_card};
 pub(super) use controls::{carry_out, controls};
 pub(super) use inbox::{calls, document, inbox, letter};
@@ -96,7 +96,7 @@ pub(super) async fn decisions(headers: HeaderMap) -> Response {
 }
 
 pub(super) async fn style() -> Response {
-    asset("text/css; charset=utf-8", include_str!("templates/sandbox.css"))
+    asset("text/css; charset=utf-8", STYLE)
 }
 
 pub(super) async fn script() -> Response {

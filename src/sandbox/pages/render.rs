@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use axum::http::HeaderMap;
 use axum::response::Response;
+use minijinja::context;
 use minijinja::value::Value;
 
 use crate::words::page::{self, Pages};
@@ -11,7 +12,7 @@ use crate::words::texts::Language;
 
 const TEMPLATES: [(&str, &str); 13] = [
     ("layout.html", include_str!("templates/layout.html")),
-    ("parts.html", include_str!("templates/parts.html")),
+    ("mail.html", include_str!("templates/mail.html")),
     ("envelope.html", include_str!("templates/envelope.html")),
     ("inbox.html", include_str!("templates/inbox.html")),
     ("letter.html", include_str!("templates/letter.html")),
@@ -36,7 +37,9 @@ fn language(headers: &HeaderMap) -> Language {
 
 pub(super) fn page(headers: &HeaderMap, template: &str, page: Value) -> Response {
     let pages = PAGES.as_ref().map_err(Clone::clone);
-    page::html(pages.and_then(|pages| pages.render(language(headers), template, page)))
+    page::html(
+        pages.and_then(|pages| pages.render(language(headers), template, context! { root => "/", ..page })),
+    )
 }
 
 /// One text by itself.

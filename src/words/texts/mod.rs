@@ -17,7 +17,7 @@ mod unheard;
 mod waits;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use alert::AlertNews;
 pub use note::{Noted, Times, note};
@@ -149,7 +149,7 @@ fn doubts(doubtful: &[Doubtful], said: impl Fn(&Doubtful) -> String) -> String {
 }
 
 /// The names of the subfolders that people see.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Names {
     pub held: String,
     pub sent: String,

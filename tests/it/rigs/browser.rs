@@ -138,12 +138,39 @@ impl Browser {
     }
 
     pub fn picture(&mut self, to: &Path) {
-        let taken = self.call("Page.captureScreenshot", &json!({"format": "png"}));
+        let size = self.run("[innerWidth, Math.min(document.documentElement.scrollHeight, 1500)]");
+        let clip = json!({"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1});
+        let wanted = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
+        let taken = self.call("Page.captureScreenshot", &wanted);
         std::fs::write(to, STANDARD.decode(taken["data"].as_str().unwrap()).unwrap()).unwrap();
     }
 
+    /// Opens a page light and dark, on a telephone and in Japanese, and looks whether everybody can use it. With
+    /// `MAILCHUTE_WRITE_PICTURES=DIR` the pictures of the documents are made anew, as `tests/pictures` does.
+    pub fn everybody_can_use(&mut self, address: &str, picture: Option<&str>) {
+        let pictures = std::env::var_os("MAILCHUTE_WRITE_PICTURES");
+        for (size, language, scheme, kind) in [
+            ((1280, 800), "en", "light", "light"),
+            ((1280, 800), "en", "dark", "dark"),
+            ((420, 850), "en", "light", "phone"),
+            ((1280, 800), "ja", "light", "japanese"),
+        ] {
+            self.is_like(size, language, scheme);
+            self.open(address);
+            self.until("[...document.images].every((image) => image.loading === 'lazy' || image.complete)");
+            let barriers = self.barriers();
+            assert!(barriers.is_empty(), "{address} {kind}: {}", barriers.join("\n"));
+            let is_wide = self.run("document.documentElement.scrollWidth > innerWidth");
+            assert_eq!(is_wide, false, "{address} {kind} is too wide");
+            if let (Some(dir), Some(name)) = (&pictures, picture) {
+                self.until("[...document.images].every((image) => image.complete || image.getBoundingClientRect().top > innerHeight)");
+                self.picture(&Path::new(dir).join(format!("{name}-{kind}.png")));
+            }
+        }
+    }
+
     /// What is wrong with the open page for people who see little or use no mouse.
-    pub fn barriers(&mut self) -> Vec<String> {
+    fn barriers(&mut self) -> Vec<String> {
         serde_json::from_value(self.run(ACCESSIBLE)).unwrap()
     }
 }

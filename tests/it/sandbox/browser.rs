@@ -200,48 +200,24 @@ async fn posted(service: &mut Service) -> [String; 3] {
     [shipped, confirmed.id, letter.id]
 }
 
-/// With `MAILCHUTE_WRITE_PICTURES=DIR` the pictures of the documents are made anew, as `tests/pictures` does.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_page_can_be_used_by_everybody() {
     let Some(mut browser) = Browser::start() else { return };
     let mut service = drawn().await;
     let base = service.welcome.places.base_url.clone();
-    let pictures = std::env::var_os("MAILCHUTE_WRITE_PICTURES");
-    let shown = |browser: &mut Browser, page: &str, name: &str| {
-        for (size, language, scheme, kind) in [
-            ((1280, 800), "en", "light", "light"),
-            ((1280, 800), "en", "dark", "dark"),
-            ((420, 850), "en", "light", "phone"),
-            ((1280, 800), "ja", "light", "japanese"),
-        ] {
-            browser.is_like(size, language, scheme);
-            browser.open(&format!("{base}{page}"));
-            browser
-                .until("[...document.images].every((image) => image.loading === 'lazy' || image.complete)");
-            let barriers = browser.barriers();
-            assert!(barriers.is_empty(), "{page} {kind}: {}", barriers.join("\n"));
-            assert_eq!(
-                browser.run("document.documentElement.scrollWidth > innerWidth"),
-                false,
-                "{page} {kind} is too wide"
-            );
-            if let Some(dir) = &pictures
-                && !name.is_empty()
-            {
-                browser.picture(&Path::new(dir).join(format!("sandbox-{name}-{kind}.png")));
-            }
-        }
+    let shown = |browser: &mut Browser, page: &str, picture: Option<&str>| {
+        browser.everybody_can_use(&format!("{base}{page}"), picture);
     };
-    shown(&mut browser, "/inbox", "empty");
+    shown(&mut browser, "/inbox", Some("sandbox-empty"));
     let [shipped, confirmed, refused] = posted(&mut service).await;
-    shown(&mut browser, "/inbox", "inbox");
-    shown(&mut browser, &format!("/inbox/{shipped}"), "letter");
-    shown(&mut browser, "/controls", "controls");
+    shown(&mut browser, "/inbox", Some("sandbox-inbox"));
+    shown(&mut browser, &format!("/inbox/{shipped}"), Some("sandbox-letter"));
+    shown(&mut browser, "/controls", Some("sandbox-controls"));
     for page in
         ["/calls", "/account", "/docs", "/docs/problems/over_weight", "/docs/decisions", "/inbox?q=nothing"]
     {
-        shown(&mut browser, page, "");
+        shown(&mut browser, page, None);
     }
-    shown(&mut browser, &format!("/inbox/{confirmed}"), "");
-    shown(&mut browser, &format!("/inbox/{refused}"), "");
+    shown(&mut browser, &format!("/inbox/{confirmed}"), None);
+    shown(&mut browser, &format!("/inbox/{refused}"), None);
 }

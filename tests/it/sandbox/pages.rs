@@ -197,7 +197,7 @@ async fn pages_answer_head_as_they_answer_get() {
         "/account",
         "/docs",
         "/docs/problems/over_weight",
-        "/sandbox.css",
+        "/style.css",
         "/sandbox.js",
         "/controls",
         "/calls",

@@ -3,6 +3,7 @@
 //! Rendered here, without scripts, readable on a phone, in Japanese or English.
 
 mod chart;
+mod front;
 mod view;
 
 use std::sync::LazyLock;
@@ -25,7 +26,7 @@ use view::View;
 
 const TEMPLATES: [(&str, &str); 6] = [
     ("layout.html", include_str!("templates/layout.html")),
-    ("parts.html", include_str!("templates/parts.html")),
+    ("drops.html", include_str!("templates/drops.html")),
     ("front.html", include_str!("templates/front.html")),
     ("letters.html", include_str!("templates/letters.html")),
     ("letter.html", include_str!("templates/letter.html")),
@@ -123,7 +124,7 @@ pub(super) async fn letter(
 }
 
 pub(super) async fn style() -> Response {
-    ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("templates/style.css")).into_response()
+    ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], page::STYLE).into_response()
 }
 
 pub(super) async fn missing(State(source): State<Source>, headers: HeaderMap) -> Response {

@@ -7,6 +7,12 @@ use minijinja::{Environment, UndefinedBehavior, context};
 
 use crate::words::texts::Language;
 
+/// How all pages look.
+pub const STYLE: &str = include_str!("style.css");
+/// What all pages are built of.
+const SHARED: [(&str, &str); 2] =
+    [("frame.html", include_str!("frame.html")), ("parts.html", include_str!("parts.html"))];
+
 /// Templates that can be parsed, with their texts in each language.
 #[derive(Debug)]
 pub struct Pages {
@@ -25,7 +31,7 @@ impl Pages {
         let mut engine = Environment::new();
         engine.set_undefined_behavior(UndefinedBehavior::SemiStrict);
         engine.add_filter("code", code);
-        for (name, source) in templates {
+        for (name, source) in SHARED.iter().chain(templates) {
             engine.add_template(name, source).map_err(|error| error.to_string())?;
         }
         Ok(Self { engine, english: texts(english)?, japanese: texts(japanese)? })
