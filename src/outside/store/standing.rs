@@ -75,7 +75,8 @@ impl Desk {
         let seen = "(SELECT 1000 * strftime('%s', json_extract(line, '$.at')) FROM fact
                      WHERE fact.letter = number AND instr(line, '\"fact\":{\"shipped\":') > 0)";
         let shipped = format!(
-            "SELECT {seen} - {arrived} FROM letter WHERE state = 'shipped' ORDER BY number DESC LIMIT ?1"
+            "SELECT {seen} - {arrived} FROM
+                 (SELECT number, admitted_at FROM letter WHERE +state = 'shipped' ORDER BY number DESC LIMIT ?1)"
         );
         let took = |sql: &str| -> Result<Option<Took>, StoreError> {
             let mut statement = self.db().prepare_cached(sql)?;
