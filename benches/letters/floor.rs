@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::oneshot;
 
+use crate::ground;
 use crate::place::Sandbox;
 
 #[derive(Debug)]
@@ -23,7 +24,7 @@ type Write = (Vec<u8>, oneshot::Sender<()>);
 
 /// Writes what has come together, and syncs once for all of it.
 fn journal(incoming: &mpsc::Receiver<Write>) {
-    let mut file = tempfile::tempfile().unwrap();
+    let mut file = ground::new_file();
     while let Ok(first) = incoming.recv() {
         let writes: Vec<Write> = std::iter::once(first).chain(incoming.try_iter()).collect();
         for (line, _) in &writes {

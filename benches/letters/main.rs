@@ -3,13 +3,16 @@
 //! its own, all in one run.
 //!
 //! They take turns, and what counts is the median of all rounds, since a machine is not the same from one minute
-//! to the next; those whose calls are made slow have one round. `cargo bench --bench letters` (`-- 200 5` for fewer letters and more rounds). Writes
+//! to the next; those whose calls are made slow have one round. `cargo bench --bench letters` (`-- 200 5` for fewer letters
+//! and more rounds; `--dir DIR` writes there; `--on ext4`, `xfs` or `btrfs` makes such a file system on a loop device,
+//! as root). Writes
 //! `target/letters.json` and `target/letters.svg`. The script takes part if inotifywait, qpdf, curl, jq and
 //! sqlite3 are there.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench tells, and a panic is its message")]
 
 mod floor;
+mod ground;
 mod picture;
 mod place;
 mod tell;
@@ -94,7 +97,7 @@ fn naive(letters: usize, kept: &mut Vec<TempDir>) -> Option<Run> {
         return None;
     }
     let sandbox = Sandbox::start();
-    let dir = tempfile::tempdir().unwrap();
+    let dir = ground::new_dir();
     let (hot, written) = (dir.path().join("hot"), dir.path().join("written"));
     for made in [&hot, &written] {
         std::fs::create_dir(made).unwrap();
@@ -148,7 +151,12 @@ fn round(round: usize, letters: usize, kept: &mut Vec<TempDir>) -> Vec<Run> {
 
 fn main() {
     mailchute::outside::api::install_tls();
-    let mut numbers = std::env::args().filter_map(|word| word.parse().ok());
+    let arguments: Vec<String> = std::env::args().collect();
+    ground::on(&arguments, || race(&arguments));
+}
+
+fn race(arguments: &[String]) {
+    let mut numbers = arguments.iter().filter_map(|word| word.parse().ok());
     let (letters, rounds) = (numbers.next().unwrap_or(500), numbers.next().unwrap_or(3));
     // A filesystem that has just forgotten many files is slow to make new ones: nothing is removed before the
     // end.

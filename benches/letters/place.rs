@@ -9,6 +9,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::ground;
+
 pub struct Running(pub Child);
 
 impl Drop for Running {
@@ -160,7 +162,7 @@ impl Office {
 
     /// With so many documents written beside its folder.
     pub fn open(letters: usize, pages: Pages) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = ground::new_dir();
         let path = dir.path();
         assert!(program(&["init", path.to_str().unwrap()]).stdout(Stdio::null()).status().unwrap().success());
         let secret = std::fs::read_to_string(path.join("main.secret")).unwrap();
