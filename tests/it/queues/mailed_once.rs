@@ -1,6 +1,7 @@
 //! A mail is taken once, whatever it is interrupted by and wherever it lies.
 
 use crate::rigs::imap::{ALL, MailServer, NOTHING};
+use crate::rigs::journal;
 use crate::rigs::mailroom::RULES;
 use crate::rigs::mails::{PROVED, RECEIVED, TARO, attached, looked, mail, mailbox, started, usual};
 use crate::rigs::service::pdf;
@@ -89,6 +90,7 @@ async fn two_copies_of_a_mail_give_one_order() {
     looked(&mut room, &mailbox, &mut link).await;
     server.person_moves(HELD, APPROVE);
     server.twin(APPROVE);
+    journal::keep();
     mailbox.look(&mut link).await.unwrap();
     let (id, store) = (room.config().queues[0].identity().unwrap(), room.inside().store);
     let visits = || store.open_mails(&id).unwrap()[0].visit.clone().unwrap();
@@ -96,6 +98,7 @@ async fn two_copies_of_a_mail_give_one_order() {
     assert!(last.ends_with(" 2"), "the later of the two is recorded: {last}");
     looked(&mut room, &mailbox, &mut link).await;
     assert_eq!((server.lies()[SENT].len(), visits()), (2, last));
+    assert_eq!(journal::written().matches("somebody moved mail").count(), 1);
     assert_eq!(room.row_states(), ["confirmed"]);
 }
 
