@@ -3,7 +3,8 @@
 //! inotify, reload ──folders──▶ intake ──letters──▶ dispatch
 //!                                │                    │
 //!                                └─────originals──────┴──▶ originals ──mails──▶ outbox
-//!                                                              └──────kept───▶ retention
+//!                                                              ├──────kept───▶ retention
+//!                                                              └─────names───▶ names
 //! commands, posting times ──letters──▶ dispatch
 //! reload, time of the digest ──mails──▶ outbox
 //! ```
@@ -20,6 +21,7 @@ pub struct Bells {
     pub originals: Arc<Notify>,
     pub mails: Arc<Notify>,
     pub kept: Arc<Notify>,
+    pub names: Arc<Notify>,
     /// Wakes everybody who waits for a drop to be decided.
     pub decided: Arc<Notify>,
 }

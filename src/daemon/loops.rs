@@ -1,4 +1,4 @@
-//! The five loops, each a task of its own, so one that hangs holds up no other.
+//! The six loops, each a task of its own, so one that hangs holds up no other.
 
 use std::io;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use crate::base::bells::Bells;
 use crate::base::clock::Clock;
 use crate::loops::dispatch::Dispatch;
 use crate::loops::intake::Intake;
+use crate::loops::names::NamesIndexer;
 use crate::loops::originals::Shelves;
 use crate::loops::retention::Retention;
 
@@ -24,6 +25,10 @@ const FOLDER_THREADS: usize = 8;
 const TOGETHER: Duration = Duration::from_millis(25);
 /// Retention looks this often, even if its bell does not ring.
 const KEEPS: Duration = Duration::from_mins(10);
+/// Letters can be found without the index of names, so a burst does not wait for it.
+const AFTER_A_BURST: Duration = Duration::from_secs(5);
+/// Only its bell wakes it.
+const NEVER: Duration = Duration::from_hours(24);
 /// Without a bell, commands are noticed within this time.
 const LOOKS_WITHOUT_BELL: Duration = Duration::from_secs(2);
 /// How long a running call may take when the daemon is asked to end. A call without an answer by then is
@@ -37,6 +42,7 @@ pub(super) struct Tickers<M> {
     pub(super) shelves: Shelves,
     pub(super) outbox: M,
     pub(super) keeper: Retention,
+    pub(super) names: NamesIndexer,
 }
 
 /// They end only with the daemon, or because something is wrong.
@@ -62,7 +68,7 @@ impl Loops {
         clock: &Clock,
         commands_ring: bool,
     ) -> io::Result<Self> {
-        let Tickers { dispatch, intake, shelves, outbox, keeper } = tickers;
+        let Tickers { dispatch, intake, shelves, outbox, keeper, names } = tickers;
         let threads = Builder::new_multi_thread()
             .worker_threads(FOLDER_THREADS)
             .thread_name("folders")
@@ -90,6 +96,8 @@ impl Loops {
         beside.spawn_on(run(outbox, times), &main);
         let (times, _) = rhythm("kept", &bells.kept, TOGETHER, KEEPS);
         beside.spawn_on(run(keeper, times), folders);
+        let (times, _) = rhythm("names", &bells.names, AFTER_A_BURST, NEVER);
+        beside.spawn_on(run(names, times), folders);
         Ok(Self { letters, beside, threads, stopping, heard, watching, mailed, pulses })
     }
 

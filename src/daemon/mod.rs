@@ -20,6 +20,7 @@ use crate::daemon::taking::Inside;
 use crate::loops::dispatch::{Account, Dispatch};
 use crate::loops::folders::Registry;
 use crate::loops::intake::{self, Intake};
+use crate::loops::names::NamesIndexer;
 use crate::loops::originals::Shelves;
 use crate::loops::outbox::Outbox;
 use crate::loops::retention::Retention;
@@ -118,7 +119,8 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     // The configuration of this start is valid, whatever an earlier run had.
     outbox.configuration(None).await?;
     let shelves = Shelves::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), bells.clone());
-    let tickers = Tickers { dispatch, intake, shelves, outbox: Arc::clone(&outbox), keeper };
+    let names = NamesIndexer::new(Arc::clone(&store), clock.clone());
+    let tickers = Tickers { dispatch, intake, shelves, outbox: Arc::clone(&outbox), keeper, names };
     let mut loops = Loops::start(tickers, &bells, &clock, bell.is_some())?;
     let knowing = LiveSources::new(clock.clone(), &manager, &accounts, &registry, &loops);
     let (heard, watching, mailed) = (loops.heard.clone(), loops.watching.clone(), loops.mailed.clone());

@@ -11,6 +11,7 @@ use super::pulse::Pulse;
 use crate::base::clock::{Clock, Time};
 use crate::loops::dispatch::Dispatch;
 use crate::loops::intake::Intake;
+use crate::loops::names::NamesIndexer;
 use crate::loops::originals::Shelves;
 use crate::loops::outbox::Outbox;
 use crate::loops::retention::Retention;
@@ -126,6 +127,12 @@ impl Ticker for Shelves {
 impl Ticker for Arc<Outbox> {
     async fn tick(&mut self) -> anyhow::Result<Option<Time>> {
         Ok(Outbox::tick(self).await?)
+    }
+}
+
+impl Ticker for NamesIndexer {
+    async fn tick(&mut self) -> anyhow::Result<Option<Time>> {
+        Ok(Self::tick(self).await)
     }
 }
 

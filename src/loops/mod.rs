@@ -16,5 +16,8 @@ pub mod originals;
 /// News for people, as e-mails.
 pub mod outbox;
 
+/// The index of names, by which letters are found.
+pub mod names;
+
 /// Sealed PDFs, and the removal of what was kept long enough.
 pub mod retention;

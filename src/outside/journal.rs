@@ -5,6 +5,7 @@ mod configuration;
 mod emails;
 mod folders;
 mod queues;
+mod records;
 
 pub use configuration::{configuration_unsettled, looser, not_reloaded, reloaded, restart_needed};
 pub use emails::{
@@ -17,6 +18,7 @@ pub use folders::{
 };
 
 pub use queues::*;
+pub use records::{discarded, names_not_followed, not_discarded};
 
 use std::path::Path;
 use std::time::Duration;
@@ -378,19 +380,6 @@ pub fn not_sealed(letter: Number, why: &str, again: bool) {
         why,
         again,
         "letter {letter}: the sealed PDF can't be fetched ({why}); {then}"
-    );
-}
-
-/// What was kept as long as configured.
-pub fn discarded(letter: Number, what: &str) {
-    tracing::info!(letter = letter.0, what, "letter {letter}: {what} removed after the configured time");
-}
-
-pub fn not_discarded(folder: &str, why: &str) {
-    tracing::warn!(
-        folder,
-        why,
-        "folder {folder}: files can't be removed after their time ({why}); it is tried again"
     );
 }
 

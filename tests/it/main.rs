@@ -70,6 +70,7 @@ mod folders {
     mod arrivals;
     mod audit;
     mod away;
+    mod claimed;
     mod edges;
     mod epoch;
     mod held_up;
@@ -100,6 +101,7 @@ mod queues {
 mod people {
     mod at_hand;
     mod doctor;
+    mod found;
     mod from_page;
     mod holds;
     mod hooks;

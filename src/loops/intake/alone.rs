@@ -83,7 +83,7 @@ fn entry(original: &Original) -> Option<(Key, HandedBack)> {
 
 impl Claim {
     /// Claims a sidecar whose wait is over, and hands it back.
-    pub(super) async fn hand_back(self, sidecar: &(Name, Stamp)) -> Result<Done, TakeError> {
+    pub(super) async fn hand_back(&mut self, sidecar: &(Name, Stamp)) -> Result<Done, TakeError> {
         let (name, _) = sidecar;
         let Some(pdf) = pdf_of(name) else { return Ok(Done::Nothing) };
         if !self.claim(&[name])? {

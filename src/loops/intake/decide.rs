@@ -20,7 +20,7 @@ use crate::domain::drop::{
 use crate::domain::letter::LARGEST_DOCUMENT;
 use crate::domain::printed::OtherPaper;
 use crate::domain::rules::{Found, Verdict};
-use crate::outside::hot::{Content, Hot, SeenEntry, WAS_THERE};
+use crate::outside::hot::{Content, Hot, SeenEntry, is_file_claim, was_there};
 use crate::outside::journal;
 use crate::outside::pdf::Inspection;
 use crate::outside::spool::{Dropped, EntryError, Ulid};
@@ -63,7 +63,7 @@ pub(super) struct Claim {
     pub(super) shared: Arc<Shared>,
     pub(super) folder: Arc<Folder>,
     pub(super) hot: Arc<Hot>,
-    /// Its directory: the ULID, perhaps with [`WAS_THERE`].
+    /// Its name among the claims, which begins with the ULID.
     pub(super) dir: String,
     pub(super) ulid: Ulid,
     /// What was counted before the claim, so that the same bytes are not inspected twice.
@@ -109,7 +109,7 @@ impl Claim {
         Ok(matches!(verdict, Verdict::Hold(Waiting::Sidecar)))
     }
 
-    pub(super) async fn decide(self, still: &Still<'_>) -> Result<Done, TakeError> {
+    pub(super) async fn decide(&self, still: &Still<'_>) -> Result<Done, TakeError> {
         let held = self.hot.claimed(&self.dir)?;
         let main = main_of(&held);
         let original = self.shared.store.original(&self.ulid)?;
@@ -117,14 +117,16 @@ impl Claim {
             holds_drop: main.is_some(),
             record: original.as_ref().map(record_of),
             in_spool: self.shared.spool.has(&self.ulid),
-            was_there: self.dir.ends_with(WAS_THERE),
+            was_there: was_there(&self.dir),
         };
         match (next(known), main, original) {
             (Next::Judge, Some(main), original) => {
                 // A drop that a person has accepted has its sidecar with it, and is recorded. What a queue took was
-                // laid whole.
-                let is_found =
-                    matches!(still, Still::Looks(_)) && original.is_none() && self.queued.is_none();
+                // laid whole, and a file that was claimed alone had no sidecar.
+                let is_found = matches!(still, Still::Looks(_))
+                    && original.is_none()
+                    && self.queued.is_none()
+                    && !is_file_claim(&self.dir);
                 if is_found && taken_back::bring_left_behind(&self.hot, &self.dir, &main.name, &held)? {
                     return self.later();
                 }
@@ -141,7 +143,7 @@ impl Claim {
             }
             (Next::BackToShelf, _, Some(original)) => {
                 taken_back::remove_text_of(&self.hot, &original)?;
-                self.shared.store.reclaimed(self.ulid, Some(self.shared.clock.now())).await?;
+                self.shared.store.reclaimed(self.ulid.clone(), Some(self.shared.clock.now())).await?;
                 self.shared.bells.originals.notify_one();
                 Ok(Done::Nothing)
             }
@@ -260,7 +262,7 @@ pub(super) fn main_of(held: &[SeenEntry]) -> Option<&SeenEntry> {
 /// The hash of a claimed PDF, or of the PDFs of a claimed subfolder. `None` if it cannot be read, so that only its
 /// name identifies it.
 pub(super) fn content_of(hot: &Hot, claim: &str, name: &[u8]) -> Option<String> {
-    let path = hot.claims_path().join(claim).join(super::instructions::shown_path(name));
+    let path = hot.claimed_path(claim, name);
     let documents = super::candidates::documents_of(hot, &path).ok().flatten()?;
     Some(super::candidates::content_of(&documents))
 }

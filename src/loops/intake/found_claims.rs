@@ -10,8 +10,7 @@ use super::decide::{main_of, record_of};
 use super::open::NotOpened;
 use super::shared::Shared;
 use super::taken_back::put_back;
-use crate::outside::hot::{Away, Hot, WAS_THERE};
-use crate::outside::spool::Ulid;
+use crate::outside::hot::{Away, Hot, WAS_THERE, ulid_of_claim, was_there};
 use crate::outside::store::StoreError;
 
 /// Whose claims a folder contains when it is opened.
@@ -42,8 +41,7 @@ pub(super) fn forgotten(
 ) -> io::Result<Result<Vec<String>, StoreError>> {
     let now = shared.clock.now();
     let is_old = |dir: &String| {
-        let ulid = dir.trim_end_matches(WAS_THERE).parse::<Ulid>();
-        ulid.is_ok_and(|ulid| now - ulid.time() > older_than && !shared.spool.has(&ulid))
+        ulid_of_claim(dir).is_some_and(|ulid| now - ulid.time() > older_than && !shared.spool.has(&ulid))
     };
     let old = hot.claims()?.into_iter().filter(is_old);
     Ok(old.filter_map(|dir| undecided(shared, dir).transpose()).collect())
@@ -51,7 +49,7 @@ pub(super) fn forgotten(
 
 /// The claim, unless its drop is decided.
 fn undecided(shared: &Shared, dir: String) -> Result<Option<String>, StoreError> {
-    let Ok(ulid) = dir.trim_end_matches(WAS_THERE).parse::<Ulid>() else { return Ok(None) };
+    let Some(ulid) = ulid_of_claim(&dir) else { return Ok(None) };
     let record = shared.store.original(&ulid)?.as_ref().map(record_of);
     Ok(record.is_none_or(|record| record.accepted && record.in_claim).then_some(dir))
 }
@@ -70,7 +68,7 @@ fn distrusted(
     dir: String,
     our_marker: Option<&str>,
 ) -> Result<Option<String>, NotOpened> {
-    let Ok(ulid) = dir.parse::<Ulid>() else { return Ok(Some(dir)) };
+    let Some(ulid) = ulid_of_claim(&dir).filter(|_| !was_there(&dir)) else { return Ok(Some(dir)) };
     let (original, in_spool) = (shared.store.original(&ulid)?, shared.spool.has(&ulid));
     let is_known = original.is_some() || in_spool || shared.store.incoming(&ulid)?.is_some();
     // Both names contain the time at which they were made.
@@ -80,7 +78,7 @@ fn distrusted(
         let known = |holds_drop| KnownClaim { holds_drop, record, in_spool, was_there: false };
         return Ok(not_empty(hot, dir, known).map_err(Away::no_right)?);
     }
-    let held = format!("{dir}{WAS_THERE}");
+    let held = format!("{ulid}{WAS_THERE}");
     hot.rename_claim(&dir, &held).map_err(Away::no_right)?;
     Ok(Some(held))
 }

@@ -9,7 +9,7 @@ use crate::base::clock::Time;
 use crate::config::Folder;
 use crate::domain::alarm::Alarm;
 use crate::domain::letter::{Letter, Moment, Number, Outcome, Realm, Reason, Retry, Start, State};
-use crate::outside::hot::Reach;
+use crate::outside::hot::{Reach, ulid_of_claim};
 use crate::outside::journal;
 use crate::outside::store::{KnownFolder, Record, Store, StoreError};
 
@@ -109,9 +109,9 @@ impl Unfinished {
         // A drop that is being claimed at this moment may have no record yet.
         let claimed: HashSet<String> =
             reach.claims_at(Path::new(&folder.path)).unwrap_or_default().into_iter().collect();
-        let unknown = claimed
-            .iter()
-            .filter(|claim| claim.parse().is_ok_and(|ulid| matches!(store.original(&ulid), Ok(None))));
+        let unknown = claimed.iter().filter(|claim| {
+            ulid_of_claim(claim).is_some_and(|ulid| matches!(store.original(&ulid), Ok(None)))
+        });
         let drops = drops + unknown.count() as u64;
         if letters.is_empty() && drops == 0 {
             return Ok(None);

@@ -107,8 +107,15 @@ enum ReachedBy {
     ByHelper,
 }
 
-/// A worker that ended: the folder, the claim, its work and the outcome.
-type Worked = (String, String, Work, Result<Done, TakeError>);
+/// A worker that ended.
+#[derive(Debug)]
+struct Worked {
+    folder: String,
+    ulid: Ulid,
+    claim: String,
+    work: Work,
+    done: Result<Done, TakeError>,
+}
 /// A look that ended: the folder, and when there is more to do.
 type EndedLook = (String, Watched, Result<TimeDelta, IntakeError>);
 
@@ -121,7 +128,7 @@ pub struct Intake {
     /// How many drops may be handed out until the entries for the dispatcher are counted again.
     places: usize,
     workers: JoinSet<Worked>,
-    busy: BTreeMap<(String, String), ReachedBy>,
+    busy: BTreeMap<(String, Ulid), ReachedBy>,
     /// Folders that a helper reaches are looked at in parallel.
     looks: JoinSet<EndedLook>,
     looked_at: HashSet<String>,

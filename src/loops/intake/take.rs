@@ -13,7 +13,7 @@ use super::taken_back::put_back;
 use super::work::Work;
 use crate::config::LetterKind;
 use crate::domain::drop::{Kind, is_pdf};
-use crate::outside::hot::{SeenEntry, kind};
+use crate::outside::hot::{SeenEntry, is_file_claim, kind};
 use crate::outside::pdf::is_pdf_without_end;
 
 /// The stamps of a claim when it was found to be finished.
@@ -26,7 +26,7 @@ pub(super) enum Still<'a> {
 
 impl Claim {
     /// Claims and decides a drop.
-    pub(super) async fn take(mut self, work: &Work) -> Result<Done, TakeError> {
+    pub(super) async fn take(&mut self, work: &Work) -> Result<Done, TakeError> {
         if matches!(work, Work::Claimed(..) | Work::Laid(_)) {
             self.queued = self.shared.store.incoming(&self.ulid)?;
         }
@@ -92,9 +92,17 @@ impl Claim {
     }
 
     /// Claims the names. Returns whether there was still something to claim.
-    pub(super) fn claim(&self, names: &[&Name]) -> Result<bool, TakeError> {
+    pub(super) fn claim(&mut self, names: &[&Name]) -> Result<bool, TakeError> {
         let bytes: Vec<&[u8]> = names.iter().map(|name| name.as_slice()).collect();
-        match self.hot.claim(&self.dir, None, &bytes) {
+        let mut claimed = self.hot.claim(&self.dir, None, &bytes);
+        if is_file_claim(&self.dir)
+            && claimed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::InvalidFilename)
+        {
+            // The file system has less room for names.
+            self.dir = self.ulid.to_string();
+            claimed = self.hot.claim(&self.dir, None, &bytes);
+        }
+        match claimed {
             Ok(()) => Ok(true),
             Err(error) => {
                 // A sidecar may have been moved before its PDF. Without the PDF nothing is posted.

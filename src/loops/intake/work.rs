@@ -2,7 +2,7 @@
 
 use super::settle::{Name, Stamp};
 use super::shared::Shared;
-use crate::outside::hot::WAS_THERE;
+use crate::outside::hot::{WAS_THERE, claim_of_file, ulid_of_claim};
 use crate::outside::spool::Ulid;
 
 /// Something to decide.
@@ -36,20 +36,27 @@ impl Work {
         }
     }
 
-    /// The claim's directory, and the ULID in its name.
+    /// The claim, and the ULID in its name.
     pub(super) fn claim(&self, shared: &Shared) -> Option<(String, Ulid)> {
         match self {
-            Self::Drop { was_there, .. } => {
+            Self::Drop { was_there: true, .. } => {
                 let ulid = shared.new_ulid()?;
-                let ending = if *was_there { WAS_THERE } else { "" };
-                Some((format!("{ulid}{ending}"), ulid))
+                Some((format!("{ulid}{WAS_THERE}"), ulid))
+            }
+            Self::Drop { parts, .. } => {
+                let ulid = shared.new_ulid()?;
+                let alone = match parts.as_slice() {
+                    [(name, stamp)] if stamp.kind.is_none() => claim_of_file(&ulid, name),
+                    _ => None,
+                };
+                Some((alone.unwrap_or_else(|| ulid.to_string()), ulid))
             }
             Self::Sidecar(_) => {
                 let ulid = shared.new_ulid()?;
                 Some((ulid.to_string(), ulid))
             }
             Self::Laid(ulid) => Some((ulid.to_string(), ulid.clone())),
-            Self::Claimed(dir, _) => Some((dir.clone(), dir.trim_end_matches(WAS_THERE).parse().ok()?)),
+            Self::Claimed(claim, _) => Some((claim.clone(), ulid_of_claim(claim)?)),
         }
     }
 }

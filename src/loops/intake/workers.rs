@@ -57,7 +57,7 @@ impl Intake {
         }
         self.watched.insert(name.clone(), watched);
         let (ours, others) =
-            std::mem::take(&mut self.ended_meanwhile).into_iter().partition(|(folder, ..)| *folder == name);
+            std::mem::take(&mut self.ended_meanwhile).into_iter().partition(|ended| ended.folder == name);
         self.ended_meanwhile = others;
         let ours: Vec<Worked> = ours;
         ours.into_iter().try_for_each(|ended| self.worked(ended))
@@ -102,18 +102,17 @@ impl Intake {
                 given = true;
                 self.places -= 1;
                 let Some((dir, ulid)) = work.claim(&self.shared) else { continue };
-                if self.busy.contains_key(&(name.clone(), dir.clone())) {
+                if self.busy.contains_key(&(name.clone(), ulid.clone())) {
                     watched.laying.remove(&ulid);
                     continue;
                 }
-                self.busy.insert((name.clone(), dir.clone()), reached);
+                self.busy.insert((name.clone(), ulid.clone()), reached);
                 let (shared, folder) = (Arc::clone(&self.shared), known.folder);
-                let claim = Claim { shared, folder, hot, dir, ulid, peeked: None, queued: None };
+                let mut claim = Claim { shared, folder, hot, dir, ulid, peeked: None, queued: None };
                 let name = name.clone();
                 let taken = async move {
-                    let dir = claim.dir.clone();
                     let done = claim.take(&work).await;
-                    (name, dir, work, done)
+                    Worked { folder: name, ulid: claim.ulid, claim: claim.dir, work, done }
                 };
                 match reached {
                     ReachedBy::Here => {
@@ -148,12 +147,13 @@ impl Intake {
         }
     }
 
-    fn worked(&mut self, (name, dir, work, done): Worked) -> Result<(), IntakeError> {
-        self.busy.remove(&(name.clone(), dir.clone()));
-        if self.looked_at.contains(&name) {
-            self.ended_meanwhile.push((name, dir, work, done));
+    fn worked(&mut self, ended: Worked) -> Result<(), IntakeError> {
+        self.busy.remove(&(ended.folder.clone(), ended.ulid.clone()));
+        if self.looked_at.contains(&ended.folder) {
+            self.ended_meanwhile.push(ended);
             return Ok(());
         }
+        let Worked { folder: name, claim, work, done, .. } = ended;
         // The folder's file may have been renamed meanwhile. Its claims were listed when it was opened under its new
         // name, perhaps before this one was made.
         let name = match self.shared.registry.get(&name) {
@@ -185,7 +185,7 @@ impl Intake {
                 watched.look_again(now + UNSETTLED);
             }
             (Ok(Done::Later(wait, looks)), _) => {
-                watched.resume(dir, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
+                watched.resume(claim, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
             }
             (Err(TakeError::Record(error @ RecordError::Halted(_))), _) => return Err(error.into()),
             (Err(TakeError::NoRight), work @ (Work::Drop { .. } | Work::Sidecar(_))) => {
@@ -202,7 +202,7 @@ impl Intake {
                     self.not_laid.insert(ulid, now + REST);
                 }
                 journal::not_claimed(&name, &error);
-                watched.resume(dir, now + REST, None);
+                watched.resume(claim, now + REST, None);
             }
         }
         Ok(())

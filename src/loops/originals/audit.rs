@@ -14,7 +14,7 @@ use crate::base::clock::Time;
 use crate::config::Folder;
 use crate::domain::drop::Undecided;
 use crate::domain::letter::Letter;
-use crate::outside::hot::{WAS_THERE, claimed_at, claims_at};
+use crate::outside::hot::{WAS_THERE, claim_of_file, claimed_at, claims_at, ulid_of_claim};
 use crate::outside::spool::{Spool, Ulid};
 use crate::outside::store::{Desk, Fate, Original, OriginalPlace, StoreError};
 
@@ -64,8 +64,9 @@ pub fn audit(desk: &Desk, folder: &Folder, now: Time) -> Result<FolderAudit, Sto
 /// What is wrong with an original, if it stays so while it is looked at.
 fn misplaced(desk: &Desk, folder: &Path, ulid: &Ulid) -> Result<Option<String>, StoreError> {
     let Some((original, letter)) = desk.original(ulid)? else { return Ok(None) };
-    let claims = [ulid.as_str().to_owned(), format!("{ulid}{WAS_THERE}")];
-    let claimed = claims.iter().map(|claim| claimed_at(folder, claim)).sum();
+    let alone = claim_of_file(ulid, &original.origin.name);
+    let claims = [ulid.to_string(), format!("{ulid}{WAS_THERE}")].into_iter().chain(alone);
+    let claimed = claims.map(|claim| claimed_at(folder, &claim)).sum();
     let Some(what) = wrong(&original, letter.as_ref(), claimed) else { return Ok(None) };
     let is_same = desk.original(ulid)?.is_some_and(|(again, _)| again == original);
     Ok(is_same.then_some(what))
@@ -105,7 +106,7 @@ fn forgotten(desk: &Desk, folder: &Path, claims: &[String], now: Time) -> Result
     let is_worked_on = desk.is_in_use();
     let mut problems = Vec::new();
     for claim in claims {
-        let Ok(ulid) = claim.trim_end_matches(WAS_THERE).parse::<Ulid>() else {
+        let Some(ulid) = ulid_of_claim(claim) else {
             problems.push("`.mailchute/claim` contains an entry that is not a claim".to_owned());
             continue;
         };

@@ -276,10 +276,12 @@ fn out_of_sight(original: &Original, hot: &Hot, here: Option<PathBuf>) -> io::Re
     let out = Shelved { place: OriginalPlace::Claim, path: None, inode: None, told: None };
     let Some(here) = here else { return Ok(out) };
     let (Some(dir), Some(name)) = (here.parent(), here.file_name()) else { return Ok(out) };
-    if !dir.starts_with(hot.claims_path()) {
+    let claimed = if dir.starts_with(hot.claims_path()) {
+        here.clone()
+    } else {
         hot.claim_from(original.ulid.as_str(), dir, name.as_bytes(), name.as_bytes())?;
-    }
-    let claimed = hot.claims_path().join(original.ulid.as_str()).join(name);
+        hot.claimed_path(original.ulid.as_str(), name.as_bytes())
+    };
     leave_shelf(original, hot, &here, &claimed)?;
     Ok(out)
 }

@@ -44,9 +44,10 @@ impl Shelves {
 
     /// Puts away what is due. Returns when there will be more.
     pub async fn tick(&self) -> Result<Option<Time>, RecordError> {
-        // The outbox and retention are woken by the same events.
+        // The outbox, retention and the index of names are woken by the same events.
         self.bells.mails.notify_one();
         self.bells.kept.notify_one();
+        self.bells.names.notify_one();
         loop {
             let now = self.clock.now();
             let beside = self.beside.lock().clone();

@@ -41,11 +41,10 @@ impl Opened {
         name: &[u8],
         largest: u64,
     ) -> io::Result<Content> {
-        let mut dir = self.claim_dir(claim, false)?;
-        if let Some(inside) = inside {
-            dir = open_dir(dir, inside)?;
-        }
-        whole(&dir, name, largest)
+        self.with_claimed(claim, inside.unwrap_or(name), |dir, main| match inside {
+            Some(_) => whole(&open_dir(dir, main)?, name, largest),
+            None => whole(dir, main, largest),
+        })
     }
 
     /// Reads a file in a subfolder of the folder.
@@ -55,7 +54,7 @@ impl Opened {
 
     /// Whether nobody but its owner could have written a claimed file. `seen` is its stat when it was read.
     pub(super) fn is_claim_its_owners(&self, claim: &str, name: &[u8], seen: Stat) -> io::Result<bool> {
-        self.is_its_owners(&self.claim_dir(claim, false)?, name, seen)
+        self.with_claimed(claim, name, |dir, name| self.is_its_owners(dir, name, seen))
     }
 
     /// Whether nobody but its owner could have written a file in a subfolder. `seen` is its stat when it was

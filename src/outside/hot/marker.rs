@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::fs::{self, AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::claim_name::is_file_claim;
 use super::opened::{Opened, directory};
 use super::{CLAIM, OURS, Stat};
 
@@ -90,7 +91,11 @@ pub fn claims_at(folder: &Path) -> io::Result<Vec<String>> {
 
 /// The number of files in such a claim. 0 if the claim is gone.
 pub fn claimed_at(folder: &Path, claim: &str) -> usize {
-    fs_err::read_dir(folder.join(OURS).join(CLAIM).join(claim)).map_or(0, Iterator::count)
+    let claimed = folder.join(OURS).join(CLAIM).join(claim);
+    if is_file_claim(claim) {
+        return usize::from(claimed.symlink_metadata().is_ok());
+    }
+    fs_err::read_dir(claimed).map_or(0, Iterator::count)
 }
 
 /// Opens or creates one of our own files. Somebody may have put something else there under its name, on which

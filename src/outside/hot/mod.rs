@@ -6,6 +6,7 @@
 //! may never return.
 
 mod away;
+mod claim_name;
 mod content;
 mod helper;
 mod keeper;
@@ -30,13 +31,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use away::Away;
+pub use claim_name::{WAS_THERE, claim_of_file, is_file_claim, ulid_of_claim, was_there};
 pub use content::Content;
 use helper::Helper;
 pub use helper::{is_helper, serve};
 pub use keeper::{Keeper, this_process};
 pub use marker::{claimed_at, claims_at};
 use opened::{FolderFacts, Opened};
-pub use order::{CLAIMING, MOVING, MoveStep};
+pub use order::{CLAIMING, CLAIMING_ALONE, MOVING, MoveStep};
 pub use reach::Reach;
 
 pub use rights::not_shared;
@@ -50,8 +52,6 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 
 const OURS: &str = ".mailchute";
 const CLAIM: &str = "claim";
-/// The end of the name of a claim that holds something which lay in the folder before its drops counted.
-pub const WAS_THERE: &str = ".there";
 
 /// An open hot folder.
 #[derive(Debug)]
@@ -168,5 +168,10 @@ impl Hot {
     /// The path of the claims within the folder.
     pub fn claims_path(&self) -> PathBuf {
         moves::claims_path()
+    }
+
+    /// The path of a claimed thing within the folder.
+    pub fn claimed_path(&self, claim: &str, name: &[u8]) -> PathBuf {
+        moves::claimed_path(claim, name)
     }
 }

@@ -9,41 +9,80 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{self, AtFlags, Mode, RenameFlags};
 
-use super::opened::{Opened, list, our_dir, seen};
+use super::claim_name::{claim_of_file, file_in};
+use super::opened::{Opened, entry, list, our_dir, seen};
 use super::rights::give_shelf;
-use super::{CLAIM, CLAIMING, MOVING, MoveStep, OURS, SeenEntry, WAS_THERE, c, kind, open_dir};
+use super::{
+    CLAIM, CLAIMING, CLAIMING_ALONE, MOVING, MoveStep, OURS, SeenEntry, WAS_THERE, c, kind, open_dir,
+};
+use crate::base::sync::Syncs;
 use crate::domain::drop::{Kind, pdf_of};
+use crate::outside::spool::Ulid;
+
+/// A directory at one end of a move.
+#[derive(Clone, Copy)]
+pub(super) struct End<'a> {
+    pub(super) dir: &'a OwnedFd,
+    /// Its syncs, if other threads move things there at the same time.
+    syncs: Option<&'a Syncs>,
+}
+
+impl<'a> End<'a> {
+    pub(super) fn own(dir: &'a OwnedFd) -> Self {
+        Self { dir, syncs: None }
+    }
+
+    fn sync(self) -> io::Result<()> {
+        let sync = || Ok(fs::fsync(self.dir)?);
+        self.syncs.map_or_else(sync, |syncs| syncs.sync(sync))
+    }
+}
 
 impl Opened {
+    fn folder_end(&self) -> End<'_> {
+        End { dir: &self.dir, syncs: Some(&self.folder_syncs) }
+    }
+
+    fn claims_end(&self) -> End<'_> {
+        End { dir: &self.claims, syncs: Some(&self.claims_syncs) }
+    }
+
     /// Moves things from the folder itself, or from a subfolder, into a claim, where people cannot reach
     /// them. The move is durable when this returns.
     pub(super) fn claim(&self, claim: &str, subfolder: Option<&str>, names: &[&[u8]]) -> io::Result<()> {
+        if let (Some(alone), None, [name]) = (file_in(claim), subfolder, names)
+            && alone.as_bytes() == *name
+        {
+            let rename = || rename_new(&self.dir, name, &self.claims, claim.as_bytes());
+            return self.go(&CLAIMING_ALONE, self.folder_end(), self.claims_end(), &rename);
+        }
         let place = self.claim_dir(claim, true)?;
+        let other;
         let from = match subfolder {
-            None => self.dir.try_clone()?,
-            Some(name) => open_dir(&self.dir, name.as_bytes())?,
+            None => self.folder_end(),
+            Some(name) => {
+                other = open_dir(&self.dir, name.as_bytes())?;
+                End::own(&other)
+            }
         };
-        let rename = || names.iter().try_for_each(|name| rename_new(&from, name, &place, name));
-        self.go(&CLAIMING, &from, &place, subfolder.is_none(), &rename)
+        let rename = || names.iter().try_for_each(|name| rename_new(from.dir, name, &place, name));
+        self.go(&CLAIMING, from, End::own(&place), &rename)
     }
 
     /// Moves things in the steps of an order.
     pub(super) fn go(
         &self,
         order: &[MoveStep],
-        from: &OwnedFd,
-        to: &OwnedFd,
-        from_folder: bool,
+        from: End<'_>,
+        to: End<'_>,
         rename: &dyn Fn() -> io::Result<()>,
     ) -> io::Result<()> {
         for step in order {
             match step {
-                MoveStep::SyncClaims => self.sync_claims()?,
+                MoveStep::SyncClaims => self.claims_end().sync()?,
                 MoveStep::Rename => rename()?,
-                MoveStep::SyncTo => fs::fsync(to)?,
-                // Other threads take things out of the folder itself at the same time.
-                MoveStep::SyncFrom if from_folder => self.sync_folder()?,
-                MoveStep::SyncFrom => fs::fsync(from)?,
+                MoveStep::SyncTo => to.sync()?,
+                MoveStep::SyncFrom => from.sync()?,
             }
         }
         Ok(())
@@ -77,10 +116,10 @@ impl Opened {
                 Err(error) => return Err(error),
             }
         }
-        for claim in &claims {
+        for claim in claims.iter().filter(|claim| file_in(claim).is_none()) {
             fs::fsync(&self.claim_dir(claim, false)?)?;
         }
-        // The end of a claim is recorded there.
+        // The end of a claim is recorded there, and so is a file that was claimed alone.
         fs::fsync(&self.claims)?;
         Ok(fs::fsync(&self.dir)?)
     }
@@ -89,7 +128,7 @@ impl Opened {
     pub(super) fn claim_from(&self, claim: &str, dir: &Path, name: &[u8], to: &[u8]) -> io::Result<()> {
         let place = self.claim_dir(claim, true)?;
         let (from, _) = self.parent(&dir.join("x"), false)?;
-        self.go(&CLAIMING, &from, &place, false, &|| rename_new(&from, name, &place, to))
+        self.go(&CLAIMING, End::own(&from), End::own(&place), &|| rename_new(&from, name, &place, to))
     }
 
     /// Gives a claimed thing the name under which it was dropped.
@@ -104,12 +143,16 @@ impl Opened {
 
     /// The path of what was claimed under a name, by the claim's ULID, with any ending.
     pub(super) fn find_claimed(&self, ulid: &str, name: &[u8]) -> io::Result<Option<PathBuf>> {
+        let alone = ulid.parse::<Ulid>().ok().and_then(|ulid| claim_of_file(&ulid, name));
+        if let Some(claim) = alone.filter(|claim| self.has_claim(claim).is_ok_and(|is_there| is_there)) {
+            return Ok(Some(claims_path().join(claim)));
+        }
         for claim in self.claims_of(ulid)? {
             let held = self.claimed(&claim)?;
             // On a shelf it may have another name.
             let other = || held.iter().find(|seen| pdf_of(&seen.name).is_none());
             if let Some(seen) = held.iter().find(|seen| seen.name == name).or_else(other) {
-                return Ok(Some(claims_path().join(claim).join(OsStr::from_bytes(&seen.name))));
+                return Ok(Some(claimed_path(&claim, &seen.name)));
             }
         }
         Ok(None)
@@ -118,26 +161,55 @@ impl Opened {
     pub(super) fn claims_of(&self, ulid: &str) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
         for claim in [ulid.to_owned(), format!("{ulid}{WAS_THERE}")] {
-            match fs::statat(&self.claims, claim.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(_) => found.push(claim),
-                Err(rustix::io::Errno::NOENT) => {}
-                Err(error) => return Err(error.into()),
+            if self.has_claim(&claim)? {
+                found.push(claim);
             }
         }
         Ok(found)
+    }
+
+    fn has_claim(&self, claim: &str) -> io::Result<bool> {
+        match fs::statat(&self.claims, claim, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => Ok(true),
+            Err(rustix::io::Errno::NOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Does something with a claimed thing: in its directory, under its name there.
+    pub(super) fn with_claimed<T>(
+        &self,
+        claim: &str,
+        name: &[u8],
+        go: impl FnOnce(&OwnedFd, &[u8]) -> io::Result<T>,
+    ) -> io::Result<T> {
+        if file_in(claim).is_some() {
+            return go(&self.claims, claim.as_bytes());
+        }
+        go(&self.claim_dir(claim, false)?, name)
     }
 
     pub(super) fn claim_dir(&self, claim: &str, make: bool) -> io::Result<OwnedFd> {
         if make { our_dir(&self.claims, claim) } else { open_dir(&self.claims, claim.as_bytes()) }
     }
 
+    /// Gives a claim the name of a directory. A file that was claimed alone is put into one.
     pub(super) fn rename_claim(&self, from: &str, to: &str) -> io::Result<()> {
+        if let Some(name) = file_in(from) {
+            let place = self.claim_dir(to, true)?;
+            let rename = || rename_new(&self.claims, from.as_bytes(), &place, name.as_bytes());
+            return self.go(&CLAIMING, self.claims_end(), End::own(&place), &rename);
+        }
         rename_new(&self.claims, from.as_bytes(), &self.claims, to.as_bytes())?;
-        Ok(fs::fsync(&self.claims)?)
+        self.sync_claims()
     }
 
     /// The content of a claim. Empty if it does not exist.
     pub(super) fn claimed(&self, claim: &str) -> io::Result<Vec<SeenEntry>> {
+        if let Some(name) = file_in(claim) {
+            let alone = entry(&self.claims, c(claim.as_bytes())?);
+            return Ok(alone.into_iter().map(|seen| SeenEntry { name: name.into(), ..seen }).collect());
+        }
         match self.claim_dir(claim, false) {
             Ok(dir) => seen(fs::Dir::new(dir)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -147,11 +219,14 @@ impl Opened {
 
     /// The content of a claimed directory.
     pub(super) fn claimed_inside(&self, claim: &str, name: &[u8]) -> io::Result<Vec<SeenEntry>> {
-        list(&open_dir(self.claim_dir(claim, false)?, name)?)
+        self.with_claimed(claim, name, |dir, name| list(&open_dir(dir, name)?))
     }
 
     /// Removes an empty claim.
     pub(super) fn unclaim(&self, claim: &str) -> io::Result<()> {
+        if file_in(claim).is_some() {
+            return Ok(());
+        }
         match fs::unlinkat(&self.claims, claim, AtFlags::REMOVEDIR) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
             Err(error) => Err(error.into()),
@@ -160,8 +235,10 @@ impl Opened {
 
     /// Moves something from a claim back into the folder itself.
     pub(super) fn put_back(&self, claim: &str, name: &[u8]) -> io::Result<()> {
-        let from = self.claim_dir(claim, false)?;
-        self.go(&MOVING, &from, &self.dir, false, &|| rename_new(&from, name, &self.dir, name))
+        self.with_claimed(claim, name, |from, claimed| {
+            let from_end = if file_in(claim).is_some() { self.claims_end() } else { End::own(from) };
+            self.go(&MOVING, from_end, self.folder_end(), &|| rename_new(from, claimed, &self.dir, name))
+        })
     }
 
     /// The directory of a path within the folder, and the path's last part.
@@ -193,6 +270,12 @@ impl Opened {
 /// The path of the claims within the folder.
 pub(super) fn claims_path() -> PathBuf {
     Path::new(OURS).join(CLAIM)
+}
+
+/// The path of a claimed thing within the folder.
+pub(super) fn claimed_path(claim: &str, name: &[u8]) -> PathBuf {
+    let claims = claims_path().join(claim);
+    if file_in(claim).is_some() { claims } else { claims.join(OsStr::from_bytes(name)) }
 }
 
 /// Creates a durable directory for people. Another process may create it at the same time.

@@ -1,5 +1,6 @@
 //! A folder opened in this process: the handles of its directories.
 
+use std::ffi::CString;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,8 +22,8 @@ pub(super) struct Opened {
     pub(super) claims: OwnedFd,
     path: PathBuf,
     pub(super) facts: FolderFacts,
-    claims_syncs: Syncs,
-    folder_syncs: Syncs,
+    pub(super) claims_syncs: Syncs,
+    pub(super) folder_syncs: Syncs,
     /// Held for as long as the folder is ours.
     _lock: File,
 }
@@ -124,10 +125,6 @@ impl Opened {
         self.claims_syncs.sync(|| Ok(fs::fsync(&self.claims)?))
     }
 
-    pub(super) fn sync_folder(&self) -> io::Result<()> {
-        self.folder_syncs.sync(|| Ok(fs::fsync(&self.dir)?))
-    }
-
     /// Whether the path still leads to the directory that was opened.
     pub(super) fn is_still_there(&self) -> io::Result<bool> {
         let here = fs::fstat(&self.dir)?;
@@ -180,17 +177,20 @@ pub(super) fn list(dir: &OwnedFd) -> io::Result<Vec<SeenEntry>> {
 
 pub(super) fn seen(mut dir: fs::Dir) -> io::Result<Vec<SeenEntry>> {
     let mut found = Vec::new();
-    while let Some(entry) = dir.read() {
-        let name = entry?.file_name().to_owned();
+    while let Some(next) = dir.read() {
+        let name = next?.file_name().to_owned();
         if matches!(name.as_bytes(), b"." | b"..") {
             continue;
         }
-        let at = dir.fd()?;
-        // An entry that is gone by now, or cannot be read, must not hold up the others.
-        if let Ok(stat) = fs::statat(at, &name, AtFlags::SYMLINK_NOFOLLOW) {
-            let readable = fs::accessat(at, &name, fs::Access::READ_OK, AtFlags::EACCESS).is_ok();
-            found.push(SeenEntry { name: name.into_bytes(), stat: Stat::from(stat), readable });
-        }
+        found.extend(entry(dir.fd()?, name));
     }
     Ok(found)
+}
+
+/// What has a name in a directory. An entry that is gone by now, or cannot be looked at, must not hold up
+/// others.
+pub(super) fn entry(at: impl AsFd, name: CString) -> Option<SeenEntry> {
+    let stat = fs::statat(&at, &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let readable = fs::accessat(&at, &name, fs::Access::READ_OK, AtFlags::EACCESS).is_ok();
+    Some(SeenEntry { name: name.into_bytes(), stat: Stat::from(stat), readable })
 }

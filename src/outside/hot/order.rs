@@ -16,5 +16,8 @@ pub enum MoveStep {
 pub const CLAIMING: [MoveStep; 4] =
     [MoveStep::SyncClaims, MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom];
 
+/// A file that was dropped alone goes straight among the claims, whose directory is durable.
+pub const CLAIMING_ALONE: [MoveStep; 3] = [MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom];
+
 /// A move between directories that are already durable.
 pub const MOVING: [MoveStep; 3] = [MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom];

@@ -16,8 +16,31 @@ use crate::outside::disk::Mounts;
 /// How often the opening of a folder is repeated that another helper holds, and the pause between.
 const LETS_GO: u32 = 10;
 const A_MOMENT: Duration = Duration::from_millis(50);
-/// How long the list of mounts is used. It is needed for each drop.
+/// How long the list of mounts is used, and what was found by it. It is needed for each drop.
 const FRESH: Duration = Duration::from_secs(1);
+
+/// The mounts at a moment, and where paths led then.
+#[derive(Debug)]
+struct KnownMounts {
+    read: Instant,
+    mounts: Arc<Mounts>,
+    apart: BTreeMap<PathBuf, bool>,
+}
+
+impl KnownMounts {
+    fn now() -> Self {
+        Self { read: Instant::now(), mounts: Arc::new(Mounts::now()), apart: BTreeMap::new() }
+    }
+
+    fn is_apart(&mut self, path: &Path) -> bool {
+        if let Some(is_apart) = self.apart.get(path) {
+            return *is_apart;
+        }
+        let is_apart = self.mounts.resolve(&absolute(path)).1;
+        self.apart.insert(path.to_owned(), is_apart);
+        is_apart
+    }
+}
 
 #[derive(Debug)]
 pub struct Reach {
@@ -25,8 +48,7 @@ pub struct Reach {
     program: PathBuf,
     patience: Duration,
     is_always_apart: bool,
-    /// The mounts, and when they were read.
-    mounts: Mutex<Option<(Instant, Arc<Mounts>)>>,
+    mounts: Mutex<Option<KnownMounts>>,
     ended: Arc<Ended>,
     /// Helpers for questions about folders that are not open, one for each mount.
     askers: Mutex<BTreeMap<PathBuf, Arc<Helper>>>,
@@ -58,19 +80,17 @@ impl Reach {
 
     /// Whether a call on this path may never return.
     pub fn is_apart(&self, path: &Path) -> bool {
-        self.is_always_apart || self.mounts().resolve(&absolute(path)).1
+        self.is_always_apart || self.with_mounts(|known| known.is_apart(path))
     }
 
     fn mounts(&self) -> Arc<Mounts> {
-        let mut read = self.mounts.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*read {
-            Some((at, mounts)) if at.elapsed() < FRESH => Arc::clone(mounts),
-            Some(_) | None => {
-                let mounts = Arc::new(Mounts::now());
-                *read = Some((Instant::now(), Arc::clone(&mounts)));
-                mounts
-            }
-        }
+        self.with_mounts(|known| Arc::clone(&known.mounts))
+    }
+
+    fn with_mounts<T>(&self, use_them: impl FnOnce(&mut KnownMounts) -> T) -> T {
+        let mut known = self.mounts.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = known.take().filter(|known| known.read.elapsed() < FRESH);
+        use_them(known.insert(fresh.unwrap_or_else(KnownMounts::now)))
     }
 
     /// Whether a call on any of these paths may never return.

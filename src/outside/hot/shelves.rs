@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 
 use super::marker::open_ours;
-use super::moves::{claims_path, rename_new};
+use super::moves::{End, claimed_path, claims_path, rename_new};
 use super::opened::Opened;
 use super::rights::give_text;
 use super::{MOVING, MoveStep, c};
@@ -33,14 +33,16 @@ impl Opened {
     pub(super) fn shelve(&self, from: &Path, to: &Path) -> io::Result<()> {
         let (from_dir, from_name) = self.parent(from, false)?;
         let (to_dir, to_name) = self.parent(to, true)?;
-        self.go(&MOVING, &from_dir, &to_dir, false, &|| rename_new(&from_dir, &from_name, &to_dir, &to_name))
+        self.go(&MOVING, End::own(&from_dir), End::own(&to_dir), &|| {
+            rename_new(&from_dir, &from_name, &to_dir, &to_name)
+        })
     }
 
     /// Moves something together with a text beside it. Both are in the same directory, so one sync is enough.
     pub(super) fn shelve_with_text(&self, one: MoveWithText<'_>) -> io::Result<()> {
         let (from_dir, _) = self.parent(one.from, false)?;
         let (to_dir, _) = self.parent(one.to, true)?;
-        self.go(&MOVING, &from_dir, &to_dir, false, &|| self.rename_with_text(&one))
+        self.go(&MOVING, End::own(&from_dir), End::own(&to_dir), &|| self.rename_with_text(&one))
     }
 
     /// Moves several things out of claims, in their order, each with a text. Each directory is synced once
@@ -85,8 +87,11 @@ impl Opened {
     }
 
     /// Removes a claim that is empty now; the sync of all claims makes that durable. If it is not empty, it
-    /// is synced itself.
+    /// is synced itself. A file that was claimed alone had none.
     fn leave_claim(&self, from: &Path) -> io::Result<()> {
+        if from.parent() == Some(claims_path().as_path()) {
+            return Ok(());
+        }
         let claim = self.parent(from, false)?.0;
         let name = from.parent().and_then(Path::file_name).unwrap_or_default();
         match fs::unlinkat(&self.claims, name, AtFlags::REMOVEDIR) {
@@ -154,7 +159,7 @@ impl Opened {
         let shelved = original.file_name().unwrap_or_default().as_bytes();
         for claim in self.claims_of(ulid)? {
             for seen in self.claimed(&claim)? {
-                let from = claims_path().join(&claim).join(OsStr::from_bytes(&seen.name));
+                let from = claimed_path(&claim, &seen.name);
                 let ending = sidecar_ending(&seen.name);
                 let name = ending.map_or_else(|| seen.name.clone(), |ending| [shelved, ending].concat());
                 match self.shelve(&from, &dir.join(OsStr::from_bytes(&name))) {

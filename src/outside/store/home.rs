@@ -61,6 +61,11 @@ impl Home {
         self.dir.join("mailchute.db")
     }
 
+    /// The index of the names in the records, which is made from them.
+    pub(super) fn search_index(&self) -> PathBuf {
+        self.dir.join("search.db")
+    }
+
     pub fn spool(&self) -> PathBuf {
         self.dir.join("spool")
     }

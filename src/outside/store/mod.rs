@@ -64,7 +64,7 @@ pub use recovery::Report;
 pub use relocate::relocate;
 pub use report::Reported;
 pub use schedule::Scheduled;
-pub use search::{FoundLetters, Listed, Lying, Sought};
+pub use search::{FoundLetters, Listed, Lying, SearchIndex, Sought};
 pub use standing::{Count, NextLook, Since, Took};
 pub use tally::{Tally, Waits};
 pub use union::{Agreement, union};

@@ -18,7 +18,16 @@ use super::{Desk, Home, StoreError, schema};
 use crate::outside::spool::{Spool, own_like, private_directory, private_file, sync_directory};
 
 /// Made anew where the records are.
-const LEFT: [&str; 5] = ["lock", "bell", "mailchute.db", "mailchute.db-wal", "mailchute.db-shm"];
+const LEFT: [&str; 8] = [
+    "lock",
+    "bell",
+    "mailchute.db",
+    "mailchute.db-wal",
+    "mailchute.db-shm",
+    "search.db",
+    "search.db-wal",
+    "search.db-shm",
+];
 
 /// Moves the records. Returns where they are now. `progress` is called for each file.
 pub fn relocate(from: &Path, to: &Path, progress: &dyn Fn(&Path)) -> Result<PathBuf, StoreError> {

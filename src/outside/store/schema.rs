@@ -317,10 +317,12 @@ const MAILED: &str = "
 ";
 /// The letters of a mail may be `null`, which older programs can't read.
 const BEGUN: &str = "PRAGMA user_version = 13;";
-pub(super) const VERSION: i64 = 13;
+/// Claims in the folders may be files, which older programs don't know.
+const CLAIMED_AS_FILES: &str = "PRAGMA user_version = 14;";
+pub(super) const VERSION: i64 = 14;
 
 /// One step for each version. Each ends by setting the next version.
-const STEPS: [&str; 13] = [
+const STEPS: [&str; 14] = [
     TABLES,
     ORIGINALS,
     LOOKED_UP,
@@ -334,6 +336,7 @@ const STEPS: [&str; 13] = [
     TAKEN_BY_QUEUES,
     MAILED,
     BEGUN,
+    CLAIMED_AS_FILES,
 ];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {

@@ -1,10 +1,15 @@
 //! Letters and drops as people search for them.
 
+mod index;
+
 use std::time::{Duration, Instant};
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 use unicode_normalization::UnicodeNormalization as _;
 
+pub use index::SearchIndex;
+
+use self::index::Candidates;
 use super::desk::{ROW, letter_row};
 use super::{Desk, LetterRow, StoreError, millis, originals, read, signed, time};
 use crate::base::clock::Time;
@@ -16,6 +21,8 @@ const SHORT: Duration = Duration::from_millis(200);
 const LONG: Duration = Duration::from_secs(1);
 /// The range of numbers searched at a time.
 const WINDOW: u64 = 2000;
+/// The number of candidates that are read from the index at a time.
+const AT_ONCE: usize = 200;
 /// The minimum length. Shorter parts occur in too many tracking numbers.
 const TRACKING: usize = 4;
 /// The maximum number of drops without a letter that are searched.
@@ -87,17 +94,22 @@ impl Desk {
         let exact = number(&text);
         let mut found = FoundLetters::default();
         if let (Some(exact), None) = (exact, sought.before) {
-            let letters = self.listed(sought, exact.0, exact.0.saturating_add(1), 1)?;
-            found.letters.extend(letters);
+            found.letters.extend(self.one(sought, exact.0)?);
         }
         let sql = "SELECT coalesce(max(number), 0) + 1 FROM letter";
         let end = self.db().query_row(sql, [], |row| read::count(row, 0))?;
         let mut before = sought.before.map_or(end, |before| before.0.min(end));
+        // The index does not know queues, which may get other names.
+        if !self.is_in_a_queue(&text)?
+            && let Some(candidates) = Candidates::of(self.home(), self.db(), &text)
+        {
+            return self.search_candidates(sought, &text, &candidates, found, (before, most), began);
+        }
         // If everything matches, no more is read than is shown.
         let at_once = if text.is_empty() { most.saturating_add(1) } else { usize::MAX };
         while before > 1 {
             let from = before.saturating_sub(WINDOW).max(1);
-            for listed in self.listed(sought, from, before, at_once)? {
+            for listed in listed(self.db(), sought, from, before, at_once)? {
                 if Some(listed.row.letter) == exact || !listed.is_called(&text) {
                     continue;
                 }
@@ -119,53 +131,62 @@ impl Desk {
 
     /// One letter as it is listed.
     pub fn known_as(&self, letter: Number, names: bool) -> Result<Option<Listed>, StoreError> {
-        let all = Sought { names, ..Sought::default() };
-        Ok(self.listed(&all, letter.0, letter.0.saturating_add(1), 1)?.pop())
+        self.one(&Sought { names, ..Sought::default() }, letter.0)
     }
 
-    /// Letters in a range of numbers, optionally of a state and of a folder, the newest first.
-    fn listed(
+    /// A letter, if it is of the wanted state and folder.
+    fn one(&self, sought: &Sought, number: u64) -> Result<Option<Listed>, StoreError> {
+        Ok(listed(self.db(), sought, number, number.saturating_add(1), 1)?.pop())
+    }
+
+    /// Continues with the letters that may match, the newest first.
+    fn search_candidates(
         &self,
         sought: &Sought,
-        from: u64,
-        before: u64,
-        most: usize,
-    ) -> Result<Vec<Listed>, StoreError> {
-        let receiver = if sought.names {
-            "(SELECT json_extract(line, '$.fact.admitted.order.receiver.address.name')
-              FROM fact WHERE fact.letter = number AND n = 0)"
-        } else {
-            "NULL"
-        };
-        let sql = format!(
-            "{ROW}, (SELECT name FROM original WHERE original.letter = number),
-                (SELECT group_concat(name, char(10) ORDER BY n) FROM document WHERE document.letter = number),
-                {receiver}
-             FROM letter WHERE number >= ?1 AND number < ?2
-                AND (?3 IS NULL OR +state = ?3) AND (?4 IS NULL OR +source = ?4) ORDER BY number DESC
-             LIMIT ?5"
-        );
-        let mut statement = self.db().prepare_cached(&sql)?;
-        let values = params![
-            signed(from),
-            signed(before),
-            sought.state,
-            sought.folder,
-            i64::try_from(most).unwrap_or(-1)
-        ];
-        let rows = statement.query_map(values, |row| {
-            let dropped = row.get::<_, Option<Vec<u8>>>(10)?.map(|name| showable(&shown(&name)));
-            let documents: String = row.get::<_, Option<String>>(11)?.unwrap_or_default();
-            let receiver: Option<String> = row.get(12)?;
-            let receiver = receiver.filter(|name| !name.is_empty());
-            let first = showable(documents.lines().next().unwrap_or_default());
-            let file = dropped.clone().filter(|name| !name.is_empty()).unwrap_or(first);
-            let row = letter_row(row)?;
-            let names = [dropped.as_deref(), Some(&documents), receiver.as_deref(), row.queue.as_deref()];
-            let names = names.into_iter().flatten().collect::<Vec<_>>().join("\n");
-            Ok(Listed { row, file, receiver, names })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        text: &str,
+        candidates: &Candidates,
+        mut found: FoundLetters,
+        (mut before, most): (u64, usize),
+        began: Instant,
+    ) -> Result<FoundLetters, StoreError> {
+        let exact = found.letters.first().map(|listed| listed.row.letter.0);
+        loop {
+            let some = candidates.before(before, AT_ONCE)?;
+            let is_last = some.len() < AT_ONCE;
+            let from = if is_last { 0 } else { some.last().copied().unwrap_or_default() };
+            let new = candidates.not_followed.iter().copied();
+            let mut numbers: Vec<u64> =
+                new.filter(|number| (from..before).contains(number)).chain(some).collect();
+            numbers.sort_unstable_by(|one, other| other.cmp(one));
+            numbers.dedup();
+            for number in numbers.into_iter().filter(|number| Some(*number) != exact) {
+                let patience = if found.letters.is_empty() { LONG } else { SHORT };
+                if began.elapsed() >= patience {
+                    found.further = Some(Number(number + 1));
+                    return Ok(found);
+                }
+                let Some(listed) = self.one(sought, number)?.filter(|listed| listed.is_called(text)) else {
+                    continue;
+                };
+                if found.letters.len() >= most {
+                    found.further = Some(Number(number + 1));
+                    return Ok(found);
+                }
+                found.letters.push(listed);
+            }
+            if is_last {
+                return Ok(found);
+            }
+            before = from;
+        }
+    }
+
+    /// Whether a text is a part of a queue's name.
+    fn is_in_a_queue(&self, text: &str) -> Result<bool, StoreError> {
+        let mut statement = self.db().prepare_cached("SELECT name FROM queue")?;
+        let queues = statement.query_map([], |row| row.get::<_, String>(0))?;
+        let queues: Vec<String> = queues.collect::<Result<_, _>>()?;
+        Ok(queues.iter().any(|queue| plain(queue).contains(text)))
     }
 
     /// Drops that are not letters, rejected or waiting, the newest first.
@@ -220,6 +241,46 @@ impl Desk {
         let sources = statement.query_map([], |row| row.get(0))?;
         Ok(sources.collect::<Result<_, _>>()?)
     }
+}
+
+/// Letters in a range of numbers, optionally of a state and of a folder, the newest first.
+fn listed(
+    db: &Connection,
+    sought: &Sought,
+    from: u64,
+    before: u64,
+    most: usize,
+) -> Result<Vec<Listed>, StoreError> {
+    let receiver = if sought.names {
+        "(SELECT json_extract(line, '$.fact.admitted.order.receiver.address.name')
+          FROM fact WHERE fact.letter = number AND n = 0)"
+    } else {
+        "NULL"
+    };
+    let sql = format!(
+        "{ROW}, (SELECT name FROM original WHERE original.letter = number),
+            (SELECT group_concat(name, char(10) ORDER BY n) FROM document WHERE document.letter = number),
+            {receiver}
+         FROM letter WHERE number >= ?1 AND number < ?2
+            AND (?3 IS NULL OR +state = ?3) AND (?4 IS NULL OR +source = ?4) ORDER BY number DESC
+         LIMIT ?5"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let values =
+        params![signed(from), signed(before), sought.state, sought.folder, i64::try_from(most).unwrap_or(-1)];
+    let rows = statement.query_map(values, |row| {
+        let dropped = row.get::<_, Option<Vec<u8>>>(10)?.map(|name| showable(&shown(&name)));
+        let documents: String = row.get::<_, Option<String>>(11)?.unwrap_or_default();
+        let receiver: Option<String> = row.get(12)?;
+        let receiver = receiver.filter(|name| !name.is_empty());
+        let first = showable(documents.lines().next().unwrap_or_default());
+        let file = dropped.clone().filter(|name| !name.is_empty()).unwrap_or(first);
+        let row = letter_row(row)?;
+        let names = [dropped.as_deref(), Some(&documents), receiver.as_deref(), row.queue.as_deref()];
+        let names = names.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        Ok(Listed { row, file, receiver, names })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 #[cfg(test)]

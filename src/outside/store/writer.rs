@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use rusqlite::{Connection, TransactionBehavior};
@@ -22,6 +23,13 @@ use crate::outside::spool::{Ledger, LedgerError, Ulid, Written};
 
 /// The maximum number of operations in one commit.
 const MOVES_PER_COMMIT: usize = 256;
+
+/// With this number of operations in one commit there is a burst.
+const BUSY: usize = 4;
+/// Then the writer's cache is emptied.
+const AFTER_A_BURST: std::time::Duration = std::time::Duration::from_secs(2);
+/// In kilobytes, for the pages that the letters of a burst have in common.
+const CACHE: i64 = -2048;
 
 const STRIKES_WAIT: std::time::Duration = std::time::Duration::from_millis(200);
 
@@ -57,6 +65,7 @@ impl Store {
         let home = Home::make(dir)?;
         let lock = home.lock()?;
         let (db, ledger, report) = recovery::recover(&home, now, after_restore)?;
+        db.pragma_update(None, "cache_size", CACHE)?;
         let reader = schema::connect(&home.database())?;
         let (moves, incoming) = mpsc::channel();
         let (halt, halted) = watch::channel(None);
@@ -196,9 +205,11 @@ fn write_all(
     incoming: &mpsc::Receiver<Move>,
     halt: &watch::Sender<Option<Halted>>,
 ) {
-    while let Ok(first) = incoming.recv() {
+    let mut was_busy = false;
+    while let Some(first) = next(&db, incoming, &mut was_busy) {
         let mut moves = vec![first];
         moves.extend(incoming.try_iter().take(MOVES_PER_COMMIT - 1));
+        was_busy |= moves.len() >= BUSY;
         let mut replies = Vec::new();
         let round = write(&mut db, &mut ledger, moves, &mut replies)
             .unwrap_or_else(|error| Round::Halt(chain(&error)));
@@ -222,6 +233,22 @@ fn write_all(
         }
     }
     empty_log(&db);
+}
+
+/// The next operation. `None` if there will be no more. After a burst the memory for its pages is given back.
+fn next(db: &Connection, incoming: &mpsc::Receiver<Move>, was_busy: &mut bool) -> Option<Move> {
+    if *was_busy {
+        match incoming.recv_timeout(AFTER_A_BURST) {
+            Err(RecvTimeoutError::Timeout) => {
+                *was_busy = false;
+                if let Err(error) = db.execute_batch("PRAGMA shrink_memory") {
+                    tracing::debug!(error = &error as &dyn std::error::Error, "its memory is kept");
+                }
+            }
+            received => return received.ok(),
+        }
+    }
+    incoming.recv().ok()
 }
 
 /// Moves everything from the log into the database's own file.

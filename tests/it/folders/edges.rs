@@ -238,7 +238,7 @@ async fn while_the_service_is_down_drops_are_taken_in_and_wait() {
     assert_eq!(room.state("x1.pdf"), "admitted");
     let ulid = &room.drops()["x1.pdf"].ulid;
     let tree =
-        [format!(".mailchute/claim/{ulid}/x1.pdf"), "Rejected/torn.pdf".into(), "Rejected/torn.txt".into()];
+        [format!(".mailchute/claim/{ulid}-x1.pdf"), "Rejected/torn.pdf".into(), "Rejected/torn.txt".into()];
     assert_eq!(room.tree(), tree);
     room.service.control(reqwest::Method::DELETE, "faults", serde_json::json!({})).await;
     room.pass(3600).await;

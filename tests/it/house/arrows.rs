@@ -140,6 +140,7 @@ pub const WINGS: &[(&str, &[Room])] = &[
                     "folders",
                 ],
             ),
+            ("names", &["clock", "store", "journal"]),
             (
                 "retention",
                 &["clock", "backoff", "letter", "drop", "spool", "store", "api", "hot", "journal", "folders"],
@@ -228,6 +229,7 @@ pub const WINGS: &[(&str, &[Room])] = &[
                     "dispatch",
                     "originals",
                     "outbox",
+                    "names",
                     "retention",
                     "schedule",
                     "status",

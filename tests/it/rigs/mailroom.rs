@@ -15,6 +15,7 @@ use mailchute::daemon::Run;
 use mailchute::loops::dispatch::{Account, Dispatch};
 use mailchute::loops::folders::Registry;
 use mailchute::loops::intake::Intake;
+use mailchute::loops::names::NamesIndexer;
 use mailchute::loops::originals::Shelves;
 use mailchute::loops::outbox::Outbox;
 use mailchute::loops::retention::Retention;
@@ -90,10 +91,12 @@ pub enum Loop {
     Shelves,
     Kept,
     Mails,
+    Names,
 }
 
 impl Loop {
-    pub const ALL: [Self; 5] = [Self::Intake, Self::Letters, Self::Shelves, Self::Kept, Self::Mails];
+    pub const ALL: [Self; 6] =
+        [Self::Intake, Self::Letters, Self::Shelves, Self::Kept, Self::Mails, Self::Names];
 }
 
 pub(super) struct Up {
@@ -104,6 +107,7 @@ pub(super) struct Up {
     dispatch: Dispatch,
     intake: Intake,
     shelves: Shelves,
+    names: NamesIndexer,
     pub(super) bells: Bells,
 }
 
@@ -209,6 +213,7 @@ impl Mailroom {
         let keeper =
             Retention::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
         let shelves = Shelves::new(Arc::clone(&store), Arc::clone(&registry), clock.clone(), bells.clone());
+        let names = NamesIndexer::new(Arc::clone(&store), clock.clone());
         let reach = Arc::clone(&self.reach);
         let intake =
             Intake::new(Arc::clone(&store), spool, Arc::clone(&registry), inspector, reach, clock, &bells);
@@ -216,19 +221,21 @@ impl Mailroom {
             Some(at_once) => intake.at_once(at_once),
             None => intake,
         };
-        self.up = Some(Up { outbox, keeper, store, registry, dispatch, intake, shelves, bells });
+        self.up = Some(Up { outbox, keeper, store, registry, dispatch, intake, shelves, names, bells });
     }
 
     pub fn stop(&mut self) {
-        let Up { outbox, keeper, store, registry, dispatch, intake, shelves, .. } = self.up.take().unwrap();
-        drop((dispatch, intake, registry, outbox, keeper, shelves));
+        let Up { outbox, keeper, store, registry, dispatch, intake, shelves, names, .. } =
+            self.up.take().unwrap();
+        drop((dispatch, intake, registry, outbox, keeper, shelves, names));
         store.close();
     }
 
     /// The process is gone in the middle of whatever it did; what was only in its memory is lost.
     pub async fn crash(&mut self) {
-        let Up { outbox, keeper, store, registry, dispatch, intake, shelves, .. } = self.up.take().unwrap();
-        drop((dispatch, intake, registry, outbox, keeper, shelves));
+        let Up { outbox, keeper, store, registry, dispatch, intake, shelves, names, .. } =
+            self.up.take().unwrap();
+        drop((dispatch, intake, registry, outbox, keeper, shelves, names));
         // What was cut off lets go when it is noticed.
         for _turn in 0..1_000_000 {
             if Arc::strong_count(&store) == 1 {
@@ -241,7 +248,7 @@ impl Mailroom {
 
     /// One loop has its turn, to its end; when it has more to do.
     pub async fn turn(&mut self, which: Loop) -> Option<Time> {
-        let Up { outbox, keeper, dispatch, intake, shelves, .. } = self.up.as_mut().unwrap();
+        let Up { outbox, keeper, dispatch, intake, shelves, names, .. } = self.up.as_mut().unwrap();
         match which {
             Loop::Intake => intake.settle().await.unwrap(),
             Loop::Letters => dispatch.settle().await.unwrap(),
@@ -252,6 +259,11 @@ impl Mailroom {
             }
             Loop::Kept => keeper.tick().await.unwrap(),
             Loop::Mails => outbox.tick().await.unwrap(),
+            Loop::Names => {
+                // What was begun is done; nothing depends on the rest.
+                while names.tick().await.is_some() {}
+                None
+            }
         }
     }
 
@@ -291,6 +303,14 @@ impl Mailroom {
         self.clock.move_by(TimeDelta::seconds(seconds)).unwrap();
         self.service.advance(&format!("{seconds}s")).await;
         self.settle().await;
+    }
+
+    /// Only one loop has its turns meanwhile.
+    pub async fn pass_only(&mut self, which: Loop, seconds: i64) {
+        for _second in 0..seconds {
+            self.clock.move_by(TimeDelta::seconds(1)).unwrap();
+            self.turn(which).await;
+        }
     }
 
     /// As long as a drop must be still, seen once before.

@@ -14,16 +14,34 @@ const PLACE: &str = "src/outside/store/place.rs";
 pub(super) const MUTANTS: &[Mutant] = &[
     caught(
         "a claim's place need not last before anything is in it",
-        "a power cut, no guard",
+        "a sidecar, a power cut",
         &[(ORDER, "[MoveStep; 4] =\n    [MoveStep::SyncClaims, ", "[MoveStep; 3] =\n    [")],
     ),
     caught(
-        "a claimed drop's old name is forgotten before its new one lasts",
-        "a power cut, no guard",
+        "a drop with a sidecar: its old name is forgotten before its new one lasts",
+        "a sidecar, a power cut",
         &[(
             ORDER,
             "[MoveStep::SyncClaims, MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom]",
             "[MoveStep::SyncClaims, MoveStep::Rename, MoveStep::SyncFrom, MoveStep::SyncTo]",
+        )],
+    ),
+    caught(
+        "a file that was dropped alone: its old name is forgotten before its new one lasts",
+        "a power cut, no guard",
+        &[(
+            ORDER,
+            "CLAIMING_ALONE: [MoveStep; 3] = [MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom]",
+            "CLAIMING_ALONE: [MoveStep; 3] = [MoveStep::Rename, MoveStep::SyncFrom, MoveStep::SyncTo]",
+        )],
+    ),
+    caught(
+        "a file that was dropped alone: its new name need not last",
+        "a power cut, no guard",
+        &[(
+            ORDER,
+            "CLAIMING_ALONE: [MoveStep; 3] = [MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom]",
+            "CLAIMING_ALONE: [MoveStep; 2] = [MoveStep::Rename, MoveStep::SyncFrom]",
         )],
     ),
     Mutant {
@@ -31,8 +49,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         size: "a power cut, no guard",
         edits: &[(
             ORDER,
-            "[MoveStep; 4] =\n    [MoveStep::SyncClaims, MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom]",
-            "[MoveStep; 3] =\n    [MoveStep::SyncClaims, MoveStep::Rename, MoveStep::SyncTo]",
+            "CLAIMING_ALONE: [MoveStep; 3] = [MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom]",
+            "CLAIMING_ALONE: [MoveStep; 2] = [MoveStep::Rename, MoveStep::SyncTo]",
         )],
         harmless: Some("a cut then leaves it under two names, and it is refused under both"),
     },
@@ -41,8 +59,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "a power cut, no guard",
         &[(
             ORDER,
-            "[MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom];",
-            "[MoveStep::Rename, MoveStep::SyncFrom, MoveStep::SyncTo];",
+            "MOVING: [MoveStep; 3] = [MoveStep::Rename, MoveStep::SyncTo, MoveStep::SyncFrom];",
+            "MOVING: [MoveStep; 3] = [MoveStep::Rename, MoveStep::SyncFrom, MoveStep::SyncTo];",
         )],
     ),
     caught(

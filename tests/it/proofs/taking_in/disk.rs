@@ -48,12 +48,23 @@ pub struct File {
     synced: BTreeMap<Dir, usize>,
 }
 
+/// What a claim is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    /// A directory that may be lost with what was synced in it.
+    Made,
+    /// A directory that lasts.
+    Lasting,
+    /// A file among the claims.
+    File,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Disk {
     pub files: Vec<File>,
     next_inode: u8,
-    /// Places of claims, and whether they last.
-    places: BTreeMap<u8, bool>,
+    /// The places of claims.
+    places: BTreeMap<u8, Place>,
     /// Claims whose name says that what they hold was there before.
     pub was_there: BTreeSet<u8>,
     /// Whether a directory that is synced lasts.
@@ -82,17 +93,17 @@ impl File {
     }
 
     /// Everywhere it lies after a cut that leaves so many of its moves.
-    fn after(&self, kept: usize, places: &BTreeMap<u8, bool>) -> BTreeSet<Dir> {
+    fn after(&self, kept: usize, places: &BTreeMap<u8, Place>) -> BTreeSet<Dir> {
         let synced = |dir: Dir| self.synced.get(&dir).copied().unwrap_or_default();
         let has = |dir: &Dir| self.path[kept.max(synced(*dir))] == *dir;
         let is_lost = |dir: &Dir| {
             let place = dir.claim().and_then(|claim| places.get(&claim));
-            synced(*dir) > kept && place == Some(&false)
+            synced(*dir) > kept && place == Some(&Place::Made)
         };
         self.path.iter().filter(|dir| has(dir) && !is_lost(dir)).copied().collect()
     }
 
-    fn sync(&mut self, dir: Dir, places: &BTreeMap<u8, bool>) {
+    fn sync(&mut self, dir: Dir, places: &BTreeMap<u8, Place>) {
         // Both ends of a person's move last together; what no order of ours can help is no news.
         let by_person = |pair: &&[Dir]| {
             matches!(pair, [Dir::Held | Dir::Done, Dir::Approve | Dir::Cancel]) && pair.contains(&dir)
@@ -107,7 +118,7 @@ impl File {
         let all = self.path.iter().map(|dir| self.synced.get(dir).copied().unwrap_or_default()).min();
         // Where it was before is forgotten, unless where it is may be lost with its place.
         let lasts =
-            |all: &usize| self.path[*all].claim().and_then(|claim| places.get(&claim)) != Some(&false);
+            |all: &usize| self.path[*all].claim().and_then(|claim| places.get(&claim)) != Some(&Place::Made);
         if let Some(all) = all.filter(|all| *all > 0).filter(lasts) {
             self.path.drain(..all);
             let kept = &self.path;
@@ -150,13 +161,19 @@ impl Disk {
                 self.files[file] = self.files[file].clone().resting(Dir::Elsewhere);
             }
         }
-        self.places.values_mut().for_each(|lasts| *lasts = true);
+        self.sync_places();
+    }
+
+    fn sync_places(&mut self) {
+        for place in self.places.values_mut().filter(|place| **place == Place::Made) {
+            *place = Place::Lasting;
+        }
     }
 
     /// A claim gets another name.
     pub fn rename_claim(&mut self, claim: u8, new: u8) {
         self.places.remove(&claim);
-        self.places.insert(new, true);
+        self.places.insert(new, Place::Lasting);
         for file in &mut self.files {
             if file.at() == Some(Dir::Claim(claim)) {
                 *file = File { of: Some(new), ..file.clone() }.resting(Dir::Claim(new));
@@ -174,16 +191,34 @@ impl Disk {
     }
 
     pub fn make_place(&mut self, claim: u8) {
-        self.places.entry(claim).or_insert(false);
+        if self.is_file(claim) && self.is_empty(claim) {
+            self.places.remove(&claim);
+        }
+        self.places.entry(claim).or_insert(Place::Made);
+    }
+
+    /// A file that was dropped alone will be the claim.
+    pub fn make_file_claim(&mut self, claim: u8) {
+        self.places.insert(claim, Place::File);
+    }
+
+    pub fn is_file(&self, claim: u8) -> bool {
+        self.places.get(&claim) == Some(&Place::File)
+    }
+
+    fn is_empty(&self, claim: u8) -> bool {
+        self.lying(Dir::Claim(claim)).next().is_none()
     }
 
     /// The claims there are.
     pub fn claims(&self) -> Vec<u8> {
-        self.places.keys().copied().collect()
+        let is_there = |claim: &u8| !self.is_file(*claim) || !self.is_empty(*claim);
+        self.places.keys().copied().filter(is_there).collect()
     }
 
     pub fn unclaim(&mut self, claim: u8) {
-        if self.lying(Dir::Claim(claim)).next().is_none() {
+        // A file takes its place along, and is a file again where a cut brings it back.
+        if self.is_empty(claim) && !self.is_file(claim) {
             self.places.remove(&claim);
         }
     }
@@ -191,7 +226,7 @@ impl Disk {
     /// One step of a move; whether it could be done.
     pub fn go(&mut self, step: MoveStep, file: usize, from: Dir, to: Dir) -> bool {
         match step {
-            MoveStep::SyncClaims if self.syncs => self.places.values_mut().for_each(|lasts| *lasts = true),
+            MoveStep::SyncClaims if self.syncs => self.sync_places(),
             MoveStep::Rename => {
                 let moved = &self.files[file];
                 let is_in_the_way = |other: &File| {
@@ -222,7 +257,7 @@ impl Disk {
 
     /// What an earlier run moved lasts: `moved` to these, or into the claims.
     pub fn make_moves_durable(&mut self, moved: &[Dir]) {
-        if self.places.is_empty() && moved.is_empty() {
+        if self.claims().is_empty() && moved.is_empty() {
             return;
         }
         let shelves = [Dir::Approve, Dir::Cancel, Dir::Held, Dir::Done];
@@ -233,7 +268,7 @@ impl Disk {
             self.sync(Dir::Claim(claim));
         }
         if self.syncs {
-            self.places.values_mut().for_each(|lasts| *lasts = true);
+            self.sync_places();
         }
         self.sync(Dir::Folder);
     }
@@ -263,9 +298,16 @@ impl Disk {
         }
         files.append(&mut twins);
         // A place is there if it lasted, or if what is in it is.
-        self.places.retain(|_, lasts| *lasts);
-        let filled = files.iter().filter_map(File::at).filter_map(Dir::claim);
-        self.places.extend(filled.map(|claim| (claim, true)));
+        let filled: BTreeSet<u8> = files.iter().filter_map(File::at).filter_map(Dir::claim).collect();
+        let kept = |claim: u8, place: Place| match place {
+            Place::Made | Place::Lasting if filled.contains(&claim) => Some(Place::Lasting),
+            Place::Made => None,
+            Place::Lasting => Some(Place::Lasting),
+            Place::File => Some(Place::File).filter(|_| filled.contains(&claim)),
+        };
+        let made_again = filled.iter().map(|claim| (*claim, Place::Lasting));
+        let places = self.places.iter().filter_map(|(claim, place)| Some((*claim, kept(*claim, *place)?)));
+        self.places = made_again.chain(places).collect();
         self.files = files;
     }
 }

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use mailchute::loops::intake::{Identity, Met, Next, RecordedPath, Stamp, identity, is_ours, next};
-use mailchute::outside::hot::{CLAIMING, MOVING, MoveStep};
+use mailchute::outside::hot::{CLAIMING, CLAIMING_ALONE, MOVING, MoveStep};
 
 use super::State;
 use super::daemon::{Hand, Looks, Moving, Reading, Row, SETTLE, Still, What, held, looks_of};
@@ -50,6 +50,7 @@ impl State {
                 self.disk.was_there.insert(claim);
             } else if !is_ours(known.record.is_some() || known.in_spool, is_since, size.locks != Locks::None)
             {
+                self.disk.rename_claim(claim, claim);
                 self.disk.was_there.insert(claim);
             }
             if next(daemon.knows(&self.disk, claim)) == Next::Clear && !self.disk.was_there.contains(&claim) {
@@ -112,7 +113,11 @@ impl State {
             if parts.last().is_some_and(is_old) {
                 self.disk.was_there.insert(claim);
             }
-            self.disk.make_place(claim);
+            if parts.len() == 1 && !self.disk.was_there.contains(&claim) {
+                self.disk.make_file_claim(claim);
+            } else {
+                self.disk.make_place(claim);
+            }
             daemon.up().hand = Some(Hand::Claim { claim, parts, step: 0 });
         }
         self.daemons[index].up().seen = seen;
@@ -165,7 +170,8 @@ impl State {
 
     fn claiming(&mut self, claim: u8, parts: Looks, step: usize) -> Option<Hand> {
         let files: Vec<usize> = parts.iter().map(|(file, _)| *file).collect();
-        let steps = steps(&CLAIMING, &files);
+        let order = if self.disk.is_file(claim) { CLAIMING_ALONE.as_slice() } else { CLAIMING.as_slice() };
+        let steps = steps(order, &files);
         let (move_step, file) = steps[step];
         if !self.disk.go(move_step, file, Dir::Folder, Dir::Claim(claim)) {
             // Somebody took it away again.
@@ -224,8 +230,11 @@ impl State {
         None
     }
 
-    /// A power cut may have left the sidecar of a claimed drop in the folder.
+    /// A power cut may have left the sidecar of a claimed drop in the folder. A file that was claimed alone had none.
     fn bring_left_behind(&mut self, claim: u8) -> bool {
+        if self.disk.is_file(claim) {
+            return false;
+        }
         let Some(main) = held(&self.disk, claim) else { return false };
         let name = self.disk.files[main].name;
         let lies = |dir: Dir, part: Part| {

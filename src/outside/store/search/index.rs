@@ -1,0 +1,227 @@
+//! The index of the names by which letters are found. It follows the facts of the records, in a file of its own
+//! that is made anew whenever it does not belong to them, so nothing depends on it: letters that it does not
+//! have yet are read from the records.
+//!
+//! It has parts of three characters (SQLite's trigrams), so that any part of a name is found. Names that are
+//! removed from the records are removed here when it follows next, and overwritten.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+use fs_err as fs;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+
+use super::super::{Home, Store, StoreError, read, signed};
+use super::{Listed, Sought, listed, plain};
+use crate::outside::spool::private_file;
+
+/// The characters of a part.
+const PART: usize = 3;
+/// The number of facts that are followed in one commit.
+const FACTS: u32 = 2000;
+/// With more facts that are not in it yet, it is not used.
+const MOST_BEHIND: u64 = 8000;
+
+const TABLES: &str = "
+    CREATE VIRTUAL TABLE IF NOT EXISTS known USING fts5 (names, tokenize = 'trigram case_sensitive 1', detail = none);
+    INSERT INTO known (known, rank) VALUES ('secure-delete', 1);
+    CREATE TABLE IF NOT EXISTS followed (seq INTEGER NOT NULL, line_check TEXT NOT NULL) STRICT;
+";
+
+/// The last fact that it has, by number and checksum.
+type Followed = (u64, String);
+
+/// The index as its only writer has it.
+#[derive(Debug)]
+pub struct SearchIndex {
+    db: Connection,
+}
+
+impl SearchIndex {
+    /// Opens or makes it.
+    pub fn open(home: &Home) -> Result<Self, StoreError> {
+        let path = home.search_index();
+        match Self::at(&path) {
+            Err(error) if error.is_corruption() => {
+                remove(&path)?;
+                Self::at(&path)
+            }
+            opened => opened,
+        }
+    }
+
+    fn at(path: &Path) -> Result<Self, StoreError> {
+        private_file(path)?;
+        let db = Connection::open(path)?;
+        db.pragma_update(None, "journal_mode", "wal")?;
+        // After a power cut it is followed again from where it is.
+        db.pragma_update(None, "synchronous", "normal")?;
+        db.pragma_update(None, "secure_delete", true)?;
+        db.pragma_update(None, "cache_size", -1024)?;
+        db.execute_batch(TABLES)?;
+        Ok(Self { db })
+    }
+
+    /// Follows the next facts of the records. Returns whether there are more.
+    pub fn follow(&mut self, store: &Store) -> Result<bool, StoreError> {
+        let from = match followed(&self.db)? {
+            Some(last) if is_of(&store.reader(), &last)? => last.0,
+            None => 0,
+            Some(_) => {
+                // The records were made anew or restored from a backup.
+                self.db.execute_batch("DELETE FROM known; DELETE FROM followed;")?;
+                0
+            }
+        };
+        let facts = facts_after(&store.reader(), from)?;
+        let Some((last, check, _)) = facts.last().cloned() else { return Ok(false) };
+        let letters: BTreeSet<u64> = facts.into_iter().map(|(_, _, letter)| letter).collect();
+        let all = Sought { names: true, ..Sought::default() };
+        let transaction = self.db.transaction()?;
+        let mut is_removed = false;
+        for number in letters {
+            // Others read in between.
+            let listed = listed(&store.reader(), &all, number, number.saturating_add(1), 1)?.pop();
+            let names = listed.map(|listed| listed.sought()).unwrap_or_default();
+            is_removed |= write(&transaction, number, &names)?;
+        }
+        transaction.execute("DELETE FROM followed", [])?;
+        transaction.execute("INSERT INTO followed VALUES (?1, ?2)", params![signed(last), check])?;
+        transaction.commit()?;
+        if is_removed {
+            // What was removed is still in the log.
+            self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        }
+        Ok(true)
+    }
+}
+
+/// The next facts of the records after one: number, checksum and letter.
+fn facts_after(records: &Connection, from: u64) -> rusqlite::Result<Vec<(u64, String, u64)>> {
+    let sql = "SELECT seq, line_check, letter FROM fact WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+    let mut statement = records.prepare_cached(sql)?;
+    let facts = statement.query_map(params![signed(from), FACTS], |row| {
+        Ok((read::count(row, 0)?, row.get(1)?, read::count(row, 2)?))
+    })?;
+    facts.collect()
+}
+
+/// Writes the names of a letter. Returns whether others were there.
+fn write(db: &Connection, letter: u64, names: &str) -> rusqlite::Result<bool> {
+    let number = signed(letter);
+    let sql = "SELECT names FROM known WHERE rowid = ?1";
+    let before: Option<String> = db.prepare_cached(sql)?.query_row([number], |row| row.get(0)).optional()?;
+    if before.as_deref() == Some(names) {
+        return Ok(false);
+    }
+    if before.is_some() {
+        db.prepare_cached("DELETE FROM known WHERE rowid = ?1")?.execute([number])?;
+    }
+    db.prepare_cached("INSERT INTO known (rowid, names) VALUES (?1, ?2)")?.execute(params![number, names])?;
+    Ok(before.is_some())
+}
+
+fn followed(db: &Connection) -> rusqlite::Result<Option<Followed>> {
+    let sql = "SELECT seq, line_check FROM followed";
+    db.query_row(sql, [], |row| Ok((read::count(row, 0)?, row.get(1)?))).optional()
+}
+
+/// Whether the records have this fact.
+fn is_of(records: &Connection, (seq, check): &Followed) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM fact WHERE seq = ?1 AND line_check = ?2";
+    records.prepare_cached(sql)?.exists(params![signed(*seq), check])
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    for ending in ["", "-wal", "-shm"] {
+        match fs::remove_file(format!("{}{ending}", path.display())) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed?,
+        }
+    }
+    Ok(())
+}
+
+/// Where the letters may be that have a text in their names.
+pub(super) struct Candidates {
+    /// Those that the index does not have yet, the newest first.
+    pub(super) not_followed: Vec<u64>,
+    index: Connection,
+    query: String,
+}
+
+impl Candidates {
+    /// `None` if the index cannot help: it is missing or too far behind, or the text is too short for it.
+    pub(super) fn of(home: &Home, records: &Connection, text: &str) -> Option<Self> {
+        let query = query(text)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let index = Connection::open_with_flags(home.search_index(), flags).ok()?;
+        let last = followed(&index).ok()??;
+        let sql = "SELECT coalesce(max(seq), 0) FROM fact";
+        let end = records.query_row(sql, [], |row| read::count(row, 0)).ok()?;
+        if end.saturating_sub(last.0) > MOST_BEHIND || !is_of(records, &last).ok()? {
+            return None;
+        }
+        let mut statement = records
+            .prepare_cached("SELECT DISTINCT letter FROM fact WHERE seq > ?1 ORDER BY letter DESC")
+            .ok()?;
+        let letters = statement.query_map([signed(last.0)], |row| read::count(row, 0)).ok()?;
+        let not_followed = letters.collect::<Result<_, _>>().ok()?;
+        Some(Self { not_followed, index, query })
+    }
+
+    /// The next letters of the index before a number, the newest first.
+    pub(super) fn before(&self, before: u64, most: usize) -> rusqlite::Result<Vec<u64>> {
+        let sql = "SELECT rowid FROM known WHERE known MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3";
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let mut statement = self.index.prepare_cached(sql)?;
+        let letters =
+            statement.query_map(params![self.query, signed(before), most], |row| read::count(row, 0))?;
+        letters.collect()
+    }
+}
+
+/// All parts of the text, or all parts of a tracking number that is written with hyphens. `None` if one of
+/// them is too short, or cannot be written in a query.
+fn query(text: &str) -> Option<String> {
+    if text.contains('\0') {
+        return None;
+    }
+    let bare = text.replace('-', "");
+    let words = [text, bare.as_str()].map(parts);
+    match words {
+        [Some(text), Some(bare)] if text == bare => Some(text),
+        [Some(text), Some(bare)] => Some(format!("({text}) OR ({bare})")),
+        [..] => None,
+    }
+}
+
+fn parts(text: &str) -> Option<String> {
+    let chars: Vec<char> = text.chars().collect();
+    let part = |part: &[char]| format!("\"{}\"", part.iter().collect::<String>().replace('"', "\"\""));
+    let parts: Vec<String> = chars.windows(PART).map(part).collect();
+    if parts.is_empty() { None } else { Some(parts.join(" AND ")) }
+}
+
+impl Listed {
+    /// Everything by which it is found.
+    fn sought(&self) -> String {
+        let tracking = plain(self.row.tracking.as_deref().unwrap_or_default()).replace('-', "");
+        format!("{}\n{tracking}", plain(&self.names))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_sought_by_its_parts_of_three_characters() {
+        assert_eq!(query("山田"), None);
+        assert_eq!(query("1-2-"), None, "the number alone is too short");
+        assert_eq!(query("abc\0"), None);
+        assert_eq!(query("山田商事").unwrap(), "\"山田商\" AND \"田商事\"");
+        assert_eq!(query("a\"b-").unwrap(), "(\"a\"\"b\" AND \"\"\"b-\") OR (\"a\"\"b\")");
+    }
+}
