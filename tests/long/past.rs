@@ -61,6 +61,21 @@ fn lengthen(state: &Path, letters: u64) -> u64 {
     more
 }
 
+/// Waits until the index of names has every fact. Returns how long that took, and its size in MB.
+fn indexed(state: &Path) -> (Duration, u64) {
+    let began = Instant::now();
+    let one = |file: &str, sql: &str| {
+        let db = rusqlite::Connection::open(state.join(file)).unwrap();
+        db.busy_timeout(Duration::from_secs(5)).unwrap();
+        db.query_row(sql, [], |row| row.get::<_, i64>(0)).ok()
+    };
+    until(|| {
+        let followed = one("search.db", "SELECT seq FROM followed");
+        followed.is_some() && followed == one("mailchute.db", "SELECT max(seq) FROM fact")
+    });
+    (began.elapsed(), state.join("search.db").metadata().unwrap().len() >> 20)
+}
+
 /// An office with so many letters behind it, and no daemon at work; gives its sandbox.
 fn history(dir: &Path, letters: u64) -> Running {
     let (config, state) = (dir.join("mailchute.yaml"), dir.join("state"));
@@ -105,8 +120,12 @@ fn a_long_past_is_no_burden() {
         assert!(mailchute(&["status", "--config", config]).output().unwrap().status.success());
         looks.push(began.elapsed());
     }
+    let (took, size) = indexed(&state);
+    println!("the index of names was complete {took:.1?} after that: {size} MB");
     let mut pages = Vec::new();
-    for path in ["/", "/letters", "/letters?q=past-99999.pdf", "/letters/7"] {
+    // The oldest of all, and a name that no letter has.
+    let sought = ["/letters?q=past-99999.pdf", "/letters?q=past-3.pdf", "/letters?q=nobody", "/letters?q=zz"];
+    for path in ["/", "/letters", "/letters/7"].into_iter().chain(sought) {
         let best = (0..5).map(|_| page(&state, path)).min().unwrap();
         println!("{path}: first byte after {best:.1?}");
         pages.push(best);

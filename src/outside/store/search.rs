@@ -59,6 +59,16 @@ pub struct FoundLetters {
     pub further: Option<Number>,
 }
 
+/// Which part of a search is wanted.
+#[derive(Clone, Copy)]
+struct Page {
+    before: u64,
+    most: usize,
+    /// The letter whose number is sought, which is on the first page.
+    exact: Option<Number>,
+    began: Instant,
+}
+
 /// A drop that is not a letter and lies where people see it.
 #[derive(Debug, Clone)]
 pub struct Lying {
@@ -103,7 +113,10 @@ impl Desk {
         if !self.is_in_a_queue(&text)?
             && let Some(candidates) = Candidates::of(self.home(), self.db(), &text)
         {
-            return self.search_candidates(sought, &text, &candidates, found, (before, most), began);
+            let page = Page { before, most, exact, began };
+            if let Some(found) = self.search_candidates(sought, &text, &candidates, found.clone(), page)? {
+                return Ok(found);
+            }
         }
         // If everything matches, no more is read than is shown.
         let at_once = if text.is_empty() { most.saturating_add(1) } else { usize::MAX };
@@ -139,19 +152,18 @@ impl Desk {
         Ok(listed(self.db(), sought, number, number.saturating_add(1), 1)?.pop())
     }
 
-    /// Continues with the letters that may match, the newest first.
+    /// Continues with the letters that may match, the newest first. `None` if the index cannot be read.
     fn search_candidates(
         &self,
         sought: &Sought,
         text: &str,
         candidates: &Candidates,
         mut found: FoundLetters,
-        (mut before, most): (u64, usize),
-        began: Instant,
-    ) -> Result<FoundLetters, StoreError> {
-        let exact = found.letters.first().map(|listed| listed.row.letter.0);
+        page: Page,
+    ) -> Result<Option<FoundLetters>, StoreError> {
+        let Page { mut before, most, exact, began } = page;
         loop {
-            let some = candidates.before(before, AT_ONCE)?;
+            let Ok(some) = candidates.before(before, AT_ONCE) else { return Ok(None) };
             let is_last = some.len() < AT_ONCE;
             let from = if is_last { 0 } else { some.last().copied().unwrap_or_default() };
             let new = candidates.not_followed.iter().copied();
@@ -159,23 +171,23 @@ impl Desk {
                 new.filter(|number| (from..before).contains(number)).chain(some).collect();
             numbers.sort_unstable_by(|one, other| other.cmp(one));
             numbers.dedup();
-            for number in numbers.into_iter().filter(|number| Some(*number) != exact) {
+            for number in numbers.into_iter().filter(|number| Some(Number(*number)) != exact) {
                 let patience = if found.letters.is_empty() { LONG } else { SHORT };
                 if began.elapsed() >= patience {
                     found.further = Some(Number(number + 1));
-                    return Ok(found);
+                    return Ok(Some(found));
                 }
                 let Some(listed) = self.one(sought, number)?.filter(|listed| listed.is_called(text)) else {
                     continue;
                 };
                 if found.letters.len() >= most {
                     found.further = Some(Number(number + 1));
-                    return Ok(found);
+                    return Ok(Some(found));
                 }
                 found.letters.push(listed);
             }
             if is_last {
-                return Ok(found);
+                return Ok(Some(found));
             }
             before = from;
         }

@@ -50,7 +50,7 @@ fn texts() -> Vec<String> {
             texts.extend(chars.windows(length).map(|part| part.iter().collect::<String>()));
         }
     }
-    texts.extend(["1-2-", "----", "past-1", "past-59", "nobody", "#3", "3", "\0\0\0"].map(str::to_owned));
+    texts.extend(["1-2-", "----", "past-1", "past-59", "nobody", "#3", "3", "123", "#123", "\0\0\0"].map(str::to_owned));
     texts
 }
 
@@ -76,6 +76,10 @@ fn all_found(room: &Mailroom) -> Vec<(Sought, Vec<Number>)> {
         for (state, names) in [(None, true), (None, false), (Some("shipped".to_owned()), true)] {
             let sought = Sought { text: text.clone(), state, names, ..Sought::default() };
             all.push((sought.clone(), found(room, &sought, 50)));
+            if text.chars().any(|c| c.is_ascii_digit()) {
+                // Page by page, with the letter of that number on the first one.
+                all.push((sought.clone(), found(room, &sought, 3)));
+            }
         }
     }
     all

@@ -39,16 +39,26 @@ pub struct SearchIndex {
 }
 
 impl SearchIndex {
-    /// Opens or makes it.
-    pub fn open(home: &Home) -> Result<Self, StoreError> {
-        let path = home.search_index();
-        match Self::at(&path) {
+    /// Follows the next facts of the records, so many parts of them. If it is damaged or of other records, it is
+    /// made anew. Returns whether there are more.
+    pub fn follow(store: &Store, parts: u32) -> Result<bool, StoreError> {
+        let path = store.home().search_index();
+        match Self::at(&path).and_then(|mut index| index.follow_parts(store, parts)) {
             Err(error) if error.is_corruption() => {
                 remove(&path)?;
-                Self::at(&path)
+                Self::at(&path)?.follow_parts(store, parts)
             }
-            opened => opened,
+            followed => followed,
         }
+    }
+
+    fn follow_parts(&mut self, store: &Store, parts: u32) -> Result<bool, StoreError> {
+        for _part in 0..parts {
+            if !self.follow_part(store)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn at(path: &Path) -> Result<Self, StoreError> {
@@ -63,16 +73,13 @@ impl SearchIndex {
         Ok(Self { db })
     }
 
-    /// Follows the next facts of the records. Returns whether there are more.
-    pub fn follow(&mut self, store: &Store) -> Result<bool, StoreError> {
+    /// Returns whether there was something to follow.
+    fn follow_part(&mut self, store: &Store) -> Result<bool, StoreError> {
         let from = match followed(&self.db)? {
             Some(last) if is_of(&store.reader(), &last)? => last.0,
             None => 0,
-            Some(_) => {
-                // The records were made anew or restored from a backup.
-                self.db.execute_batch("DELETE FROM known; DELETE FROM followed;")?;
-                0
-            }
+            // The records were made anew or restored from a backup.
+            Some(_) => return Err(StoreError::Broken),
         };
         let facts = facts_after(&store.reader(), from)?;
         let Some((last, check, _)) = facts.last().cloned() else { return Ok(false) };
