@@ -2,6 +2,7 @@
 //! of their own: its calls may take long, and no other folder waits for them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::runtime::Handle;
@@ -22,6 +23,8 @@ pub struct Shelves {
     clock: Clock,
     bells: Bells,
     beside: Arc<Beside>,
+    /// The last fact at the last pass.
+    last_fact: Arc<AtomicU64>,
 }
 
 /// The folders whose originals are being put away on threads of their own.
@@ -39,15 +42,19 @@ impl Beside {
 
 impl Shelves {
     pub fn new(store: Arc<Store>, registry: Arc<Registry>, clock: Clock, bells: Bells) -> Self {
-        Self { store, registry, clock, bells, beside: Arc::default() }
+        Self { store, registry, clock, bells, beside: Arc::default(), last_fact: Arc::default() }
     }
 
     /// Puts away what is due. Returns when there will be more.
     pub async fn tick(&self) -> Result<Option<Time>, RecordError> {
-        // The outbox, retention and the index of names are woken by the same events.
+        // The outbox and retention are woken by the same events.
         self.bells.mails.notify_one();
         self.bells.kept.notify_one();
-        self.bells.names.notify_one();
+        // The index of names follows facts only.
+        let last_fact = self.store.last_fact()?;
+        if self.last_fact.swap(last_fact, Ordering::Relaxed) != last_fact {
+            self.bells.names.notify_one();
+        }
         loop {
             let now = self.clock.now();
             let beside = self.beside.lock().clone();

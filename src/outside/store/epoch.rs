@@ -94,11 +94,14 @@ impl Store {
 
     /// The latest state of these records.
     pub fn epoch(&self) -> Result<Epoch, StoreError> {
-        let db = self.reader();
-        let records = named(&db)?.ok_or(StoreError::Broken)?;
+        let (records, run) = self.names()?;
+        Ok(Epoch { records, facts: self.last_fact()?, run })
+    }
+
+    /// The number of the latest fact.
+    pub fn last_fact(&self) -> Result<u64, StoreError> {
         let sql = "SELECT coalesce(max(seq), 0) FROM fact";
-        let facts = db.prepare_cached(sql)?.query_row([], |row| read::count(row, 0))?;
-        Ok(Epoch { records, facts, run: self.run.clone() })
+        Ok(self.reader().prepare_cached(sql)?.query_row([], |row| read::count(row, 0))?)
     }
 
     /// Whether a folder knows more facts of these records than they had when they were opened.

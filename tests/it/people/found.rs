@@ -50,7 +50,10 @@ fn texts() -> Vec<String> {
             texts.extend(chars.windows(length).map(|part| part.iter().collect::<String>()));
         }
     }
-    texts.extend(["1-2-", "----", "past-1", "past-59", "nobody", "#3", "3", "123", "#123", "\0\0\0"].map(str::to_owned));
+    texts.extend(
+        ["1-2-", "----", "past-1", "past-59", "nobody", "#3", "3", "123", "#123", "\0\0\0"]
+            .map(str::to_owned),
+    );
     texts
 }
 
