@@ -271,7 +271,8 @@ pub fn not_claimed(folder: &str, error: Cause<'_>) {
 }
 
 /// Its worker failed, or its folder was renamed at that moment.
-pub fn claim_found_again(folder: &str, claim: &str) {
+pub fn claim_found_again(folder: &str, claim: &Ulid) {
+    let claim = claim.as_str();
     tracing::warn!(
         folder,
         claim,

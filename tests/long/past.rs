@@ -61,6 +61,17 @@ fn lengthen(state: &Path, letters: u64) -> u64 {
     more
 }
 
+/// Among them searches for an old letter, the oldest, none, and two characters.
+const PAGES: [&str; 7] = [
+    "/",
+    "/letters",
+    "/letters/7",
+    "/letters?q=past-99999.pdf",
+    "/letters?q=past-3.pdf",
+    "/letters?q=nobody",
+    "/letters?q=zz",
+];
+
 /// Waits until the index of names has every fact. Returns how long that took, and its size in MB.
 fn indexed(state: &Path) -> (Duration, u64) {
     let began = Instant::now();
@@ -123,9 +134,7 @@ fn a_long_past_is_no_burden() {
     let (took, size) = indexed(&state);
     println!("the index of names was complete {took:.1?} after that: {size} MB");
     let mut pages = Vec::new();
-    // The oldest of all, and a name that no letter has.
-    let sought = ["/letters?q=past-99999.pdf", "/letters?q=past-3.pdf", "/letters?q=nobody", "/letters?q=zz"];
-    for path in ["/", "/letters", "/letters/7"].into_iter().chain(sought) {
+    for path in PAGES {
         let best = (0..5).map(|_| page(&state, path)).min().unwrap();
         println!("{path}: first byte after {best:.1?}");
         pages.push(best);

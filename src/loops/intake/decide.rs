@@ -122,12 +122,19 @@ impl Claim {
         match (next(known), main, original) {
             (Next::Judge, Some(main), original) => {
                 // A drop that a person has accepted has its sidecar with it, and is recorded. What a queue took was
-                // laid whole, and a file that was claimed alone had no sidecar.
-                let is_found = matches!(still, Still::Looks(_))
-                    && original.is_none()
-                    && self.queued.is_none()
-                    && !is_file_claim(&self.dir);
-                if is_found && taken_back::bring_left_behind(&self.hot, &self.dir, &main.name, &held)? {
+                // laid whole.
+                let is_found =
+                    matches!(still, Still::Looks(_)) && original.is_none() && self.queued.is_none();
+                if is_found && is_file_claim(&self.dir) {
+                    if taken_back::is_left_behind(&self.hot, &main.name)? {
+                        // It came while the file was settling in its claim, which becomes a directory for both.
+                        let claim = self.ulid.as_str();
+                        self.hot.rename_claim(&self.dir, claim)?;
+                        self.shared.rest(&self.folder.name, claim);
+                        return Ok(Done::Nothing);
+                    }
+                } else if is_found && taken_back::bring_left_behind(&self.hot, &self.dir, &main.name, &held)?
+                {
                     return self.later();
                 }
                 let accepted = original.and_then(accepted);

@@ -79,8 +79,13 @@ fn distrusted(
         return Ok(not_empty(hot, dir, known).map_err(Away::no_right)?);
     }
     let held = format!("{ulid}{WAS_THERE}");
-    hot.rename_claim(&dir, &held).map_err(Away::no_right)?;
-    Ok(Some(held))
+    match hot.rename_claim(&dir, &held) {
+        // A cut may have left it under both names.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Ok(Some(made_anew(shared, hot, &dir).map_err(Away::no_right)?))
+        }
+        renamed => Ok(renamed.map(|()| Some(held)).map_err(Away::no_right)?),
+    }
 }
 
 /// A killed run may have moved only the sidecar of a drop. It is put back beside its PDF before the folder is

@@ -95,9 +95,10 @@ impl Claim {
     pub(super) fn claim(&mut self, names: &[&Name]) -> Result<bool, TakeError> {
         let bytes: Vec<&[u8]> = names.iter().map(|name| name.as_slice()).collect();
         let mut claimed = self.hot.claim(&self.dir, None, &bytes);
-        if is_file_claim(&self.dir)
-            && claimed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::InvalidFilename)
-        {
+        let is_for_its_name = |error: &io::Error| {
+            matches!(error.kind(), io::ErrorKind::InvalidFilename | io::ErrorKind::InvalidInput)
+        };
+        if is_file_claim(&self.dir) && claimed.as_ref().is_err_and(is_for_its_name) {
             // The file system has less room for names.
             self.dir = self.ulid.to_string();
             claimed = self.hot.claim(&self.dir, None, &bytes);

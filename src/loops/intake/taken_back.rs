@@ -97,6 +97,11 @@ pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8], held: &[See
     Ok(!left.is_empty())
 }
 
+/// Whether a sidecar of a claimed drop lies in the folder, and no other drop of its name.
+pub(super) fn is_left_behind(hot: &Hot, main: &[u8]) -> io::Result<bool> {
+    Ok(!hot.is_there(&shown_path(main))? && !sidecars_beside(hot, Path::new(""), main)?.is_empty())
+}
+
 /// Brings the sidecar from beside the original's former place.
 fn bring_from_shelf(hot: &Hot, original: &Original) -> io::Result<()> {
     let Some((shelf, name)) = lies_at(original) else { return Ok(()) };

@@ -23,7 +23,7 @@ use super::{IntakeError, ReachedBy, epoch, instructions};
 use crate::config::{Folder, LetterKind, WatchMode};
 use crate::domain::drop::{self, shown};
 use crate::loops::folders::Registered;
-use crate::outside::hot::{Away, Hot};
+use crate::outside::hot::{Away, Hot, ulid_of_claim};
 use crate::outside::journal;
 use crate::outside::spool::Ulid;
 use crate::words::texts::{Language, Names};
@@ -252,7 +252,9 @@ impl Watched {
         // A folder that cannot be listed is away, which its next look says.
         for claim in forgotten(shared, hot, FORGOTTEN_EVERY).map_or(Ok(Vec::new()), |found| found)? {
             if !self.claims.contains_key(&claim) {
-                journal::claim_found_again(&folder.name, &claim);
+                if let Some(ulid) = ulid_of_claim(&claim) {
+                    journal::claim_found_again(&folder.name, &ulid);
+                }
                 self.settles(claim, now);
             }
         }

@@ -144,8 +144,14 @@ impl Opened {
     /// The path of what was claimed under a name, by the claim's ULID, with any ending.
     pub(super) fn find_claimed(&self, ulid: &str, name: &[u8]) -> io::Result<Option<PathBuf>> {
         let alone = ulid.parse::<Ulid>().ok().and_then(|ulid| claim_of_file(&ulid, name));
-        if let Some(claim) = alone.filter(|claim| self.has_claim(claim).is_ok_and(|is_there| is_there)) {
-            return Ok(Some(claims_path().join(claim)));
+        if let Some(claim) = alone {
+            match self.has_claim(&claim) {
+                Ok(true) => return Ok(Some(claims_path().join(claim))),
+                Ok(false) => {}
+                // The file system has less room for names, so it was claimed into a directory.
+                Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {}
+                Err(error) => return Err(error),
+            }
         }
         for claim in self.claims_of(ulid)? {
             let held = self.claimed(&claim)?;
@@ -207,8 +213,12 @@ impl Opened {
     /// The content of a claim. Empty if it does not exist.
     pub(super) fn claimed(&self, claim: &str) -> io::Result<Vec<SeenEntry>> {
         if let Some(name) = file_in(claim) {
+            if !self.has_claim(claim)? {
+                return Ok(Vec::new());
+            }
             let alone = entry(&self.claims, c(claim.as_bytes())?);
-            return Ok(alone.into_iter().map(|seen| SeenEntry { name: name.into(), ..seen }).collect());
+            let alone = alone.ok_or_else(|| io::Error::other("it can't be looked at"))?;
+            return Ok(vec![SeenEntry { name: name.into(), ..alone }]);
         }
         match self.claim_dir(claim, false) {
             Ok(dir) => seen(fs::Dir::new(dir)?),

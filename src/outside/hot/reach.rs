@@ -31,15 +31,6 @@ impl KnownMounts {
     fn now() -> Self {
         Self { read: Instant::now(), mounts: Arc::new(Mounts::now()), apart: BTreeMap::new() }
     }
-
-    fn is_apart(&mut self, path: &Path) -> bool {
-        if let Some(is_apart) = self.apart.get(path) {
-            return *is_apart;
-        }
-        let is_apart = self.mounts.resolve(&absolute(path)).1;
-        self.apart.insert(path.to_owned(), is_apart);
-        is_apart
-    }
 }
 
 #[derive(Debug)]
@@ -80,7 +71,19 @@ impl Reach {
 
     /// Whether a call on this path may never return.
     pub fn is_apart(&self, path: &Path) -> bool {
-        self.is_always_apart || self.with_mounts(|known| known.is_apart(path))
+        if self.is_always_apart {
+            return true;
+        }
+        let (mounts, known) =
+            self.with_mounts(|known| (Arc::clone(&known.mounts), known.apart.get(path).copied()));
+        // Others need not wait for this.
+        let is_apart = known.unwrap_or_else(|| mounts.resolve(&absolute(path)).1);
+        self.with_mounts(|known| {
+            if Arc::ptr_eq(&known.mounts, &mounts) {
+                known.apart.insert(path.to_owned(), is_apart);
+            }
+        });
+        is_apart
     }
 
     fn mounts(&self) -> Arc<Mounts> {

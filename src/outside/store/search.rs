@@ -162,6 +162,8 @@ impl Desk {
         page: Page,
     ) -> Result<Option<FoundLetters>, StoreError> {
         let Page { mut before, most, exact, began } = page;
+        // Each page compares at least one letter, or it would be the same page again.
+        let mut is_first = true;
         loop {
             let Ok(some) = candidates.before(before, AT_ONCE) else { return Ok(None) };
             let is_last = some.len() < AT_ONCE;
@@ -173,10 +175,11 @@ impl Desk {
             numbers.dedup();
             for number in numbers.into_iter().filter(|number| Some(Number(*number)) != exact) {
                 let patience = if found.letters.is_empty() { LONG } else { SHORT };
-                if began.elapsed() >= patience {
+                if began.elapsed() >= patience && !std::mem::take(&mut is_first) {
                     found.further = Some(Number(number + 1));
                     return Ok(Some(found));
                 }
+                is_first = false;
                 let Some(listed) = self.one(sought, number)?.filter(|listed| listed.is_called(text)) else {
                     continue;
                 };

@@ -63,6 +63,24 @@ async fn a_claim_of_either_form_that_our_records_do_not_know_is_held() {
 }
 
 #[tokio::test]
+async fn an_address_that_comes_while_a_drop_settles_in_its_claim_belongs_to_it() {
+    for form in FORMS {
+        let mut room = Mailroom::open().await;
+        room.settled().await;
+        room.stop();
+        claimed(&room, form, Ulid::new(room.clock.now()).unwrap().as_str());
+        std::fs::write(room.path("x.pdf.yaml"), SIDECAR).unwrap();
+        room.start();
+        for _ in 0..4 {
+            room.settled().await;
+        }
+        // Its rule has a receiver, so only a person knows which of the two counts.
+        assert_eq!((room.row_states().len(), room.state("x.pdf").as_str()), (0, "rejected"), "{form}");
+        assert!(!room.tree().iter().any(|path| path.starts_with(".mailchute")), "{:?}", room.tree());
+    }
+}
+
+#[tokio::test]
 async fn a_file_that_grows_in_its_claim_settles_again() {
     let mut room = Mailroom::open().await;
     room.settled().await;

@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use fs_err as fs;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
@@ -24,10 +25,14 @@ const FACTS: u32 = 2000;
 const MOST_BEHIND: u64 = 8000;
 
 const TABLES: &str = "
-    CREATE VIRTUAL TABLE IF NOT EXISTS known USING fts5 (names, tokenize = 'trigram case_sensitive 1', detail = none);
+    BEGIN IMMEDIATE;
+    CREATE VIRTUAL TABLE known USING fts5 (names, tokenize = 'trigram case_sensitive 1', detail = none);
     INSERT INTO known (known, rank) VALUES ('secure-delete', 1);
-    CREATE TABLE IF NOT EXISTS followed (seq INTEGER NOT NULL, line_check TEXT NOT NULL) STRICT;
+    CREATE TABLE followed (seq INTEGER NOT NULL, line_check TEXT NOT NULL) STRICT;
+    COMMIT;
 ";
+/// How long a search waits for the index while that is written.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The last fact that it has, by number and checksum.
 type Followed = (u64, String);
@@ -62,14 +67,19 @@ impl SearchIndex {
     }
 
     fn at(path: &Path) -> Result<Self, StoreError> {
-        private_file(path)?;
+        if !path.exists() {
+            drop(private_file(path)?);
+        }
         let db = Connection::open(path)?;
         db.pragma_update(None, "journal_mode", "wal")?;
         // After a power cut it is followed again from where it is.
         db.pragma_update(None, "synchronous", "normal")?;
         db.pragma_update(None, "secure_delete", true)?;
         db.pragma_update(None, "cache_size", -1024)?;
-        db.execute_batch(TABLES)?;
+        let is_made = "SELECT 1 FROM sqlite_master WHERE name = 'followed'";
+        if !db.prepare(is_made)?.exists([])? {
+            db.execute_batch(TABLES)?;
+        }
         Ok(Self { db })
     }
 
@@ -164,6 +174,7 @@ impl Candidates {
         let query = query(text)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let index = Connection::open_with_flags(home.search_index(), flags).ok()?;
+        index.busy_timeout(PATIENCE).ok()?;
         let last = followed(&index).ok()??;
         let sql = "SELECT coalesce(max(seq), 0) FROM fact";
         let end = records.query_row(sql, [], |row| read::count(row, 0)).ok()?;

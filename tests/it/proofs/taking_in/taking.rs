@@ -230,11 +230,9 @@ impl State {
         None
     }
 
-    /// A power cut may have left the sidecar of a claimed drop in the folder. A file that was claimed alone had none.
+    /// A power cut may have left the sidecar of a claimed drop in the folder, or it came while a file that was
+    /// claimed alone settled. Then the claim becomes a directory.
     fn bring_left_behind(&mut self, claim: u8) -> bool {
-        if self.disk.is_file(claim) {
-            return false;
-        }
         let Some(main) = held(&self.disk, claim) else { return false };
         let name = self.disk.files[main].name;
         let lies = |dir: Dir, part: Part| {
@@ -246,6 +244,9 @@ impl State {
         let is_one =
             lies(Dir::Claim(claim), Part::Sidecar).is_none() && lies(Dir::Folder, Part::Pdf).is_none();
         let Some(sidecar) = lies(Dir::Folder, Part::Sidecar).filter(|_| is_one) else { return false };
+        if self.disk.is_file(claim) {
+            self.disk.rename_claim(claim, claim);
+        }
         CLAIMING.into_iter().all(|step| self.disk.go(step, sidecar, Dir::Folder, Dir::Claim(claim)))
     }
 
