@@ -38,6 +38,9 @@ pub(super) enum Done {
     BookUnsettled,
     /// It is looked at again after this time, and decided if it looks the same then.
     Later(Duration, u64),
+    /// A sidecar came while the file was settling in its claim, which became a directory for both, named by the
+    /// ULID. It is looked at again.
+    MadeDirectory,
     /// It needs a sidecar and has none. Nothing was claimed.
     Lacks(Vec<u8>),
     /// It begins as a PDF but has no end yet. Nothing was claimed.
@@ -127,11 +130,8 @@ impl Claim {
                     matches!(still, Still::Looks(_)) && original.is_none() && self.queued.is_none();
                 if is_found && is_file_claim(&self.dir) {
                     if taken_back::is_left_behind(&self.hot, &main.name)? {
-                        // It came while the file was settling in its claim, which becomes a directory for both.
-                        let claim = self.ulid.as_str();
-                        self.hot.rename_claim(&self.dir, claim)?;
-                        self.shared.rest(&self.folder.name, claim);
-                        return Ok(Done::Nothing);
+                        self.hot.rename_claim(&self.dir, self.ulid.as_str())?;
+                        return Ok(Done::MadeDirectory);
                     }
                 } else if is_found && taken_back::bring_left_behind(&self.hot, &self.dir, &main.name, &held)?
                 {

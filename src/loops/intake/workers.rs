@@ -153,7 +153,7 @@ impl Intake {
             self.ended_meanwhile.push(ended);
             return Ok(());
         }
-        let Worked { folder: name, claim, work, done, .. } = ended;
+        let Worked { folder: name, ulid, claim, work, done } = ended;
         // The folder's file may have been renamed meanwhile. Its claims were listed when it was opened under its new
         // name, perhaps before this one was made.
         let name = match self.shared.registry.get(&name) {
@@ -167,6 +167,7 @@ impl Intake {
         let now = self.shared.clock.steady();
         match (done, work) {
             (Ok(Done::Decided | Done::Nothing), _) => watched.epoch.advanced(now),
+            (Ok(Done::MadeDirectory), _) => watched.resume(ulid.to_string(), now, None),
             (Ok(Done::Lacks(drop)), _) => {
                 watched.waiting.lacks(drop);
                 watched.look_again(now);
