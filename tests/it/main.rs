@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 mod rigs {
+    pub mod asked;
     pub mod browser;
     pub mod door;
     pub mod files;

@@ -24,6 +24,8 @@ mod proofs {
 #[path = "../it/rigs"]
 mod rigs {
     #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+    pub mod asked;
+    #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
     pub mod door;
     #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
     pub mod journal;

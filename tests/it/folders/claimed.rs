@@ -21,7 +21,7 @@ fn claimed(room: &Mailroom, form: &str, ulid: &str) -> PathBuf {
 }
 
 #[tokio::test]
-async fn a_claim_of_either_form_is_gone_on_with() {
+async fn a_claim_of_either_form_is_continued() {
     for form in FORMS {
         let mut room = Mailroom::open().await;
         room.settled().await;
