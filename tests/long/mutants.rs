@@ -65,7 +65,7 @@ fn mutants_are_noticed() {
     let all = [letter::MUTANTS, taking_in::MUTANTS, queue::MUTANTS].concat();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let package: PathBuf = root.join("target/mutants");
-    for dir in ["src", "config", "tests", "benches", "systemd", "docs"] {
+    for dir in [".cargo", "src", "config", "tests", "benches", "systemd", "docs"] {
         let _ = std::fs::remove_dir_all(package.join(dir));
         copy(&root.join(dir), &package.join(dir));
     }
