@@ -140,7 +140,7 @@ impl Store {
     /// Removes receivers and file names of letters from the records. Their histories say so.
     pub async fn struck(&self, letters: Vec<Letter>, at: Time) -> Result<(), RecordError> {
         self.write(move |batch| {
-            for letter in letters {
+            for letter in letters.iter().cloned() {
                 if let Some(line) = strike(batch.db, letter.number)? {
                     batch.struck.insert(line.seq, line.written()?);
                 }

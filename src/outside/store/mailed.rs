@@ -246,15 +246,16 @@ impl Store {
                            taken_at, letters)
                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'null')
                        ON CONFLICT DO UPDATE SET uid = uid RETURNING id";
-            let NewMail { mailbox, number, message_id, bytes, size, content, reply_to } = mail;
-            let (address, thread) = reply_to.map_or((None, None), |to| (Some(to.address), to.thread));
+            let NewMail { mailbox, number, message_id, bytes, size, content, reply_to } = &mail;
+            let (address, thread) =
+                reply_to.as_ref().map_or((None, None), |to| (Some(&to.address), to.thread.as_ref()));
             let values = params![
                 mailbox,
                 number.validity,
                 number.uid,
                 message_id,
                 bytes,
-                super::signed(size),
+                super::signed(*size),
                 content,
                 address,
                 thread,
@@ -274,7 +275,7 @@ impl Store {
     ) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "UPDATE mailed SET letters = ?2, refused = ?3 WHERE id = ?1 AND letters = 'null'";
-            let refused = refused.map(|refused| serde_json::to_string(&refused)).transpose()?;
+            let refused = refused.as_ref().map(serde_json::to_string).transpose()?;
             let letters: Vec<&str> = letters.iter().map(Ulid::as_str).collect();
             let values = params![id, serde_json::to_string(&letters)?, refused];
             Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)

@@ -257,7 +257,7 @@ impl Store {
         self.write(move |batch| {
             let sql = "UPDATE original SET undecided = ?2, due_at = NULL, changes = changes + 1
                        WHERE ulid = ?1 AND letter IS NULL";
-            let accepted = serde_json::to_string(&Undecided::Accepted { doubts })?;
+            let accepted = serde_json::to_string(&Undecided::Accepted { doubts: doubts.clone() })?;
             Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), accepted]).map(drop)?)
         })
         .await

@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{oneshot, watch};
 
 use super::moves::{Admission, Batch, Record, RecordError};
@@ -40,14 +40,41 @@ const STRIKES_WAIT: std::time::Duration = std::time::Duration::from_millis(200);
 )]
 pub struct Halted(Arc<str>);
 
-type Reply = Box<dyn FnOnce(Result<(), RecordError>) + Send>;
-/// Without a batch nothing can be done.
-type Move = Box<dyn FnOnce(Option<&mut Batch<'_>>) -> (bool, Reply) + Send>;
+/// An operation that waits to be written, and somebody who may wait for its result.
+trait Move: Send {
+    /// Carries it out. Returns false if it fails. Only what the last call did counts.
+    fn go(&mut self, batch: &mut Batch<'_>) -> bool;
+    /// Hands over its result if the round is durable, or the reason why it is not.
+    fn reply(self: Box<Self>, durable: Result<(), RecordError>);
+}
+
+struct Operation<T, F> {
+    run: F,
+    result: Option<Result<T, RecordError>>,
+    tell: oneshot::Sender<Result<T, RecordError>>,
+}
+
+impl<T, F> Move for Operation<T, F>
+where
+    T: Send,
+    F: FnMut(&mut Batch<'_>) -> Result<T, RecordError> + Send,
+{
+    fn go(&mut self, batch: &mut Batch<'_>) -> bool {
+        self.result.insert((self.run)(batch)).is_ok()
+    }
+
+    fn reply(self: Box<Self>, durable: Result<(), RecordError>) {
+        let result =
+            self.result.unwrap_or_else(|| Err(RecordError::NotWritten("it was not begun".to_owned())));
+        // If nobody waits for the answer any more, the operation is valid all the same.
+        drop(self.tell.send(durable.and(result)));
+    }
+}
 
 #[derive(Debug)]
 pub struct Store {
     home: Home,
-    moves: Mutex<Option<mpsc::Sender<Move>>>,
+    moves: Mutex<Option<mpsc::Sender<Box<dyn Move>>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     reader: Mutex<Connection>,
     halted: watch::Receiver<Option<Halted>>,
@@ -112,23 +139,17 @@ impl Store {
     }
 
     /// Hands an operation to the writer immediately. It is carried out even if nobody waits for it. Several
-    /// that are awaited together share a commit.
+    /// that are awaited together share a commit. If one of them fails, all are undone and carried out again, each by
+    /// itself.
     pub(super) fn write<T: Send + 'static, F>(
         &self,
         run: F,
     ) -> impl Future<Output = Result<T, RecordError>> + Send + use<T, F>
     where
-        F: FnOnce(&mut Batch<'_>) -> Result<T, RecordError> + Send + 'static,
+        F: FnMut(&mut Batch<'_>) -> Result<T, RecordError> + Send + 'static,
     {
         let (tell, told) = oneshot::channel();
-        let run: Move = Box::new(move |batch| {
-            let none = || Err(RecordError::NotWritten("the database does not begin".to_owned()));
-            let result = batch.map_or_else(none, run);
-            let fine = result.is_ok();
-            // Nobody waits for the answer any more. The operation is valid all the same.
-            let reply: Reply = Box::new(move |durable| drop(tell.send(durable.and(result))));
-            (fine, reply)
-        });
+        let run: Box<dyn Move> = Box::new(Operation { run, result: None, tell });
         let sent = {
             let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
             moves.as_ref().is_some_and(|moves| moves.send(run).is_ok())
@@ -200,9 +221,9 @@ enum Round {
 }
 
 fn write_all(
-    mut db: Connection,
+    db: Connection,
     mut ledger: Ledger,
-    incoming: &mpsc::Receiver<Move>,
+    incoming: &mpsc::Receiver<Box<dyn Move>>,
     halt: &watch::Sender<Option<Halted>>,
 ) {
     let mut was_busy = false;
@@ -210,23 +231,21 @@ fn write_all(
         let mut moves = vec![first];
         moves.extend(incoming.try_iter().take(MOVES_PER_COMMIT - 1));
         was_busy |= moves.len() >= BUSY;
-        let mut replies = Vec::new();
-        let round = write(&mut db, &mut ledger, moves, &mut replies)
-            .unwrap_or_else(|error| Round::Halt(chain(&error)));
+        let round = write(&db, &mut ledger, &mut moves).unwrap_or_else(|error| Round::Halt(chain(&error)));
         match round {
-            Round::Durable => replies.into_iter().for_each(|reply| reply(Ok(()))),
+            Round::Durable => moves.into_iter().for_each(|one| one.reply(Ok(()))),
             Round::Nothing(why) => {
                 tracing::error!(why, "nothing could be written; it is tried again");
-                for reply in replies {
-                    reply(Err(RecordError::NotWritten(why.clone())));
+                for one in moves {
+                    one.reply(Err(RecordError::NotWritten(why.clone())));
                 }
             }
             Round::Halt(why) => {
                 tracing::error!(why, "mailchute ends: what is on the disk is no longer certain");
                 let halted = Halted(why.into());
                 halt.send_replace(Some(halted.clone()));
-                for reply in replies {
-                    reply(Err(halted.clone().into()));
+                for one in moves {
+                    one.reply(Err(halted.clone().into()));
                 }
                 return;
             }
@@ -236,7 +255,11 @@ fn write_all(
 }
 
 /// The next operation. `None` if there will be no more. After a burst the memory for its pages is given back.
-fn next(db: &Connection, incoming: &mpsc::Receiver<Move>, was_busy: &mut bool) -> Option<Move> {
+fn next(
+    db: &Connection,
+    incoming: &mpsc::Receiver<Box<dyn Move>>,
+    was_busy: &mut bool,
+) -> Option<Box<dyn Move>> {
     if *was_busy {
         match incoming.recv_timeout(AFTER_A_BURST) {
             Err(RecvTimeoutError::Timeout) => {
@@ -258,38 +281,25 @@ fn empty_log(db: &Connection) {
     }
 }
 
-fn write(
-    db: &mut Connection,
-    ledger: &mut Ledger,
-    moves: Vec<Move>,
-    replies: &mut Vec<Reply>,
-) -> rusqlite::Result<Round> {
-    let mut transaction = match db.transaction_with_behavior(TransactionBehavior::Immediate) {
+fn write(db: &Connection, ledger: &mut Ledger, moves: &mut [Box<dyn Move>]) -> rusqlite::Result<Round> {
+    let first = ledger.next();
+    let begin = || Transaction::new_unchecked(db, TransactionBehavior::Immediate);
+    let nothing = |error: rusqlite::Error| Ok(Round::Nothing(chain(&error)));
+    let mut transaction = match begin() {
         Ok(transaction) => transaction,
-        Err(error) => {
-            replies.extend(moves.into_iter().map(|run| run(None).1));
-            return Ok(Round::Nothing(chain(&error)));
+        Err(error) => return nothing(error),
+    };
+    let (lines, struck) = match all_at_once(&transaction, first, moves) {
+        Some(gathered) => gathered,
+        None => {
+            transaction.finish()?;
+            transaction = match begin() {
+                Ok(transaction) => transaction,
+                Err(error) => return nothing(error),
+            };
+            one_by_one(&mut transaction, first, moves)?
         }
     };
-    let mut lines: Vec<(u64, Written)> = Vec::new();
-    let mut struck = BTreeMap::new();
-    let first = ledger.next();
-    for run in moves {
-        let before = lines.len();
-        let savepoint = transaction.savepoint()?;
-        let next = first + before as u64;
-        let mut names = BTreeMap::new();
-        let (fine, reply) =
-            run(Some(&mut Batch { db: &savepoint, lines: &mut lines, struck: &mut names, next }));
-        if fine {
-            savepoint.commit()?;
-            struck.append(&mut names);
-        } else {
-            lines.truncate(before);
-            savepoint.finish()?;
-        }
-        replies.push(reply);
-    }
     let lines: Vec<Written> = lines.into_iter().map(|(_, written)| written).collect();
     // Lines that lost their names only in the ledger are no contradiction, and are treated again.
     let written = ledger
@@ -313,6 +323,45 @@ fn write(
         let _ = db.busy_timeout(schema::PATIENCE);
     }
     Ok(Round::Durable)
+}
+
+/// The lines of a round for the ledger, and lines that are rewritten without names.
+type Gathered = (Vec<(u64, Written)>, BTreeMap<u64, Written>);
+
+/// Carries out all of them. Nearly always none fails, so nothing is kept by which one alone could be undone. `None`
+/// if one fails: then the transaction must be undone.
+fn all_at_once(db: &Connection, first: u64, moves: &mut [Box<dyn Move>]) -> Option<Gathered> {
+    let (mut lines, mut struck) = Gathered::default();
+    for one in moves {
+        let next = first + lines.len() as u64;
+        if !one.go(&mut Batch { db, lines: &mut lines, struck: &mut struck, next }) {
+            return None;
+        }
+    }
+    Some((lines, struck))
+}
+
+/// Carries out those that do not fail.
+fn one_by_one(
+    transaction: &mut Transaction<'_>,
+    first: u64,
+    moves: &mut [Box<dyn Move>],
+) -> rusqlite::Result<Gathered> {
+    let (mut lines, mut struck) = Gathered::default();
+    for one in moves {
+        let before = lines.len();
+        let savepoint = transaction.savepoint()?;
+        let next = first + before as u64;
+        let mut names = BTreeMap::new();
+        if one.go(&mut Batch { db: &savepoint, lines: &mut lines, struck: &mut names, next }) {
+            savepoint.commit()?;
+            struck.append(&mut names);
+        } else {
+            lines.truncate(before);
+            savepoint.finish()?;
+        }
+    }
+    Ok((lines, struck))
 }
 
 fn chain(error: &dyn std::error::Error) -> String {

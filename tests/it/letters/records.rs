@@ -74,6 +74,46 @@ async fn whoever_has_not_seen_every_fact_writes_none() {
     assert_eq!(store.letter(Number(1)).unwrap().unwrap(), letter);
 }
 
+/// While another program holds the database, changes gather for one commit.
+#[tokio::test]
+async fn of_changes_that_are_written_together_only_those_that_fail_are_left_out() {
+    let mut office = Office::open().await;
+    for pages in 1..=4 {
+        office.submit(&[pages]);
+    }
+    office.settle().await;
+    office.stop();
+    let now = office.clock.now();
+    let (store, _) = Store::open(office.dir.path(), now, false).unwrap();
+    let asked = |number, facts| {
+        let letter = store.letter(Number(number)).unwrap().unwrap();
+        store.record(Record { letter, change: change(facts), at: now, order: None })
+    };
+    let fine = || vec![Fact::WithdrawalAsked];
+    let wrong = vec![Fact::WithdrawalAsked, Fact::NotWithdrawn { mail: 7, why: "x".into() }];
+    let holder = rusqlite::Connection::open(office.dir.path().join("mailchute.db")).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (first, stale, second, contradiction, third, ()) = tokio::join!(
+        asked(1, fine()),
+        asked(1, fine()),
+        asked(2, fine()),
+        asked(3, wrong),
+        asked(4, fine()),
+        async { holder.execute_batch("COMMIT").unwrap() }
+    );
+    assert!(first.is_ok() && second.is_ok() && third.is_ok());
+    assert!(matches!(stale.unwrap_err(), RecordError::Stale(Number(1))));
+    assert!(matches!(contradiction.unwrap_err(), RecordError::Contradiction(Number(3), _)));
+    let facts = |number| store.letter(Number(number)).unwrap().unwrap().facts;
+    let counts = [1, 2, 3, 4].map(facts);
+    assert_eq!(counts, [counts[2] + 1, counts[2] + 1, counts[2], counts[2] + 1]);
+    store.close();
+    drop(store);
+    let (_store, report) = Store::open(office.dir.path(), now, false).unwrap();
+    assert_eq!((report.from_ledger, report.from_database, report.damage), (0, 0, None), "they agree");
+    assert_eq!(report.held, []);
+}
+
 #[tokio::test]
 async fn what_is_due_comes_earlier_when_the_clock_was_set_back() {
     let mut office = Office::open().await;
