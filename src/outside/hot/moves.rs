@@ -268,8 +268,9 @@ impl Opened {
         Ok((dir, name.to_vec()))
     }
 
-    /// Creates the subfolders that people see.
+    /// Creates the subfolders that people see. What a killed run was about to put there is removed.
     pub(super) fn make_shelves(&self, names: &[&str]) -> io::Result<()> {
+        self.remove_parts()?;
         for name in names {
             drop(self.parent(&Path::new(name).join("x"), true)?);
         }

@@ -58,7 +58,7 @@ operations! {
     /// was about to be moved to these paths, it syncs the shelves in their order, these paths, and the
     /// claims.
     fn make_moves_durable(; moved: &Path, shelves: &str) -> ();
-    /// Creates the subfolders that people see.
+    /// Creates the subfolders that people see. What a killed run was about to put there is removed.
     fn make_shelves(; names: &str) -> ();
     /// Gives existing shelves the permissions they should have, as far as we may.
     fn share(; names: &str) -> ();

@@ -2,22 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::thread;
 
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 
 use super::marker::open_ours;
 use super::moves::{End, claimed_path, claims_path, rename_new};
-use super::opened::Opened;
+use super::opened::{Opened, list};
 use super::rights::give_text;
 use super::{MOVING, MoveStep, c};
 use crate::domain::drop::sidecar_ending;
 
-/// The name under which a text is written before it is moved beside its original.
+/// The name under which a text is written before it is moved beside its original. Those that are written together
+/// have numbers.
 const PART: &str = "text.part";
+/// The number of threads that sync texts which are written together.
+const SYNCING: usize = 8;
 
 /// Something to move, with the name and content of the text beside it.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +47,10 @@ impl Opened {
     pub(super) fn shelve_with_text(&self, one: MoveWithText<'_>) -> io::Result<()> {
         let (from_dir, _) = self.parent(one.from, false)?;
         let (to_dir, _) = self.parent(one.to, true)?;
-        self.go(&MOVING, End::own(&from_dir), End::own(&to_dir), &|| self.rename_with_text(&one))
+        self.go(&MOVING, End::own(&from_dir), End::own(&to_dir), &|| {
+            self.write_part(PART, one.text.1)?.sync_all()?;
+            self.rename_with_text(PART, &one)
+        })
     }
 
     /// Moves several things out of claims, in their order, each with a text. Each directory is synced once
@@ -54,7 +62,7 @@ impl Opened {
             match step {
                 // They are durable already.
                 MoveStep::SyncClaims => {}
-                MoveStep::Rename => each(all, &mut moved, |one| self.rename_with_text(one)),
+                MoveStep::Rename => moved = self.rename_all(all),
                 MoveStep::SyncTo => {
                     let mut synced = BTreeMap::new();
                     each(all, &mut moved, |one| {
@@ -74,16 +82,27 @@ impl Opened {
         Ok(moved)
     }
 
-    fn rename_with_text(&self, one: &MoveWithText<'_>) -> io::Result<()> {
+    /// All texts are written before the first is synced, and synced at the same time: a file system with a journal
+    /// then writes that once for several of them.
+    fn rename_all(&self, all: &[MoveWithText<'_>]) -> Vec<io::Result<()>> {
+        let parts: Vec<String> = (0..all.len()).map(part).collect();
+        let write = |(one, part): (&MoveWithText<'_>, &String)| self.write_part(part, one.text.1);
+        let texts: Vec<_> = all.iter().zip(&parts).map(write).collect();
+        let rename = |((one, part), synced): ((&MoveWithText<'_>, &String), io::Result<()>)| {
+            synced.and_then(|()| self.rename_with_text(part, one))
+        };
+        all.iter().zip(&parts).zip(sync_all(&texts)).map(rename).collect()
+    }
+
+    fn rename_with_text(&self, part: &str, one: &MoveWithText<'_>) -> io::Result<()> {
         let (from_dir, from_name) = self.parent(one.from, false)?;
         let (to_dir, to_name) = self.parent(one.to, true)?;
-        let (text_name, words) = one.text;
+        let (text_name, _) = one.text;
         if fs::statat(&to_dir, c(text_name)?, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        self.write_part(words)?;
         rename_new(&from_dir, &from_name, &to_dir, &to_name)?;
-        self.put_text(&to_dir, text_name)
+        self.put_text(part, &to_dir, text_name)
     }
 
     /// Removes a claim that is empty now; the sync of all claims makes that durable. If it is not empty, it
@@ -120,22 +139,32 @@ impl Opened {
     /// Writes a text for people. They see the old one or the new one, never a part.
     pub(super) fn write_text(&self, path: &Path, text: &str) -> io::Result<()> {
         let (dir, name) = self.parent(path, true)?;
-        self.write_part(text)?;
-        self.put_text(&dir, &name)?;
+        self.write_part(PART, text)?.sync_all()?;
+        self.put_text(PART, &dir, &name)?;
         Ok(fs::fsync(&dir)?)
     }
 
-    fn write_part(&self, text: &str) -> io::Result<()> {
+    fn write_part(&self, part: &str, text: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
         let rights = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH;
-        let mut file = open_ours(&self.ours, PART, flags, rights)?;
+        let mut file = open_ours(&self.ours, part, flags, rights)?;
         give_text(&self.dir, &file);
         file.write_all(text.as_bytes())?;
-        file.sync_all()
+        Ok(file)
     }
 
-    fn put_text(&self, dir: &OwnedFd, name: &[u8]) -> io::Result<()> {
-        Ok(fs::renameat(&self.ours, PART, dir, c(name)?)?)
+    fn put_text(&self, part: &str, dir: &OwnedFd, name: &[u8]) -> io::Result<()> {
+        Ok(fs::renameat(&self.ours, part, dir, c(name)?)?)
+    }
+
+    /// Removes texts that a killed run left half-written: they contain names.
+    pub(super) fn remove_parts(&self) -> io::Result<()> {
+        let is_part = |name: &[u8]| name.starts_with(b"text") && name.ends_with(b".part");
+        for seen in list(&self.ours)?.into_iter().filter(|seen| is_part(&seen.name)) {
+            // Where something else lies, no text can be written, and that is reported then.
+            let _ = fs::unlinkat(&self.ours, c(&seen.name)?, AtFlags::empty());
+        }
+        Ok(())
     }
 
     /// Removes a file durably. It need not exist.
@@ -180,6 +209,35 @@ impl Opened {
         }
         Ok(())
     }
+}
+
+/// The name under which one of several texts is written.
+fn part(n: usize) -> String {
+    if n == 0 { PART.to_owned() } else { format!("text-{n}.part") }
+}
+
+/// Syncs files at the same time. What could not be opened stays an error.
+fn sync_all(files: &[io::Result<File>]) -> Vec<io::Result<()>> {
+    let sync = |file: &io::Result<File>| file.as_ref().map_err(same)?.sync_all();
+    let sync_each = move |some: &[io::Result<File>]| some.iter().map(sync).collect::<Vec<_>>();
+    let mut some = files.chunks(files.len().div_ceil(SYNCING).max(1));
+    let here = some.next().unwrap_or_default();
+    thread::scope(|scope| {
+        let begin = |some| {
+            let thread = thread::Builder::new().name("texts".to_owned());
+            (some, thread.spawn_scoped(scope, move || sync_each(some)).ok())
+        };
+        let begun: Vec<_> = some.map(begin).collect();
+        let mut synced = sync_each(here);
+        for (some, thread) in begun {
+            synced.extend(match thread {
+                Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                // There can be no other thread.
+                None => sync_each(some),
+            });
+        }
+        synced
+    })
 }
 
 /// Continues with those that have succeeded so far.

@@ -128,3 +128,17 @@ fn what_goes_wrong_with_one_keeps_no_other_from_its_place() {
     claims.sort();
     assert_eq!(claims, ["C1", "C2", "C3", "C4"]);
 }
+
+#[tokio::test]
+async fn texts_that_a_killed_run_left_half_written_are_removed() {
+    let mut room = Mailroom::open().await;
+    room.settled().await;
+    room.stop();
+    let parts = ["text.part", "text-3.part"].map(|part| room.path(&format!(".mailchute/{part}")));
+    for part in &parts {
+        std::fs::write(part, "a receiver's name").unwrap();
+    }
+    room.start();
+    room.settled().await;
+    assert!(!parts.iter().any(|part| part.exists()), "they contain names");
+}

@@ -18,6 +18,11 @@ const OURS: [&str; 5] = [
     ".mailchute/text.part",
 ];
 
+/// Texts that are written together.
+fn is_text_part(path: &str) -> bool {
+    path.starts_with(".mailchute/text-") && path.ends_with(".part")
+}
+
 impl Mailroom {
     pub fn desk(&self) -> Desk {
         Desk::open(&self.dir.path().join("state")).unwrap()
@@ -51,7 +56,7 @@ impl Mailroom {
             let name = path.strip_prefix(self.hot()).unwrap().to_string_lossy().into_owned();
             if meta.is_dir() {
                 waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-            } else if !OURS.contains(&name.as_str()) {
+            } else if !OURS.contains(&name.as_str()) && !is_text_part(&name) {
                 found.push(name);
             }
         }
