@@ -13,7 +13,7 @@ use rusqlite::{Connection, params};
 use super::diagnosis::{Cure, FoundRecords, LedgerHas, diagnose};
 use super::moves::{Admission, Batch, Record};
 use super::place::{self, Binding, Standing};
-use super::{Home, StoreError, adopt, epoch, incoming, read, rows, salvage, schema, signed};
+use super::{Home, StoreError, adopt, epoch, incoming, read, rows, salvage, schema, search, signed};
 use crate::base::clock::Time;
 use crate::domain::letter::{Moment, Number, Outcome, Realm, Retry, Start};
 use crate::domain::limits::Terms;
@@ -89,6 +89,10 @@ fn reconcile(
     let standing = place::standing(place::beside(home)?, place::database(&db, home)?);
     report.bound = standing == Standing::Unbound;
     let is_copied = is_copied(home, standing, after_restore)?;
+    if rebuilt || after_restore || is_copied {
+        // The index may have been copied at another moment than the records.
+        search::remove_index(&home.search_index())?;
+    }
     let known: u64 = db.query_row("SELECT coalesce(max(seq), 0) FROM fact", [], |row| read::count(row, 0))?;
     let whole = rebuilt || !home.is_large()?;
     let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;

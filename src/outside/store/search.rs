@@ -8,6 +8,7 @@ use rusqlite::{Connection, params};
 use unicode_normalization::UnicodeNormalization as _;
 
 pub use index::SearchIndex;
+pub(super) use index::remove as remove_index;
 
 use self::index::Candidates;
 use super::desk::{ROW, letter_row};

@@ -145,4 +145,36 @@ async fn an_index_that_is_missing_behind_damaged_or_of_other_records_is_made_ane
     room.start();
     room.turn(Loop::Names).await;
     assert!(is_known(&room));
+    room.stop();
+    // Of another program.
+    forget(&room, number);
+    rusqlite::Connection::open(index(&room)).unwrap().pragma_update(None, "user_version", 7).unwrap();
+    room.start();
+    room.turn(Loop::Names).await;
+    assert!(is_known(&room));
+    room.stop();
+    // Copied at another moment than the records.
+    forget(&room, number);
+    room.start_with(true);
+    room.turn(Loop::Names).await;
+    assert!(is_known(&room));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_of_the_index_is_emptied_when_nobody_searches() {
+    let mut room = room_of_many().await;
+    room.turn(Loop::Names).await;
+    let log = room.dir.path().join("state/search.db-wal");
+    let size = || log.metadata().map_or(0, |log| log.len());
+    let reader = rusqlite::Connection::open(index(&room)).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM known;").unwrap();
+    room.drop("x later.pdf", 20);
+    room.settled().await;
+    room.turn(Loop::Names).await;
+    assert!(size() > 0, "somebody is reading");
+    reader.execute_batch("COMMIT").unwrap();
+    room.drop("x last.pdf", 21);
+    room.settled().await;
+    room.turn(Loop::Names).await;
+    assert_eq!(size(), 0);
 }

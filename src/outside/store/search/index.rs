@@ -1,5 +1,5 @@
 //! The index of the names by which letters are found. It follows the facts of the records, in a file of its own
-//! that is made anew whenever it does not belong to them, so nothing depends on it: letters that it does not
+//! that is made anew whenever it does not fit them, so nothing depends on it: letters that it does not
 //! have yet are read from the records.
 //!
 //! It has parts of three characters (SQLite's trigrams), so that any part of a name is found. Names that are
@@ -29,8 +29,10 @@ const TABLES: &str = "
     CREATE VIRTUAL TABLE known USING fts5 (names, tokenize = 'trigram case_sensitive 1', detail = none);
     INSERT INTO known (known, rank) VALUES ('secure-delete', 1);
     CREATE TABLE followed (seq INTEGER NOT NULL, line_check TEXT NOT NULL) STRICT;
+    PRAGMA user_version = 1;
     COMMIT;
 ";
+const VERSION: i64 = 1;
 /// How long a search waits for the index while that is written.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -60,6 +62,7 @@ impl SearchIndex {
     fn follow_parts(&mut self, store: &Store, parts: u32) -> Result<bool, StoreError> {
         for _part in 0..parts {
             if !self.follow_part(store)? {
+                self.empty_log()?;
                 return Ok(false);
             }
         }
@@ -76,11 +79,11 @@ impl SearchIndex {
         db.pragma_update(None, "synchronous", "normal")?;
         db.pragma_update(None, "secure_delete", true)?;
         db.pragma_update(None, "cache_size", -1024)?;
-        let is_made = "SELECT 1 FROM sqlite_master WHERE name = 'followed'";
-        if !db.prepare(is_made)?.exists([])? {
+        if !db.prepare("SELECT 1 FROM sqlite_master")?.exists([])? {
             db.execute_batch(TABLES)?;
         }
-        Ok(Self { db })
+        let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if version == VERSION { Ok(Self { db }) } else { Err(StoreError::Broken) }
     }
 
     /// Returns whether there was something to follow.
@@ -96,21 +99,22 @@ impl SearchIndex {
         let letters: BTreeSet<u64> = facts.into_iter().map(|(_, _, letter)| letter).collect();
         let all = Sought { names: true, ..Sought::default() };
         let transaction = self.db.transaction()?;
-        let mut is_removed = false;
         for number in letters {
             // Others read in between.
             let listed = listed(&store.reader(), &all, number, number.saturating_add(1), 1)?.pop();
             let names = listed.map(|listed| listed.sought()).unwrap_or_default();
-            is_removed |= write(&transaction, number, &names)?;
+            write(&transaction, number, &names)?;
         }
         transaction.execute("DELETE FROM followed", [])?;
         transaction.execute("INSERT INTO followed VALUES (?1, ?2)", params![signed(last), check])?;
         transaction.commit()?;
-        if is_removed {
-            // What was removed is still in the log.
-            self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        }
         Ok(true)
+    }
+
+    /// What was removed is still in the log. While somebody is searching it stays there until there are facts to follow
+    /// again.
+    fn empty_log(&self) -> rusqlite::Result<()> {
+        self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     }
 }
 
@@ -124,19 +128,19 @@ fn facts_after(records: &Connection, from: u64) -> rusqlite::Result<Vec<(u64, St
     facts.collect()
 }
 
-/// Writes the names of a letter. Returns whether others were there.
-fn write(db: &Connection, letter: u64, names: &str) -> rusqlite::Result<bool> {
+/// Writes the names of a letter, in place of others.
+fn write(db: &Connection, letter: u64, names: &str) -> rusqlite::Result<()> {
     let number = signed(letter);
     let sql = "SELECT names FROM known WHERE rowid = ?1";
     let before: Option<String> = db.prepare_cached(sql)?.query_row([number], |row| row.get(0)).optional()?;
     if before.as_deref() == Some(names) {
-        return Ok(false);
+        return Ok(());
     }
     if before.is_some() {
         db.prepare_cached("DELETE FROM known WHERE rowid = ?1")?.execute([number])?;
     }
     db.prepare_cached("INSERT INTO known (rowid, names) VALUES (?1, ?2)")?.execute(params![number, names])?;
-    Ok(before.is_some())
+    Ok(())
 }
 
 fn followed(db: &Connection) -> rusqlite::Result<Option<Followed>> {
@@ -150,7 +154,8 @@ fn is_of(records: &Connection, (seq, check): &Followed) -> rusqlite::Result<bool
     records.prepare_cached(sql)?.exists(params![signed(*seq), check])
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+/// Removes the index. It need not exist.
+pub(in super::super) fn remove(path: &Path) -> io::Result<()> {
     for ending in ["", "-wal", "-shm"] {
         match fs::remove_file(format!("{}{ending}", path.display())) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
