@@ -89,7 +89,7 @@ impl Claim {
         if !self.claim(&[name])? {
             return Ok(Done::Nothing);
         }
-        let held = self.hot.claimed(&self.dir)?;
+        let held = self.hot.claimed(&self.name)?;
         let still = Still::Settled(std::slice::from_ref(sidecar));
         let held_drops = self.shared.store.held_drops_named(&self.folder.name, pdf)?;
         let mut is_needed = held_drops.iter().any(|original| original.shelved.is_some());

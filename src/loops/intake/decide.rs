@@ -67,7 +67,7 @@ pub(super) struct Claim {
     pub(super) folder: Arc<Folder>,
     pub(super) hot: Arc<Hot>,
     /// Its name among the claims, which begins with the ULID.
-    pub(super) dir: String,
+    pub(super) name: String,
     pub(super) ulid: Ulid,
     /// What was counted before the claim, so that the same bytes are not inspected twice.
     pub(super) peeked: Option<(Vec<u8>, Inspection)>,
@@ -113,14 +113,14 @@ impl Claim {
     }
 
     pub(super) async fn decide(&self, still: &Still<'_>) -> Result<Done, TakeError> {
-        let held = self.hot.claimed(&self.dir)?;
+        let held = self.hot.claimed(&self.name)?;
         let main = main_of(&held);
         let original = self.shared.store.original(&self.ulid)?;
         let known = KnownClaim {
             holds_drop: main.is_some(),
             record: original.as_ref().map(record_of),
             in_spool: self.shared.spool.has(&self.ulid),
-            was_there: was_there(&self.dir),
+            was_there: was_there(&self.name),
         };
         match (next(known), main, original) {
             (Next::Judge, Some(main), original) => {
@@ -128,12 +128,12 @@ impl Claim {
                 // laid whole.
                 let is_found =
                     matches!(still, Still::Looks(_)) && original.is_none() && self.queued.is_none();
-                if is_found && is_file_claim(&self.dir) {
+                if is_found && is_file_claim(&self.name) {
                     if taken_back::is_left_behind(&self.hot, &main.name)? {
-                        self.hot.rename_claim(&self.dir, self.ulid.as_str())?;
+                        self.hot.rename_claim(&self.name, self.ulid.as_str())?;
                         return Ok(Done::MadeDirectory);
                     }
-                } else if is_found && taken_back::bring_left_behind(&self.hot, &self.dir, &main.name, &held)?
+                } else if is_found && taken_back::bring_left_behind(&self.hot, &self.name, &main.name, &held)?
                 {
                     return self.later();
                 }
@@ -230,7 +230,7 @@ impl Claim {
         let is_file_of_a_person = self.queued.is_none();
         if self.folder.names.by_copy
             && is_file_of_a_person
-            && !self.hot.is_claim_its_owners(&self.dir, &main.name, main.stat)?
+            && !self.hot.is_claim_its_owners(&self.name, &main.name, main.stat)?
         {
             terms.owner_not_proved = true;
             origin.owner = None;
@@ -241,7 +241,7 @@ impl Claim {
     pub(super) async fn record(&self, origin: Origin, undecided: Undecided) -> Result<Done, TakeError> {
         journal::not_taken(&self.folder.name, &self.ulid, &undecided);
         let at = self.shared.clock.now();
-        let content = content_of(&self.hot, &self.dir, &origin.name);
+        let content = content_of(&self.hot, &self.name, &origin.name);
         self.shared.store.undecide(self.ulid.clone(), origin, undecided, content, (at, at)).await?;
         self.shared.bells.originals.notify_one();
         self.shared.bells.decided.notify_waiters();
@@ -251,7 +251,7 @@ impl Claim {
     /// A crash came between a sidecar and its PDF, or after everything was put away. If a person has saved the
     /// sidecar again meanwhile, the newer one counts and this one is handed back.
     pub(super) async fn nothing_in(&self, held: &[SeenEntry]) -> Result<Done, TakeError> {
-        match (taken_back::put_back(&self.hot, &self.dir, held), held) {
+        match (taken_back::put_back(&self.hot, &self.name, held), held) {
             (Err(error), [sidecar, ..]) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 let name = showable(&shown(&sidecar.name));
                 self.record(self.origin(sidecar), Undecided::Refused(Refusal::SidecarReplaced { name })).await

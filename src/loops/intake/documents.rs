@@ -62,7 +62,7 @@ impl Claim {
         accepted: &[String],
         draft: &mut Draft,
     ) -> Result<OpenedDocument, TakeError> {
-        let mut inside = self.hot.claimed_inside(&self.dir, &main.name)?;
+        let mut inside = self.hot.claimed_inside(&self.name, &main.name)?;
         inside.retain(|seen| !is_litter(&self.folder, &seen.name) && !is_inner_sidecar(&seen.name));
         if let Some(unfit) = inside.iter().find(|seen| !is_pdf(&seen.name) || kind(&seen.stat).is_some()) {
             return Ok(OpenedDocument::Refused(Refusal::Unfit { name: shown(&unfit.name) }));
@@ -144,7 +144,7 @@ impl Claim {
         name: &[u8],
         largest: u64,
     ) -> io::Result<Result<Vec<u8>, OpenedDocument>> {
-        Ok(match self.hot.read(&self.dir, inside, name, largest)? {
+        Ok(match self.hot.read(&self.name, inside, name, largest)? {
             Content::Whole { bytes, .. } if bytes.is_empty() => Err(OpenedDocument::Refused(Refusal::Empty)),
             Content::Whole { bytes, .. } => Ok(bytes),
             Content::TooLarge(size) => Err(OpenedDocument::Refused(Refusal::TooLarge { size })),

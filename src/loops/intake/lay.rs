@@ -36,7 +36,7 @@ impl Claim {
     pub(super) async fn lay(&self) -> Result<(), TakeError> {
         let Some(queued) = &self.queued else { return Ok(()) };
         let (store, spool) = (&self.shared.store, &self.shared.spool);
-        let is_there = store.original(&self.ulid)?.is_some() || !self.hot.claimed(&self.dir)?.is_empty();
+        let is_there = store.original(&self.ulid)?.is_some() || !self.hot.claimed(&self.name)?.is_empty();
         let first = resumes(KnownIncoming { is_marked: queued.is_marked, is_there });
         for step in LAYING.into_iter().skip_while(|step| *step != first) {
             match step {
@@ -64,15 +64,15 @@ impl Claim {
         };
         let mut is_first = true;
         if let Some(text) = &incoming.sidecar {
-            self.hot.lay(&self.dir, true, subfolder, sidecar.as_bytes(), text.as_bytes())?;
+            self.hot.lay(&self.name, true, subfolder, sidecar.as_bytes(), text.as_bytes())?;
             is_first = false;
         }
         for (n, document) in incoming.documents.iter().enumerate() {
             let bytes = self.shared.spool.enclosed(&self.ulid, incoming, n)?;
             let name = if subfolder.is_some() { document.name.as_bytes() } else { name };
-            self.hot.lay(&self.dir, is_first, subfolder, name, &bytes)?;
+            self.hot.lay(&self.name, is_first, subfolder, name, &bytes)?;
             is_first = false;
         }
-        Ok(self.hot.end_lay(&self.dir)?)
+        Ok(self.hot.end_lay(&self.name)?)
     }
 }

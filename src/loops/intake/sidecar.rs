@@ -29,7 +29,7 @@ impl Claim {
         let within;
         let (held, inside) = match kind(&main.stat) {
             Some(Kind::Directory) => {
-                within = self.hot.claimed_inside(&self.dir, &main.name)?;
+                within = self.hot.claimed_inside(&self.name, &main.name)?;
                 (within.as_slice(), Some(main.name.as_slice()))
             }
             Some(_) | None => (held, None),

@@ -94,20 +94,20 @@ impl Claim {
     /// Claims the names. Returns whether there was still something to claim.
     pub(super) fn claim(&mut self, names: &[&Name]) -> Result<bool, TakeError> {
         let bytes: Vec<&[u8]> = names.iter().map(|name| name.as_slice()).collect();
-        let mut claimed = self.hot.claim(&self.dir, None, &bytes);
+        let mut claimed = self.hot.claim(&self.name, None, &bytes);
         let is_for_its_name = |error: &io::Error| {
             matches!(error.kind(), io::ErrorKind::InvalidFilename | io::ErrorKind::InvalidInput)
         };
-        if is_file_claim(&self.dir) && claimed.as_ref().is_err_and(is_for_its_name) {
+        if is_file_claim(&self.name) && claimed.as_ref().is_err_and(is_for_its_name) {
             // The file system has less room for names.
-            self.dir = self.ulid.to_string();
-            claimed = self.hot.claim(&self.dir, None, &bytes);
+            self.name = self.ulid.to_string();
+            claimed = self.hot.claim(&self.name, None, &bytes);
         }
         match claimed {
             Ok(()) => Ok(true),
             Err(error) => {
                 // A sidecar may have been moved before its PDF. Without the PDF nothing is posted.
-                put_back(&self.hot, &self.dir, &self.hot.claimed(&self.dir)?)?;
+                put_back(&self.hot, &self.name, &self.hot.claimed(&self.name)?)?;
                 if error.kind() == io::ErrorKind::NotFound {
                     // Somebody took it away again.
                     return Ok(false);
@@ -124,7 +124,7 @@ impl Claim {
     /// The first comparison cannot use the time of change, because the claim's own rename sets it. The second
     /// one does, so that a writer who sets the time of modification back is noticed as well.
     pub(super) fn is_still(&self, still: &Still<'_>, read_from: u64) -> Result<bool, TakeError> {
-        let held = self.hot.claimed(&self.dir)?;
+        let held = self.hot.claimed(&self.name)?;
         if self.looks_of(&held)? != read_from {
             return Ok(false);
         }
@@ -143,7 +143,7 @@ impl Claim {
             let is_letter =
                 self.folder.letter == LetterKind::Subfolder && kind(&seen.stat) == Some(Kind::Directory);
             let inside = if is_letter {
-                stamp_inside(self.hot.claimed_inside(&self.dir, name)?)
+                stamp_inside(self.hot.claimed_inside(&self.name, name)?)
             } else {
                 stamp.inside
             };
@@ -160,7 +160,7 @@ impl Claim {
     }
 
     fn looks(&self) -> io::Result<u64> {
-        self.looks_of(&self.hot.claimed(&self.dir)?)
+        self.looks_of(&self.hot.claimed(&self.name)?)
     }
 
     /// A hash that changes with anything in the claim.
@@ -168,7 +168,7 @@ impl Claim {
         let mut looks = 0;
         for seen in held {
             if kind(&seen.stat) == Some(Kind::Directory) {
-                looks ^= stamp_inside(self.hot.claimed_inside(&self.dir, &seen.name)?);
+                looks ^= stamp_inside(self.hot.claimed_inside(&self.name, &seen.name)?);
             }
         }
         Ok(looks ^ stamp_inside(held.to_vec()))
@@ -179,7 +179,7 @@ impl std::fmt::Debug for Claim {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Claim")
             .field("folder", &self.folder.name)
-            .field("dir", &self.dir)
+            .field("name", &self.name)
             .finish_non_exhaustive()
     }
 }

@@ -101,18 +101,19 @@ impl Intake {
                 let Some(work) = watched.work(self.shared.clock.steady()) else { continue };
                 given = true;
                 self.places -= 1;
-                let Some((dir, ulid)) = work.claim(&self.shared) else { continue };
+                let Some((claimed_as, ulid)) = work.claim(&self.shared) else { continue };
                 if self.busy.contains_key(&(name.clone(), ulid.clone())) {
                     watched.laying.remove(&ulid);
                     continue;
                 }
                 self.busy.insert((name.clone(), ulid.clone()), reached);
                 let (shared, folder) = (Arc::clone(&self.shared), known.folder);
-                let mut claim = Claim { shared, folder, hot, dir, ulid, peeked: None, queued: None };
+                let mut claim =
+                    Claim { shared, folder, hot, name: claimed_as, ulid, peeked: None, queued: None };
                 let name = name.clone();
                 let taken = async move {
                     let done = claim.take(&work).await;
-                    Worked { folder: name, ulid: claim.ulid, claim: claim.dir, work, done }
+                    Worked { folder: name, ulid: claim.ulid, claim: claim.name, work, done }
                 };
                 match reached {
                     ReachedBy::Here => {
