@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::UNIX_EPOCH;
 
 use rustix::fs::{self, AtFlags, CWD, FlockOperation, Mode, OFlags};
@@ -24,6 +25,8 @@ pub(super) struct Opened {
     pub(super) facts: FolderFacts,
     pub(super) claims_syncs: Syncs,
     pub(super) folder_syncs: Syncs,
+    /// Held while texts are written, which have the same names until each is in its place.
+    pub(super) texts: Mutex<()>,
     /// Held for as long as the folder is ours.
     _lock: File,
 }
@@ -108,6 +111,7 @@ impl Opened {
             facts: FolderFacts { remote, is_locked, opened_at },
             claims_syncs: Syncs::default(),
             folder_syncs: Syncs::default(),
+            texts: Mutex::default(),
             _lock: lock,
         })
     }

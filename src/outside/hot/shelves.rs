@@ -7,6 +7,7 @@ use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::sync::{MutexGuard, PoisonError};
 use std::thread;
 
 use rustix::fs::{self, AtFlags, Mode, OFlags};
@@ -48,6 +49,7 @@ impl Opened {
         let (from_dir, _) = self.parent(one.from, false)?;
         let (to_dir, _) = self.parent(one.to, true)?;
         self.go(&MOVING, End::own(&from_dir), End::own(&to_dir), &|| {
+            let _turn = self.turn();
             self.write_part(PART, one.text.1)?.sync_all()?;
             self.rename_with_text(PART, &one)
         })
@@ -85,6 +87,7 @@ impl Opened {
     /// All texts are written before the first is synced, and synced at the same time: a file system with a journal
     /// then writes that once for several of them.
     fn rename_all(&self, all: &[MoveWithText<'_>]) -> Vec<io::Result<()>> {
+        let _turn = self.turn();
         let parts: Vec<String> = (0..all.len()).map(part).collect();
         let write = |(one, part): (&MoveWithText<'_>, &String)| self.write_part(part, one.text.1);
         let texts: Vec<_> = all.iter().zip(&parts).map(write).collect();
@@ -139,9 +142,15 @@ impl Opened {
     /// Writes a text for people. They see the old one or the new one, never a part.
     pub(super) fn write_text(&self, path: &Path, text: &str) -> io::Result<()> {
         let (dir, name) = self.parent(path, true)?;
+        let _turn = self.turn();
         self.write_part(PART, text)?.sync_all()?;
         self.put_text(PART, &dir, &name)?;
         Ok(fs::fsync(&dir)?)
+    }
+
+    /// Two that write texts would write over each other's.
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write_part(&self, part: &str, text: &str) -> io::Result<File> {
@@ -159,6 +168,7 @@ impl Opened {
 
     /// Removes texts that a killed run left half-written: they contain names.
     pub(super) fn remove_parts(&self) -> io::Result<()> {
+        let _turn = self.turn();
         let is_part = |name: &[u8]| name.starts_with(b"text") && name.ends_with(b".part");
         for seen in list(&self.ours)?.into_iter().filter(|seen| is_part(&seen.name)) {
             // Where something else lies, no text can be written, and that is reported then.

@@ -129,6 +129,24 @@ fn what_goes_wrong_with_one_keeps_no_other_from_its_place() {
     assert_eq!(claims, ["C1", "C2", "C3", "C4"]);
 }
 
+#[test]
+fn texts_that_are_written_at_the_same_time_do_not_mix() {
+    let dir = tempfile::tempdir().unwrap();
+    let hot = Hot::open(dir.path(), false, &Keeper::default()).unwrap();
+    let write = &|name: &str| {
+        for n in 0..50 {
+            let text = format!("{name} {n}");
+            hot.write_text(Path::new(name), &text).unwrap();
+            assert_eq!(std::fs::read_to_string(dir.path().join(name)).unwrap(), text);
+        }
+    };
+    std::thread::scope(|scope| {
+        for name in ["a.txt", "b.txt", "c.txt"] {
+            scope.spawn(move || write(name));
+        }
+    });
+}
+
 #[tokio::test]
 async fn texts_that_a_killed_run_left_half_written_are_removed() {
     let mut room = Mailroom::open().await;
