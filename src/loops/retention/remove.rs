@@ -121,7 +121,10 @@ fn take_away(hot: &Hot, original: &Original, letter: &Letter, sealed: &[Vec<u8>]
     if hot.is_there(path)? {
         hot.remove_tree(path, LARGEST_DOCUMENT, &hashes)?;
         for sidecar in [name, original.ulid.as_str().as_bytes()].into_iter().flat_map(sidecars_of) {
-            hot.remove(&dir.join(OsStr::from_bytes(&sidecar)))?;
+            let sidecar = dir.join(OsStr::from_bytes(&sidecar));
+            if hot.is_there(&sidecar)? {
+                hot.remove(&sidecar)?;
+            }
         }
     }
     hot.remove(&dir.join(OsStr::from_bytes(&text_name(name))))?;

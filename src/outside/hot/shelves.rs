@@ -185,8 +185,8 @@ impl Opened {
             Err(error) => return Err(error),
         };
         match fs::unlinkat(&dir, c(&name)?, AtFlags::empty()) {
-            Ok(()) => Ok(fs::fsync(&dir)?),
-            Err(rustix::io::Errno::NOENT) => Ok(()),
+            // Another thread may have removed it, and not have synced that yet.
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(fs::fsync(&dir)?),
             Err(error) => Err(error.into()),
         }
     }
