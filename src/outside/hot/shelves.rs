@@ -233,13 +233,13 @@ fn sync_all(files: &[io::Result<File>]) -> Vec<io::Result<()>> {
     let mut some = files.chunks(files.len().div_ceil(SYNCING).max(1));
     let here = some.next().unwrap_or_default();
     thread::scope(|scope| {
-        let begin = |some| {
+        let beside = |some| {
             let thread = thread::Builder::new().name("texts".to_owned());
             (some, thread.spawn_scoped(scope, move || sync_each(some)).ok())
         };
-        let begun: Vec<_> = some.map(begin).collect();
+        let threads: Vec<_> = some.map(beside).collect();
         let mut synced = sync_each(here);
-        for (some, thread) in begun {
+        for (some, thread) in threads {
             synced.extend(match thread {
                 Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
                 // There can be no other thread.

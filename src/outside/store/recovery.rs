@@ -50,6 +50,10 @@ pub(super) fn recover(
 ) -> Result<(Connection, Ledger, Report), StoreError> {
     // Before anything is changed. The database's own statement is checked once it is open.
     is_copied(home, place::standing(place::beside(home)?, Binding::Matches), after_restore)?;
+    if after_restore {
+        // It may have been copied at another moment than the records.
+        search::remove_index(&home.search_index())?;
+    }
     let aside = if home.is_rebuilding() {
         home.rebuild_again(now)?
     } else if home.database().exists() {
@@ -61,6 +65,7 @@ pub(super) fn recover(
         home.begin_rebuild(None)?;
         None
     };
+    search::remove_index(&home.search_index())?;
     let (mut db, ledger, mut report) = reconcile(home, now, after_restore, true)?;
     if let Some(aside) = &aside {
         report.commands_lost = salvage::from_damaged(&mut db, aside).is_err();
@@ -89,10 +94,6 @@ fn reconcile(
     let standing = place::standing(place::beside(home)?, place::database(&db, home)?);
     report.bound = standing == Standing::Unbound;
     let is_copied = is_copied(home, standing, after_restore)?;
-    if rebuilt || after_restore || is_copied {
-        // The index may have been copied at another moment than the records.
-        search::remove_index(&home.search_index())?;
-    }
     let known: u64 = db.query_row("SELECT coalesce(max(seq), 0) FROM fact", [], |row| read::count(row, 0))?;
     let whole = rebuilt || !home.is_large()?;
     let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;

@@ -98,7 +98,7 @@ impl Store {
         let (halt, halted) = watch::channel(None);
         let thread = std::thread::Builder::new()
             .name("store".into())
-            .spawn(move || write_all(db, ledger, &incoming, &halt))?;
+            .spawn(move || write_all(&db, ledger, &incoming, &halt))?;
         let store = Self {
             home,
             moves: Mutex::new(Some(moves)),
@@ -221,17 +221,17 @@ enum Round {
 }
 
 fn write_all(
-    db: Connection,
+    db: &Connection,
     mut ledger: Ledger,
     incoming: &mpsc::Receiver<Box<dyn Move>>,
     halt: &watch::Sender<Option<Halted>>,
 ) {
     let mut was_busy = false;
-    while let Some(first) = next(&db, incoming, &mut was_busy) {
+    while let Some(first) = next(db, incoming, &mut was_busy) {
         let mut moves = vec![first];
         moves.extend(incoming.try_iter().take(MOVES_PER_COMMIT - 1));
         was_busy |= moves.len() >= BUSY;
-        let round = write(&db, &mut ledger, &mut moves).unwrap_or_else(|error| Round::Halt(chain(&error)));
+        let round = write(db, &mut ledger, &mut moves).unwrap_or_else(|error| Round::Halt(chain(&error)));
         match round {
             Round::Durable => moves.into_iter().for_each(|one| one.reply(Ok(()))),
             Round::Nothing(why) => {
@@ -251,7 +251,7 @@ fn write_all(
             }
         }
     }
-    empty_log(&db);
+    empty_log(db);
 }
 
 /// The next operation. `None` if there will be no more. After a burst the memory for its pages is given back.
@@ -289,16 +289,15 @@ fn write(db: &Connection, ledger: &mut Ledger, moves: &mut [Box<dyn Move>]) -> r
         Ok(transaction) => transaction,
         Err(error) => return nothing(error),
     };
-    let (lines, struck) = match all_at_once(&transaction, first, moves) {
-        Some(gathered) => gathered,
-        None => {
-            transaction.finish()?;
-            transaction = match begin() {
-                Ok(transaction) => transaction,
-                Err(error) => return nothing(error),
-            };
-            one_by_one(&mut transaction, first, moves)?
-        }
+    let (lines, struck) = if let Some(gathered) = all_at_once(&transaction, first, moves) {
+        gathered
+    } else {
+        transaction.finish()?;
+        transaction = match begin() {
+            Ok(transaction) => transaction,
+            Err(error) => return nothing(error),
+        };
+        one_by_one(&mut transaction, first, moves)?
     };
     let lines: Vec<Written> = lines.into_iter().map(|(_, written)| written).collect();
     // Lines that lost their names only in the ledger are no contradiction, and are treated again.

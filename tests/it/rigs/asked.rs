@@ -20,7 +20,7 @@ const OURS: [&str; 5] = [
 
 /// Texts that are written together.
 fn is_text_part(path: &str) -> bool {
-    path.starts_with(".mailchute/text-") && path.ends_with(".part")
+    path.strip_prefix(".mailchute/text-").is_some_and(|part| part.strip_suffix(".part").is_some())
 }
 
 impl Mailroom {
