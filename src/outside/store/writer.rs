@@ -57,7 +57,7 @@ struct Operation<T, F> {
 impl<T, F> Move for Operation<T, F>
 where
     T: Send,
-    F: FnMut(&mut Batch<'_>) -> Result<T, RecordError> + Send,
+    F: Fn(&mut Batch<'_>) -> Result<T, RecordError> + Send,
 {
     fn go(&mut self, batch: &mut Batch<'_>) -> bool {
         self.result.insert((self.run)(batch)).is_ok()
@@ -146,7 +146,7 @@ impl Store {
         run: F,
     ) -> impl Future<Output = Result<T, RecordError>> + Send + use<T, F>
     where
-        F: FnMut(&mut Batch<'_>) -> Result<T, RecordError> + Send + 'static,
+        F: Fn(&mut Batch<'_>) -> Result<T, RecordError> + Send + 'static,
     {
         let (tell, told) = oneshot::channel();
         let run: Box<dyn Move> = Box::new(Operation { run, result: None, tell });
