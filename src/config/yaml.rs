@@ -95,7 +95,7 @@ pub(super) struct AccountSettings {
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Network {
-    /// 1 to 64
+    /// How many letters call the service at the same time, 1 to 64
     pub letters_at_once: usize,
     pub connect_timeout: Length,
     /// A whole call of the API

@@ -70,14 +70,29 @@ impl Shared {
             return self.refuse_orders(number).await;
         };
         let account = self.accounts.get(&letter.order.account).map(AsRef::as_ref);
+        let mut is_commanded = false;
         loop {
+            let commands = self.turns.next_commands();
+            let order = self.store.order_for(number)?;
+            is_commanded |= order.is_some();
+            // What is decided depends on the time, so the turn comes first.
+            let turn = match order {
+                Some(_) => None,
+                None => match self.turns.wait(is_commanded, commands).await {
+                    None => continue,
+                    turn => turn,
+                },
+            };
             if self.stopping.load(Ordering::SeqCst) {
                 return Ok(());
             }
-            let order = self.store.order_for(number)?;
+            if !probe && !is_commanded && self.rests(&letter, account) {
+                return Ok(());
+            }
             let Some((outcome, moment)) = self.next(&letter, order, account, probe).await? else {
                 return Ok(());
             };
+            drop(turn);
             let mut change = letter.after(&outcome, &moment);
             if change.facts.is_empty() && change.due == Due::Now && order.is_none() {
                 // It had no effect, so it is not repeated immediately.
@@ -94,6 +109,11 @@ impl Shared {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether the service stopped answering while a letter that can wait waited for its turn.
+    fn rests(&self, letter: &Letter, account: Option<&Account>) -> bool {
+        letter.state.urgency() > 0 && account.is_some_and(|account| account.rests(self.clock.now()).is_some())
     }
 
     /// The outcome of the next step. `None` if nothing can be done now.

@@ -9,17 +9,19 @@ mod carry;
 mod intake;
 mod memory;
 mod perform;
+mod turns;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chrono::TimeDelta;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 pub use account::Account;
 use carry::PutDown;
 use memory::Memory;
+use turns::Turns;
 
 use crate::base::bells::Bells;
 use crate::base::clock::{Clock, Time};
@@ -59,6 +61,7 @@ struct Shared {
     clock: Clock,
     retry: Retry,
     memory: Memory,
+    turns: Turns,
     stopping: AtomicBool,
     bells: Bells,
 }
@@ -66,6 +69,7 @@ struct Shared {
 #[derive(Debug)]
 pub struct Dispatch {
     shared: Arc<Shared>,
+    /// The maximum number of calls at the same time.
     at_once: usize,
     workers: JoinSet<(Option<Number>, PutDown)>,
     busy: HashSet<Number>,
@@ -99,6 +103,7 @@ impl Dispatch {
             clock,
             retry,
             memory: Memory::default(),
+            turns: Turns::new(at_once),
             stopping: AtomicBool::new(false),
             bells: bells.clone(),
         };
@@ -131,11 +136,16 @@ impl Dispatch {
         }
         self.take_in().await?;
         self.obey().await?;
-        for number in self.shared.store.ordered_letters()? {
+        let ordered = self.shared.store.ordered_letters()?;
+        if !ordered.is_empty() {
+            self.shared.turns.commands_came();
+        }
+        for number in ordered {
             // A person's command does not wait for slow calls.
-            self.pick_up(number, false, self.at_once * 2);
+            self.pick_up(number, false, self.most() + self.at_once);
         }
         let mut next = self.look_at_accounts(now).await?;
+        self.all_that_ended()?;
         for urgency in URGENCIES {
             for account in self.shared.accounts.clone().values() {
                 next.extend(self.hand_out(account, urgency, now).await?);
@@ -171,9 +181,22 @@ impl Dispatch {
         }
     }
 
-    /// Waits for a worker to end. Never returns if there is none.
+    /// Waits for a worker to end, and puts away all that have. Never returns if there is none.
     pub async fn joined(&mut self) -> Result<(), DispatchError> {
         let Some(joined) = self.workers.join_next().await else { return std::future::pending().await };
+        self.ended(joined)?;
+        self.all_that_ended()
+    }
+
+    /// A look may take long enough for many to end.
+    fn all_that_ended(&mut self) -> Result<(), DispatchError> {
+        while let Some(joined) = self.workers.try_join_next() {
+            self.ended(joined)?;
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, joined: Result<(Option<Number>, PutDown), JoinError>) -> Result<(), DispatchError> {
         let (number, how) = joined.map_err(|_| DispatchError::Panic)?;
         if let Some(number) = number {
             self.busy.remove(&number);
@@ -188,12 +211,18 @@ impl Dispatch {
         }
     }
 
-    fn free(&self) -> usize {
-        self.at_once.saturating_sub(self.workers.len())
+    /// The maximum number of letters on their way: while some are being recorded, others call. With one call at a
+    /// time, letters follow one another.
+    fn most(&self) -> usize {
+        self.at_once + self.at_once / 2
     }
 
-    fn pick_up(&mut self, number: Number, probe: bool, at_once: usize) {
-        if self.workers.len() < at_once && self.busy.insert(number) {
+    fn free(&self) -> usize {
+        self.most().saturating_sub(self.workers.len())
+    }
+
+    fn pick_up(&mut self, number: Number, probe: bool, most: usize) {
+        if self.workers.len() < most && self.busy.insert(number) {
             let shared = Arc::clone(&self.shared);
             self.workers.spawn(async move { (Some(number), shared.carry(number, probe).await) });
         }
@@ -223,7 +252,7 @@ impl Dispatch {
         match pause {
             None if free > 0 => {
                 for number in store.due(&account.name, urgency, now, free + self.busy.len())? {
-                    self.pick_up(number, false, self.at_once);
+                    self.pick_up(number, false, self.most());
                 }
             }
             Some(pause) if pause.probe(now) != Some(Probe::ByLetter) => return Ok(None),
@@ -232,7 +261,7 @@ impl Dispatch {
                 if let Some(number) = first.filter(|number| !self.busy.contains(number)) {
                     let probing = store.probing(&account.name, pause.probing(now)).await;
                     self.shared.written(probing)?;
-                    self.pick_up(number, true, self.at_once);
+                    self.pick_up(number, true, self.most());
                 }
             }
             None | Some(_) => {}

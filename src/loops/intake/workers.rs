@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use tokio::runtime::Handle;
+use tokio::task::JoinError;
 
 use super::decide::{Claim, Done, TakeError};
 use super::watched::{DueLook, Watched};
@@ -129,16 +130,15 @@ impl Intake {
         }
     }
 
-    /// Handles the next worker or look that ends. Never resolves if none is running.
+    /// Handles the next worker or look that ends, and all other workers that have. Never resolves if none is running.
     pub async fn joined(&mut self) -> Result<(), IntakeError> {
         tokio::select! {
             Some(worked) = self.workers.join_next() => {
-                let Ok(worked) = worked else {
-                    // Its claim is resumed at the next start. Nobody else waits for it.
-                    journal::drop_panicked();
-                    return Ok(());
-                };
-                self.worked(worked)
+                self.ended(worked)?;
+                while let Some(worked) = self.workers.try_join_next() {
+                    self.ended(worked)?;
+                }
+                Ok(())
             }
             Some(looked) = self.looks.join_next() => match looked {
                 Ok(looked) => self.looked(looked),
@@ -146,6 +146,15 @@ impl Intake {
             },
             else => std::future::pending().await,
         }
+    }
+
+    fn ended(&mut self, worked: Result<Worked, JoinError>) -> Result<(), IntakeError> {
+        let Ok(worked) = worked else {
+            // Its claim is resumed at the next start. Nobody else waits for it.
+            journal::drop_panicked();
+            return Ok(());
+        };
+        self.worked(worked)
     }
 
     fn worked(&mut self, ended: Worked) -> Result<(), IntakeError> {

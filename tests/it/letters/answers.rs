@@ -183,6 +183,22 @@ async fn waits_between_confirms_are_those_of_the_table() {
 }
 
 #[tokio::test]
+async fn the_service_gets_no_more_calls_at_once_than_configured() {
+    let mut office = Office::open().await;
+    for _letter in 0..6 {
+        office.submit(&[1]);
+    }
+    office.at_once = 2;
+    office.restart();
+    office.service.order(json!({"endpoint": "create", "fault": "delay", "delay_ms": 200, "times": 6})).await;
+    let begun = std::time::Instant::now();
+    office.settle().await;
+    assert!(begun.elapsed().as_millis() >= 600, "three times two calls of 200 ms: {:?}", begun.elapsed());
+    assert_eq!(office.states(), [("confirmed".to_owned(), 6)].into());
+    office.check().await;
+}
+
+#[tokio::test]
 async fn a_declined_card_pauses_the_account_once_and_the_letter_waits_for_proof() {
     let mut office = Office::open().await;
     office.service.set_card("declining").await;

@@ -198,6 +198,33 @@ async fn the_first_signal_ends_after_what_is_under_way_and_a_second_at_once() {
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_letter_that_waits_for_slow_calls_of_others_is_cancelled_meanwhile() {
+    let desk = Desk::new().await;
+    let config = std::fs::read_to_string(desk.path().join("mailchute.yaml")).unwrap();
+    let two_calls = config.replace("network: {", "network: {letters_at_once: 2, ");
+    std::fs::write(desk.path().join("mailchute.yaml"), two_calls).unwrap();
+    for _letter in 0..3 {
+        desk.say(&SUBMIT);
+    }
+    let slow = json!({"endpoint": "create", "fault": "delay", "delay_ms": 50_000, "times": 2});
+    desk.office.service.order(slow).await;
+    let _daemon = desk.daemon();
+    let faults = format!("{}/faults", desk.office.service.welcome.places.control_url);
+    loop {
+        let left = desk.office.service.http.get(&faults).send().await.unwrap().text().await.unwrap();
+        if !left.contains("delay") {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    desk.say(&["cancel", "3"]);
+    desk.until_state(3, "withdrawn");
+    let states: Vec<Value> =
+        desk.json(&["list", "--json"]).into_iter().map(|letter| letter["state"].clone()).collect();
+    assert_eq!(states, ["admitted", "admitted", "withdrawn"], "the calls of the others go on");
+}
+
 impl Daemon {
     /// Whether it is gone; signals it if not.
     fn signal_if_there(&self, name: &str) -> bool {
