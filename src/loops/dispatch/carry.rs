@@ -3,13 +3,16 @@
 use std::sync::atomic::Ordering;
 
 use chrono::TimeDelta;
+use tokio::sync::futures::Notified;
 
 use super::account::Account;
+use super::turns::Turn;
 use super::{DispatchError, Shared, perform};
 use crate::base::clock::Time;
 use crate::domain::letter::{
-    Answer, Change, Command, Due, Letter, Moment, Number, Outcome, Realm, Start, State,
+    Answer, Change, Command, Due, Fact, Letter, Moment, Number, Outcome, Realm, Start, State,
 };
+use crate::domain::pause::Cause;
 use crate::outside::journal;
 use crate::outside::store::{Record, RecordError, StoreError};
 
@@ -71,19 +74,21 @@ impl Shared {
         };
         let account = self.accounts.get(&letter.order.account).map(AsRef::as_ref);
         let mut is_commanded = false;
+        let mut kept = None;
         loop {
             let commands = self.turns.next_commands();
             let order = self.store.order_for(number)?;
             is_commanded |= order.is_some();
             // What is decided depends on the time, so the turn comes first.
-            let turn = match order {
-                Some(_) => None,
-                None => match self.turns.wait(is_commanded, commands).await {
+            let turn = match (order, kept.take()) {
+                (Some(_), _) => None,
+                (None, None) => match self.turn(number, is_commanded, commands).await? {
                     None => continue,
                     turn => turn,
                 },
+                (None, kept) => kept,
             };
-            if self.stopping.load(Ordering::SeqCst) {
+            if self.stopping.load(Ordering::SeqCst) || self.store.is_halted() {
                 return Ok(());
             }
             if !probe && !is_commanded && self.rests(&letter, account) {
@@ -92,14 +97,18 @@ impl Shared {
             let Some((outcome, moment)) = self.next(&letter, order, account, probe).await? else {
                 return Ok(());
             };
-            drop(turn);
             let mut change = letter.after(&outcome, &moment);
             if change.facts.is_empty() && change.due == Due::Now && order.is_none() {
                 // It had no effect, so it is not repeated immediately.
                 change.due = Due::At(moment.now + moment.retry.quickest);
             }
+            // A confirmation follows its intent, for which there is not much time, whoever else waits.
+            kept = turn.filter(|_| change.facts.iter().any(|fact| matches!(fact, Fact::Intended { .. })));
             let goes_on = change.due == Due::Now;
-            let silence = perform::silence(&outcome).map(str::to_owned);
+            let silence = match order {
+                Some(_) => Some("a person's command came first".to_owned()),
+                None => perform::silence(&outcome).map(str::to_owned),
+            };
             letter = self.record(letter, change, moment.now, order.map(|(id, _)| id)).await?;
             if let Some(account) = account.filter(|_| probe && !goes_on) {
                 self.probed(account, silence.as_deref()).await?;
@@ -109,6 +118,18 @@ impl Shared {
                 return Ok(());
             }
         }
+    }
+
+    /// A turn to call. `None` if a command for the letter came first, or perhaps one did.
+    async fn turn<'a>(
+        &'a self,
+        number: Number,
+        is_commanded: bool,
+        commands: Notified<'a>,
+    ) -> Result<Option<Turn<'a>>, RecordError> {
+        let turn = self.turns.wait(is_commanded, commands).await;
+        // It may have waited long, and the loop need not have seen a command yet.
+        Ok(if self.store.order_for(number)?.is_some() { None } else { turn })
     }
 
     /// Whether the service stopped answering while a letter that can wait waited for its turn.
@@ -153,10 +174,10 @@ impl Shared {
     /// Whether something that costs money may be begun.
     fn start(&self, letter: &Letter, account: &Account, probe: bool) -> Result<Start, StoreError> {
         let begins = matches!(letter.state, State::Admitted | State::Uploaded { .. });
-        if probe || !begins || self.store.paused(&account.name)?.is_none() {
-            return Ok(Start::Go);
-        }
-        Ok(Start::WaitUntil(self.clock.now() + PAUSED_LOOK))
+        let pause = if begins { self.store.paused(&account.name)? } else { None };
+        // A person may have paused it while the letter that is to probe it waited for its turn.
+        let goes = pause.is_none_or(|pause| probe && pause.cause != Cause::ByPerson);
+        Ok(if goes { Start::Go } else { Start::WaitUntil(self.clock.now() + PAUSED_LOOK) })
     }
 
     async fn record(

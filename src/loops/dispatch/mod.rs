@@ -131,7 +131,7 @@ impl Dispatch {
     pub async fn tick(&mut self) -> Result<Option<Time>, DispatchError> {
         self.notice_clock().await?;
         let now = self.shared.clock.now();
-        if let Some(until) = self.disk_rests.filter(|until| now < *until) {
+        if let Some(until) = self.disk_rests(now) {
             return Ok(Some(until));
         }
         self.take_in().await?;
@@ -146,12 +146,20 @@ impl Dispatch {
         }
         let mut next = self.look_at_accounts(now).await?;
         self.all_that_ended()?;
+        if let Some(until) = self.disk_rests(now) {
+            return Ok(Some(until));
+        }
         for urgency in URGENCIES {
             for account in self.shared.accounts.clone().values() {
                 next.extend(self.hand_out(account, urgency, now).await?);
             }
         }
         Ok(next.into_iter().min())
+    }
+
+    /// Until when nothing is begun, because nothing could be written.
+    fn disk_rests(&self, now: Time) -> Option<Time> {
+        self.disk_rests.filter(|until| now < *until)
     }
 
     /// If the wall clock was set back, everything due by it would come too late by as much.

@@ -91,10 +91,17 @@ impl Opened {
         let parts: Vec<String> = (0..all.len()).map(part).collect();
         let write = |(one, part): (&MoveWithText<'_>, &String)| self.write_part(part, one.text.1);
         let texts: Vec<_> = all.iter().zip(&parts).map(write).collect();
+        let synced = sync_all(&texts);
+        drop(texts);
         let rename = |((one, part), synced): ((&MoveWithText<'_>, &String), io::Result<()>)| {
-            synced.and_then(|()| self.rename_with_text(part, one))
+            let moved = synced.and_then(|()| self.rename_with_text(part, one));
+            if moved.is_err() {
+                // It contains names.
+                let _ = fs::unlinkat(&self.ours, part.as_str(), AtFlags::empty());
+            }
+            moved
         };
-        all.iter().zip(&parts).zip(sync_all(&texts)).map(rename).collect()
+        all.iter().zip(&parts).zip(synced).map(rename).collect()
     }
 
     fn rename_with_text(&self, part: &str, one: &MoveWithText<'_>) -> io::Result<()> {

@@ -266,9 +266,9 @@ fn aside(n: usize) -> String {
     format!("/{n}")
 }
 
-fn has_queue(db: &Connection, name: &str) -> bool {
+fn has_queue(db: &Connection, name: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT 1 FROM queue WHERE name = ?1 UNION ALL SELECT 1 FROM incoming WHERE queue = ?1 LIMIT 1";
-    db.query_row(sql, [name], |_| Ok(())).is_ok()
+    db.prepare_cached(sql)?.exists([name])
 }
 
 fn rename(db: &Connection, from: &str, to: &str) -> rusqlite::Result<()> {
@@ -327,8 +327,11 @@ fn know_queues(db: &Connection, queues: &[(String, String)]) -> rusqlite::Result
     // Who had a name that another has now is found again by its token.
     let left = known.iter().enumerate().filter(|(n, _)| settled.iter().all(|is| is.row != Some(*n)));
     for (n, row) in left.filter(|(_, row)| queues.iter().any(|(name, _)| *name == row.name)) {
-        let free = (1..10_000).map(|count| format!("{}/{count}", row.name)).find(|name| !has_queue(db, name));
-        rename(db, &aside(n), &free.unwrap_or_default())?;
+        let mut count = 1;
+        while has_queue(db, &format!("{}/{count}", row.name))? {
+            count += 1;
+        }
+        rename(db, &aside(n), &format!("{}/{count}", row.name))?;
     }
     Ok(())
 }

@@ -120,6 +120,11 @@ impl Store {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether the process must end.
+    pub fn is_halted(&self) -> bool {
+        self.halted.borrow().is_some()
+    }
+
     /// Resolves when the process must end, with the reason.
     pub async fn halted(&self) -> Halted {
         let mut halted = self.halted.clone();
@@ -299,6 +304,10 @@ fn write(db: &Connection, ledger: &mut Ledger, moves: &mut [Box<dyn Move>]) -> r
         };
         one_by_one(&mut transaction, first, moves)?
     };
+    if transaction.is_autocommit() {
+        // After some failures SQLite undoes a transaction by itself, and what followed was committed alone.
+        return Ok(Round::Halt("the database gave up its transaction".to_owned()));
+    }
     let lines: Vec<Written> = lines.into_iter().map(|(_, written)| written).collect();
     // Lines that lost their names only in the ledger are no contradiction, and are treated again.
     let written = ledger

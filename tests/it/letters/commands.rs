@@ -204,20 +204,23 @@ async fn a_letter_that_waits_for_slow_calls_of_others_is_cancelled_meanwhile() {
     let config = std::fs::read_to_string(desk.path().join("mailchute.yaml")).unwrap();
     let two_calls = config.replace("network: {", "network: {letters_at_once: 2, ");
     std::fs::write(desk.path().join("mailchute.yaml"), two_calls).unwrap();
-    for _letter in 0..3 {
-        desk.say(&SUBMIT);
-    }
     let slow = json!({"endpoint": "create", "fault": "delay", "delay_ms": 50_000, "times": 2});
     desk.office.service.order(slow).await;
     let _daemon = desk.daemon();
+    for _letter in 0..2 {
+        desk.say(&SUBMIT);
+    }
     let faults = format!("{}/faults", desk.office.service.welcome.places.control_url);
+    let begun = Instant::now();
     loop {
         let left = desk.office.service.http.get(&faults).send().await.unwrap().text().await.unwrap();
         if !left.contains("delay") {
             break;
         }
-        tokio::task::yield_now().await;
+        assert!(begun.elapsed() < Duration::from_secs(30), "both make their call: {left}");
     }
+    desk.say(&SUBMIT);
+    desk.until_state(3, "admitted");
     desk.say(&["cancel", "3"]);
     desk.until_state(3, "withdrawn");
     let states: Vec<Value> =
