@@ -120,7 +120,7 @@ impl Shared {
         }
     }
 
-    /// A turn to call. `None` if a command for the letter came first, or perhaps one did.
+    /// A turn to call. `None` if commands came first, for this letter or another.
     async fn turn<'a>(
         &'a self,
         number: Number,
