@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use tokio::sync::futures::Notified;
 
 use super::account::Account;
-use super::turns::Turn;
+use super::permits::CallPermit;
 use super::{DispatchError, Shared, perform};
 use crate::base::clock::Time;
 use crate::domain::letter::{
@@ -74,17 +74,17 @@ impl Shared {
         };
         let account = self.accounts.get(&letter.order.account).map(AsRef::as_ref);
         let mut is_commanded = false;
-        let mut kept = None;
+        let mut kept_permit = None;
         loop {
-            let commands = self.turns.next_commands();
+            let commands = self.permits.next_commands();
             let order = self.store.order_for(number)?;
             is_commanded |= order.is_some();
-            // What is decided depends on the time, so the turn comes first.
-            let turn = match (order, kept.take()) {
+            // The decision depends on the time, so the permit comes first.
+            let permit = match (order, kept_permit.take()) {
                 (Some(_), _) => None,
-                (None, None) => match self.turn(number, is_commanded, commands).await? {
+                (None, None) => match self.acquire_permit(number, is_commanded, commands).await? {
                     None => continue,
-                    turn => turn,
+                    permit => permit,
                 },
                 (None, kept) => kept,
             };
@@ -102,8 +102,9 @@ impl Shared {
                 // It had no effect, so it is not repeated immediately.
                 change.due = Due::At(moment.now + moment.retry.quickest);
             }
-            // A confirmation follows its intent, for which there is not much time, whoever else waits.
-            kept = turn.filter(|_| change.facts.iter().any(|fact| matches!(fact, Fact::Intended { .. })));
+            // There is little time between an intent and its confirmation, so that does not wait for a permit again.
+            kept_permit =
+                permit.filter(|_| change.facts.iter().any(|fact| matches!(fact, Fact::Intended { .. })));
             let goes_on = change.due == Due::Now;
             let silence = match order {
                 Some(_) => Some("a person's command came first".to_owned()),
@@ -120,19 +121,19 @@ impl Shared {
         }
     }
 
-    /// A turn to call. `None` if commands came first, for this letter or another.
-    async fn turn<'a>(
+    /// Waits for a permit to call. `None` if commands came first, for this letter or another.
+    async fn acquire_permit<'a>(
         &'a self,
         number: Number,
         is_commanded: bool,
         commands: Notified<'a>,
-    ) -> Result<Option<Turn<'a>>, RecordError> {
-        let turn = self.turns.wait(is_commanded, commands).await;
-        // It may have waited long, and the loop need not have seen a command yet.
-        Ok(if self.store.order_for(number)?.is_some() { None } else { turn })
+    ) -> Result<Option<CallPermit<'a>>, RecordError> {
+        let permit = self.permits.acquire(is_commanded, commands).await;
+        // The wait may have been long, and the loop may not have seen a new command yet.
+        Ok(if self.store.order_for(number)?.is_some() { None } else { permit })
     }
 
-    /// Whether the service stopped answering while a letter that can wait waited for its turn.
+    /// Whether the service stopped answering while a letter that is not urgent waited for its permit.
     fn rests(&self, letter: &Letter, account: Option<&Account>) -> bool {
         letter.state.urgency() > 0 && account.is_some_and(|account| account.rests(self.clock.now()).is_some())
     }
@@ -175,7 +176,7 @@ impl Shared {
     fn start(&self, letter: &Letter, account: &Account, probe: bool) -> Result<Start, StoreError> {
         let begins = matches!(letter.state, State::Admitted | State::Uploaded { .. });
         let pause = if begins { self.store.paused(&account.name)? } else { None };
-        // A person may have paused it while the letter that is to probe it waited for its turn.
+        // A person may have paused it while the letter that probes it waited for its permit.
         let goes = pause.is_none_or(|pause| probe && pause.cause != Cause::ByPerson);
         Ok(if goes { Start::Go } else { Start::WaitUntil(self.clock.now() + PAUSED_LOOK) })
     }

@@ -9,7 +9,7 @@ mod carry;
 mod intake;
 mod memory;
 mod perform;
-mod turns;
+mod permits;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tokio::task::{JoinError, JoinSet};
 pub use account::Account;
 use carry::PutDown;
 use memory::Memory;
-use turns::Turns;
+use permits::CallPermits;
 
 use crate::base::bells::Bells;
 use crate::base::clock::{Clock, Time};
@@ -61,7 +61,7 @@ struct Shared {
     clock: Clock,
     retry: Retry,
     memory: Memory,
-    turns: Turns,
+    permits: CallPermits,
     stopping: AtomicBool,
     bells: Bells,
 }
@@ -69,7 +69,7 @@ struct Shared {
 #[derive(Debug)]
 pub struct Dispatch {
     shared: Arc<Shared>,
-    /// The maximum number of calls at the same time.
+    /// The maximum number of simultaneous calls.
     at_once: usize,
     workers: JoinSet<(Option<Number>, PutDown)>,
     busy: HashSet<Number>,
@@ -103,7 +103,7 @@ impl Dispatch {
             clock,
             retry,
             memory: Memory::default(),
-            turns: Turns::new(at_once),
+            permits: CallPermits::new(at_once),
             stopping: AtomicBool::new(false),
             bells: bells.clone(),
         };
@@ -138,14 +138,14 @@ impl Dispatch {
         self.obey().await?;
         let ordered = self.shared.store.ordered_letters()?;
         if !ordered.is_empty() {
-            self.shared.turns.commands_came();
+            self.shared.permits.notify_of_commands();
         }
         for number in ordered {
             // A person's command does not wait for slow calls.
-            self.pick_up(number, false, self.most() + self.at_once);
+            self.pick_up(number, false, self.max_letters() + self.at_once);
         }
         let mut next = self.look_at_accounts(now).await?;
-        self.all_that_ended()?;
+        self.handle_ended_workers()?;
         if let Some(until) = self.disk_rests(now) {
             return Ok(Some(until));
         }
@@ -189,22 +189,25 @@ impl Dispatch {
         }
     }
 
-    /// Waits for a worker to end, and puts away all that have. Never returns if there is none.
+    /// Waits for a worker to end, and handles all that have ended by then. Never returns if there is none.
     pub async fn joined(&mut self) -> Result<(), DispatchError> {
         let Some(joined) = self.workers.join_next().await else { return std::future::pending().await };
-        self.ended(joined)?;
-        self.all_that_ended()
+        self.handle_ended(joined)?;
+        self.handle_ended_workers()
     }
 
-    /// A look may take long enough for many to end.
-    fn all_that_ended(&mut self) -> Result<(), DispatchError> {
+    /// Handles workers that ended during a look.
+    fn handle_ended_workers(&mut self) -> Result<(), DispatchError> {
         while let Some(joined) = self.workers.try_join_next() {
-            self.ended(joined)?;
+            self.handle_ended(joined)?;
         }
         Ok(())
     }
 
-    fn ended(&mut self, joined: Result<(Option<Number>, PutDown), JoinError>) -> Result<(), DispatchError> {
+    fn handle_ended(
+        &mut self,
+        joined: Result<(Option<Number>, PutDown), JoinError>,
+    ) -> Result<(), DispatchError> {
         let (number, how) = joined.map_err(|_| DispatchError::Panic)?;
         if let Some(number) = number {
             self.busy.remove(&number);
@@ -219,18 +222,18 @@ impl Dispatch {
         }
     }
 
-    /// The maximum number of letters on their way: while some are being recorded, others call. With one call at a
+    /// The maximum number of letters in progress: while some are being recorded, others call. With one call at a
     /// time, letters follow one another.
-    fn most(&self) -> usize {
+    fn max_letters(&self) -> usize {
         self.at_once + self.at_once / 2
     }
 
     fn free(&self) -> usize {
-        self.most().saturating_sub(self.workers.len())
+        self.max_letters().saturating_sub(self.workers.len())
     }
 
-    fn pick_up(&mut self, number: Number, probe: bool, most: usize) {
-        if self.workers.len() < most && self.busy.insert(number) {
+    fn pick_up(&mut self, number: Number, probe: bool, max: usize) {
+        if self.workers.len() < max && self.busy.insert(number) {
             let shared = Arc::clone(&self.shared);
             self.workers.spawn(async move { (Some(number), shared.carry(number, probe).await) });
         }
@@ -260,7 +263,7 @@ impl Dispatch {
         match pause {
             None if free > 0 => {
                 for number in store.due(&account.name, urgency, now, free + self.busy.len())? {
-                    self.pick_up(number, false, self.most());
+                    self.pick_up(number, false, self.max_letters());
                 }
             }
             Some(pause) if pause.probe(now) != Some(Probe::ByLetter) => return Ok(None),
@@ -269,7 +272,7 @@ impl Dispatch {
                 if let Some(number) = first.filter(|number| !self.busy.contains(number)) {
                     let probing = store.probing(&account.name, pause.probing(now)).await;
                     self.shared.written(probing)?;
-                    self.pick_up(number, true, self.most());
+                    self.pick_up(number, true, self.max_letters());
                 }
             }
             None | Some(_) => {}

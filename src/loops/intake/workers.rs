@@ -130,13 +130,13 @@ impl Intake {
         }
     }
 
-    /// Handles the next worker or look that ends, and all other workers that have. Never resolves if none is running.
+    /// Handles the next worker or look that ends, and all workers that have ended by then. Never resolves if none is running.
     pub async fn joined(&mut self) -> Result<(), IntakeError> {
         tokio::select! {
             Some(worked) = self.workers.join_next() => {
-                self.ended(worked)?;
+                self.handle_ended(worked)?;
                 while let Some(worked) = self.workers.try_join_next() {
-                    self.ended(worked)?;
+                    self.handle_ended(worked)?;
                 }
                 Ok(())
             }
@@ -148,7 +148,7 @@ impl Intake {
         }
     }
 
-    fn ended(&mut self, worked: Result<Worked, JoinError>) -> Result<(), IntakeError> {
+    fn handle_ended(&mut self, worked: Result<Worked, JoinError>) -> Result<(), IntakeError> {
         let Ok(worked) = worked else {
             // Its claim is resumed at the next start. Nobody else waits for it.
             journal::drop_panicked();

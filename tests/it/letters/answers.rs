@@ -183,7 +183,7 @@ async fn waits_between_confirms_are_those_of_the_table() {
 }
 
 #[tokio::test]
-async fn the_service_gets_no_more_calls_at_once_than_configured() {
+async fn the_service_gets_no_more_simultaneous_calls_than_configured() {
     let mut office = Office::open().await;
     for _letter in 0..6 {
         office.submit(&[1]);
