@@ -55,6 +55,13 @@ impl EmailEnd {
     }
 }
 
+/// The most rows of news in one e-mail.
+const ITEMS: i64 = 50;
+
+const NEWEST: &str = "SELECT id, (SELECT count(*) FROM email_item WHERE email = email.id) AS items FROM email
+    WHERE recipient = ?1 AND kind = ?2 AND folder = ?3 AND due_at IS NOT NULL AND begun_at IS NULL
+    ORDER BY id DESC LIMIT 1";
+
 const COLUMNS: &str = "id, recipient, kind, folder, attempts, first_at, begun_at IS NOT NULL AS begun";
 
 fn email(row: &rusqlite::Row<'_>) -> rusqlite::Result<EmailRow> {
@@ -79,6 +86,28 @@ fn due(db: &Connection, now: Time, which: &str) -> rusqlite::Result<Vec<EmailRow
     statement.query_map([millis(now)], email)?.collect()
 }
 
+/// The e-mail of a person to which these news are added: the newest that was not tried, unless it is full.
+fn collected(db: &Connection, addressed: &Addressed) -> rusqlite::Result<Option<i64>> {
+    let Addressed { recipient, kind, folder, alone, due: _ } = addressed;
+    if *alone {
+        return Ok(None);
+    }
+    let newest: Option<(i64, i64)> = db
+        .prepare_cached(NEWEST)?
+        .query_row(params![recipient, kind, folder], |row| Ok((row.get("id")?, row.get("items")?)))
+        .optional()?;
+    Ok(newest.filter(|(_, items)| *items < ITEMS).map(|(id, _)| id))
+}
+
+/// A new e-mail without any news.
+fn begin(db: &Connection, addressed: &Addressed, at: Time) -> rusqlite::Result<i64> {
+    let Addressed { recipient, kind, folder, due, alone: _ } = addressed;
+    let sql = "INSERT INTO email (recipient, kind, folder, first_at, due_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let values = params![recipient, kind, folder, millis(at), millis(*due)];
+    db.prepare_cached(sql)?.execute(values)?;
+    Ok(db.last_insert_rowid())
+}
+
 impl Store {
     /// Assigns news to these people. With an empty list the news are done.
     pub fn pass_on(
@@ -89,28 +118,16 @@ impl Store {
     ) -> impl Future<Output = Result<(), RecordError>> + Send + use<> {
         self.write(move |batch| {
             for addressed in &to {
-                let Addressed { recipient, kind, folder, due, alone } = addressed;
-                let open = "SELECT id FROM email WHERE recipient = ?1 AND kind = ?2 AND folder = ?3
-                            AND begun_at IS NULL AND due_at IS NOT NULL AND NOT ?4
-                            AND (SELECT count(*) FROM email_item WHERE email = email.id) < 50";
-                let open: Option<i64> = batch
-                    .db
-                    .prepare_cached(open)?
-                    .query_row(params![recipient, kind, folder, alone], |row| row.get(0))
-                    .optional()?;
-                let id = if let Some(id) = open {
-                    let sooner = "UPDATE email SET due_at = min(due_at, ?2) WHERE id = ?1";
-                    batch.db.prepare_cached(sooner)?.execute(params![id, millis(*due)])?;
-                    id
-                } else {
-                    let sql = "INSERT INTO email (recipient, kind, folder, first_at, due_at)
-                                   VALUES (?1, ?2, ?3, ?4, ?5)";
-                    let values = params![recipient, kind, folder, millis(at), millis(*due)];
-                    batch.db.prepare_cached(sql)?.execute(values)?;
-                    batch.db.last_insert_rowid()
+                let email = match collected(batch.db, addressed)? {
+                    Some(email) => {
+                        let sooner = "UPDATE email SET due_at = min(due_at, ?2) WHERE id = ?1";
+                        batch.db.prepare_cached(sooner)?.execute(params![email, millis(addressed.due)])?;
+                        email
+                    }
+                    None => begin(batch.db, addressed, at)?,
                 };
                 let sql = "INSERT OR IGNORE INTO email_item (email, owed) VALUES (?1, ?2)";
-                batch.db.prepare_cached(sql)?.execute(params![id, owed])?;
+                batch.db.prepare_cached(sql)?.execute(params![email, owed])?;
             }
             let sql = "UPDATE owed SET done_at = ?2 WHERE id = ?1";
             Ok(batch.db.prepare_cached(sql)?.execute(params![owed, millis(at)]).map(drop)?)
@@ -198,5 +215,64 @@ impl Store {
             Ok(batch.db.prepare_cached(sql)?.execute(params![email, millis(until), why]).map(drop)?)
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+    use crate::outside::store::schema;
+
+    fn held(recipient: &str, folder: &str) -> Addressed {
+        let (recipient, folder) = (recipient.to_owned(), folder.to_owned());
+        Addressed { recipient, kind: "held", folder, due: Time::UNIX_EPOCH, alone: false }
+    }
+
+    fn add(db: &Connection, email: i64, items: i64) {
+        for _ in 0..items {
+            let subject = "INSERT INTO owed (subject, notice, about, owed_at)
+                           SELECT count(*), 'held', '', 0 FROM owed";
+            db.execute(subject, []).unwrap();
+            let item = "INSERT INTO email_item (email, owed) VALUES (?1, ?2)";
+            db.execute(item, [email, db.last_insert_rowid()]).unwrap();
+        }
+    }
+
+    #[test]
+    fn news_are_added_to_the_newest_email_of_their_kind_until_it_is_full_or_was_tried() {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        let ours = held("a@example.jp", "letters");
+        let found = |addressed: &Addressed| collected(&db, addressed).unwrap();
+        assert_eq!(found(&ours), None);
+        let first = begin(&db, &ours, Time::UNIX_EPOCH).unwrap();
+        add(&db, first, ITEMS - 1);
+        assert_eq!(found(&ours), Some(first));
+        let others = [
+            held("b@example.jp", "letters"),
+            held("a@example.jp", "invoices"),
+            Addressed { kind: "shipped", ..ours.clone() },
+            Addressed { alone: true, ..ours.clone() },
+        ];
+        assert!(others.iter().all(|other| found(other).is_none()));
+        add(&db, first, 1);
+        assert_eq!(found(&ours), None);
+        let second = begin(&db, &ours, Time::UNIX_EPOCH + TimeDelta::minutes(1)).unwrap();
+        assert_eq!(found(&ours), Some(second));
+        db.execute("UPDATE email SET begun_at = 1 WHERE id = ?1", [second]).unwrap();
+        assert_eq!(found(&ours), None);
+    }
+
+    #[test]
+    fn the_newest_email_is_found_by_an_index_however_many_wait() {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {NEWEST}")).unwrap();
+        let steps = plan.query_map(["a@example.jp", "held", "letters"], |row| row.get("detail")).unwrap();
+        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        assert!(steps[0].contains("email_collected (recipient=? AND kind=? AND folder=?)"), "{steps:?}");
+        assert!(!steps.iter().any(|step| step.contains("SCAN") || step.contains("B-TREE")), "{steps:?}");
     }
 }

@@ -319,10 +319,17 @@ const MAILED: &str = "
 const BEGUN: &str = "PRAGMA user_version = 13;";
 /// Claims in the folders may be files, which older programs don't know.
 const CLAIMED_AS_FILES: &str = "PRAGMA user_version = 14;";
-pub(super) const VERSION: i64 = 14;
+/// The e-mails to which news can still be added, for each recipient. A flood makes thousands of them.
+const COLLECTED: &str = "
+    CREATE INDEX email_collected ON email (recipient, kind, folder)
+        WHERE due_at IS NOT NULL AND begun_at IS NULL;
+
+    PRAGMA user_version = 15;
+";
+pub(super) const VERSION: i64 = 15;
 
 /// One step for each version. Each ends by setting the next version.
-const STEPS: [&str; 14] = [
+const STEPS: [&str; 15] = [
     TABLES,
     ORIGINALS,
     LOOKED_UP,
@@ -337,6 +344,7 @@ const STEPS: [&str; 14] = [
     MAILED,
     BEGUN,
     CLAIMED_AS_FILES,
+    COLLECTED,
 ];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
