@@ -48,11 +48,11 @@ impl Dispatch {
                 }
             }
         }
-        let mut taken = Vec::new();
         let admitting = admitted.into_iter().map(|admission| {
             let known = self.shared.accounts.contains_key(&admission.order.account);
             (admission.ulid.clone(), known, self.shared.store.admit(admission))
         });
+        let (mut taken, mut written) = (Vec::new(), Ok(()));
         for (ulid, known, admitted) in admitting.collect::<Vec<_>>() {
             match admitted.await {
                 Ok(number) => {
@@ -63,12 +63,64 @@ impl Dispatch {
                     self.shared.bells.decided.notify_waiters();
                 }
                 // They stay where they are and are looked at again.
-                Err(RecordError::NotWritten(_)) => break,
-                Err(error) => return self.shared.written(Err(error)),
+                Err(RecordError::NotWritten(_)) => {}
+                // What is on the disk is not certain any more.
+                Err(error @ RecordError::Halted(_)) => return self.shared.written(Err(error)),
+                Err(error) => written = written.and(Err(error)),
             }
         }
+        // Whatever was admitted is moved before it is handed out, whether the others could be written or not.
         let spool: Arc<Spool> = Arc::clone(&self.shared.spool);
         let moved = tokio::task::spawn_blocking(move || spool.take_in(&taken));
-        Ok(moved.await.map_err(|_| DispatchError::Panic)??)
+        moved.await.map_err(|_| DispatchError::Panic)??;
+        self.shared.written(written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::base::bells::Bells;
+    use crate::base::clock::Clock;
+    use crate::domain::letter::{Order, Retry};
+    use crate::outside::spool::sha256_of;
+    use crate::outside::store::Store;
+
+    fn order(document: &[u8]) -> Order {
+        let address = json!({"postal_code": "0600001", "state": "北海道", "city": "札幌市", "address1": "1", "name": "n"});
+        serde_json::from_value(json!({
+            "account": "main", "source": "test", "sender": address,
+            "shipping": {"method": "letterpack-lite", "options": []},
+            "receiver": {"address": address, "honorific": "様"},
+            "documents": [{
+                "name": "a.pdf", "size": document.len(), "pages": 1, "sha256": sha256_of(document), "print": {},
+            }],
+        }))
+        .unwrap()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_admitted_entry_is_moved_though_another_could_not_be_admitted() {
+        let dir = tempfile::tempdir().unwrap();
+        let (clock, bells) = (Clock::system(), Bells::default());
+        let store = Arc::new(Store::open(dir.path(), clock.now(), false).unwrap().0);
+        let spool = Spool::open(&store.home().spool()).unwrap();
+        let mut ulids = Vec::new();
+        for document in [b"1", b"2"] {
+            ulids.push(Ulid::new(clock.now()).unwrap());
+            spool.put(ulids.last().unwrap(), &order(document), &[document.to_vec()]).unwrap();
+        }
+        let [first, second] = ulids.try_into().unwrap();
+        let refuse = format!(
+            "CREATE TRIGGER refused BEFORE INSERT ON letter WHEN NEW.ulid = '{first}'
+             BEGIN SELECT RAISE(ABORT, 'refused'); END"
+        );
+        rusqlite::Connection::open(store.home().database()).unwrap().execute_batch(&refuse).unwrap();
+        let retry = Retry::default();
+        let mut dispatch = Dispatch::new(store, spool.clone(), Vec::new(), clock, retry, 8, &bells);
+        dispatch.take_in().await.unwrap_err();
+        assert_eq!((spool.arrived().unwrap(), spool.taken_in().unwrap()), (vec![first], vec![second]));
     }
 }
