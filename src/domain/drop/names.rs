@@ -4,7 +4,8 @@ use unicode_normalization::UnicodeNormalization as _;
 
 /// A file name as rules and people see it.
 pub fn shown(name: &[u8]) -> String {
-    String::from_utf8_lossy(name).nfc().collect()
+    let text = String::from_utf8_lossy(name);
+    if text.is_ascii() { text.into_owned() } else { text.nfc().collect() }
 }
 
 /// A name without control characters and without characters that change the direction of writing.

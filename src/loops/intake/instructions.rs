@@ -55,7 +55,7 @@ pub(super) async fn look(
         let listing = drops.map(|seen| (seen.name.clone(), super::Stamp::of(&seen, 0))).collect();
         let look = instructions.of(place).look(now, SETTLE, listing, |_, _| None);
         instructions.next = [instructions.next, look.next].into_iter().flatten().min();
-        for (name, _) in look.ready {
+        for name in look.ready {
             if let Some(pdf) = pdf_of(&name) {
                 // A sidecar is taken along with its PDF.
                 if !forms_of(pdf).iter().any(|form| instructions.of(place).knows(form)) {

@@ -75,6 +75,8 @@ use crate::outside::store::{RecordError, Store, StoreError};
 const AT_ONCE: usize = 8;
 /// With this number of entries waiting for the dispatcher, intake pauses until it has caught up.
 const MOST_WAITING: usize = 400;
+/// How many finished drops of a folder may wait for each of its workers.
+const READY_PER_WORKER: usize = 500;
 /// The wait while the files of a folder's rules, or its address book, are being changed.
 const UNSETTLED: TimeDelta = TimeDelta::seconds(1);
 /// The wait after a drop could not be taken in.
@@ -210,6 +212,7 @@ impl Intake {
                 }
                 DueLook::Look => {
                     watched.reached = ReachedBy::Here;
+                    watched.max_ready = self.at_once * READY_PER_WORKER;
                     match watched.look(&self.shared, &known, Some(&mut self.hints)).await {
                         // Nothing can be written at present.
                         Err(IntakeError::Record(RecordError::NotWritten(_))) => {

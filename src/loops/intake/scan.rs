@@ -1,6 +1,6 @@
 //! Looks at everything in a folder. Each finished drop, with what belongs to it, becomes work.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::io;
 
 use chrono::TimeDelta;
@@ -37,40 +37,59 @@ impl Watched {
         self.stuck.retain(|name, _| self.settling.knows(name));
         self.was_there.retain(|(name, _)| self.settling.knows(name));
         let ready = Some(look.ready).filter(|_| folder.accept == Accept::Yes).unwrap_or_default();
-        let finished: HashMap<Name, Stamp> = ready.iter().cloned().collect();
-        let sticks = |name: &Name, stamp: &Stamp| {
-            self.stuck.get(name).is_some_and(|(before, until)| before == stamp && now < *until)
-        };
-        for (name, stamp) in ready {
-            if sticks(&name, &stamp) {
+        let finished: HashSet<&[u8]> = ready.iter().map(Vec::as_slice).collect();
+        for name in &ready {
+            if self.ready.len() >= self.max_ready {
+                // The others are found again once these are taken in.
+                return Ok(Some(now));
+            }
+            let Some(stamp) = self.settling.looks(name).cloned() else { continue };
+            if self.stuck.get(name).is_some_and(|(before, until)| *before == stamp && now < *until) {
                 continue;
             }
-            if pdf_of(&name).is_some() {
-                if self.waiting.is_alone(&name) {
-                    self.settling.forget(&name);
-                    self.ready.push_back(Work::Sidecar((name, stamp)));
+            if pdf_of(name).is_some() {
+                if self.waiting.is_alone(name) {
+                    self.settling.forget(name);
+                    self.ready.push_back(Work::Sidecar((name.clone(), stamp)));
                 }
                 continue;
             }
-            let sidecars = sidecars_in_any_form(&name, |form| self.settling.knows(form));
-            let sidecars = sidecars.into_iter().filter(|sidecar| self.settling.knows(sidecar));
-            let settled = |sidecar: Name| finished.get(&sidecar).map(|stamp| (sidecar, stamp.clone()));
-            let Some(mut parts) = sidecars.map(settled).collect::<Option<Vec<_>>>() else { continue };
-            let was_there = folder.first_start == FirstStart::Hold
-                && self.was_there.contains(&(name.clone(), stamp.inode));
-            self.settling.forget(&name);
-            let (lacked, had_no_end) = self.waiting.over(&name, &stamp);
-            let is_document =
-                !was_there && folder.letter == LetterKind::File && stamp.kind.is_none() && is_pdf(&name);
-            let is_subfolder =
-                !was_there && folder.letter == LetterKind::Subfolder && stamp.kind == Some(Kind::Directory);
-            let may_grow = (is_document || is_subfolder) && !had_no_end;
-            let peek =
-                is_document && !lacked && parts.is_empty() && folder.rules.may_need_sidecar(&shown(&name));
-            parts.push((name, stamp));
-            self.ready.push_back(Work::Drop { parts, was_there, peek, may_grow });
+            if let Some(sidecars) = self.finished_sidecars(name, &finished) {
+                let drop = self.drop_of(folder, (name.clone(), stamp), sidecars);
+                self.ready.push_back(drop);
+            }
         }
         Ok(look.next)
+    }
+
+    /// The sidecars of a PDF. `None` if one of them is not finished.
+    fn finished_sidecars(&self, pdf: &Name, finished: &HashSet<&[u8]>) -> Option<Vec<(Name, Stamp)>> {
+        // A PDF of another form that was handed out in this look still lies there, and its sidecar is its own.
+        let lies = |form: &[u8]| self.settling.knows(form) || finished.contains(form);
+        let known = sidecars_in_any_form(pdf, lies).into_iter().filter_map(|sidecar| {
+            let stamp = self.settling.looks(&sidecar)?.clone();
+            Some(finished.contains(sidecar.as_slice()).then_some((sidecar, stamp)))
+        });
+        known.collect()
+    }
+
+    /// The work of taking in what is finished.
+    fn drop_of(&mut self, folder: &Folder, main: (Name, Stamp), sidecars: Vec<(Name, Stamp)>) -> Work {
+        let (name, stamp) = &main;
+        let was_there =
+            folder.first_start == FirstStart::Hold && self.was_there.contains(&(name.clone(), stamp.inode));
+        self.settling.forget(name);
+        let (lacked, had_no_end) = self.waiting.over(name, stamp);
+        let is_document =
+            !was_there && folder.letter == LetterKind::File && stamp.kind.is_none() && is_pdf(name);
+        let is_subfolder =
+            !was_there && folder.letter == LetterKind::Subfolder && stamp.kind == Some(Kind::Directory);
+        let may_grow = (is_document || is_subfolder) && !had_no_end;
+        let peek =
+            is_document && !lacked && sidecars.is_empty() && folder.rules.may_need_sidecar(&shown(name));
+        let mut parts = sidecars;
+        parts.push(main);
+        Work::Drop { parts, was_there, peek, may_grow }
     }
 
     /// Everything that may be a drop, or belong to one.

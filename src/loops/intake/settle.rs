@@ -37,6 +37,8 @@ pub struct Stamp {
 struct Sighting {
     stamp: Stamp,
     since: TimeDelta,
+    /// Whether the present look shows it.
+    is_there: bool,
 }
 
 /// The last stamp of each name in a folder.
@@ -48,8 +50,8 @@ pub struct Settling {
 /// The result of a look at a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// The finished names, oldest first, each with its stamp.
-    pub ready: Vec<(Name, Stamp)>,
+    /// The finished names, oldest first.
+    pub ready: Vec<Name>,
     /// When the next one may be finished, by the same clock.
     pub next: Option<TimeDelta>,
 }
@@ -79,28 +81,31 @@ impl Settling {
         waits: impl Fn(&[u8], &Settling) -> Option<TimeDelta>,
     ) -> Look {
         let settle = TimeDelta::from_std(settle).unwrap_or(TimeDelta::MAX);
-        let mut seen = HashMap::with_capacity(listing.len());
         for (name, stamp) in listing {
-            let since = match self.seen.get(&name) {
-                Some(before) if before.stamp == stamp => before.since,
-                Some(_) | None => now,
-            };
-            seen.insert(name, Sighting { stamp, since });
+            let fresh = || Sighting { stamp: stamp.clone(), since: now, is_there: true };
+            let sighting = self.seen.entry(name).or_insert_with(fresh);
+            if sighting.stamp != stamp {
+                *sighting = fresh();
+            }
+            sighting.is_there = true;
         }
-        self.seen = seen;
+        self.seen.retain(|_, sighting| std::mem::take(&mut sighting.is_there));
+        if self.seen.capacity() > self.seen.len() * 4 {
+            self.seen.shrink_to(self.seen.len() * 2);
+        }
         let mut ready = Vec::new();
         let mut look = Look::default();
         for (name, sighting) in &self.seen {
             let still = patience(&sighting.stamp, settle);
             let until = sighting.since + still + waits(name, self).unwrap_or_default();
             if until <= now {
-                ready.push((sighting.since, name, &sighting.stamp));
+                ready.push((sighting.since, name));
             } else {
                 look.next = Some(look.next.map_or(until, |next| next.min(until)));
             }
         }
-        ready.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
-        look.ready = ready.into_iter().map(|(_, name, stamp)| (name.clone(), stamp.clone())).collect();
+        ready.sort_unstable();
+        look.ready = ready.into_iter().map(|(_, name)| name.clone()).collect();
         look
     }
 
@@ -142,7 +147,7 @@ mod tests {
     }
 
     fn names(look: &Look) -> Vec<&str> {
-        look.ready.iter().map(|(name, _)| std::str::from_utf8(name).unwrap()).collect()
+        look.ready.iter().map(|name| std::str::from_utf8(name).unwrap()).collect()
     }
 
     #[test]

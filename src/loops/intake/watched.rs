@@ -28,7 +28,8 @@ use crate::outside::journal;
 use crate::outside::spool::Ulid;
 use crate::words::texts::{Language, Names};
 
-/// The minimum time between two looks that hints cause: a large copy causes thousands of hints.
+/// The minimum time between two looks that hints cause: a large copy causes thousands of hints. While drops wait for a
+/// worker, they are offered to one as often.
 const BREATH: TimeDelta = TimeDelta::milliseconds(100);
 /// The wait before a folder that is away is tried again.
 pub(super) const TRY_AGAIN: TimeDelta = TimeDelta::seconds(5);
@@ -45,6 +46,9 @@ pub(super) struct Watched {
     pub(super) settling: Settling,
     instructions: LaidFiles,
     pub(super) ready: VecDeque<Work>,
+    /// The maximum number of finished drops that wait for a worker. Commands are noticed between two looks, so a flood
+    /// must not put off the next one.
+    pub(super) max_ready: usize,
     /// What queues took and workers have, or will get.
     pub(super) laying: BTreeSet<Ulid>,
     /// Claims that wait, until when, and their stamps.
@@ -164,7 +168,8 @@ impl Watched {
         if now >= due && self.ready.is_empty() {
             return DueLook::Look;
         }
-        let due = self.earliest(due.max(now + TimeDelta::milliseconds(1)), now);
+        let soon = if self.ready.is_empty() { TimeDelta::milliseconds(1) } else { BREATH };
+        let due = self.earliest(due.max(now + soon), now);
         let is_told = known.hot.is_none() || !self.epoch.is_due(now);
         if is_told { DueLook::Rest(due) } else { DueLook::KeepEpoch(due) }
     }

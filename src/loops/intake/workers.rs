@@ -9,7 +9,9 @@ use tokio::task::JoinError;
 use super::decide::{Claim, Done, TakeError};
 use super::watched::{DueLook, Watched};
 use super::work::Work;
-use super::{EndedLook, Intake, IntakeError, MOST_WAITING, REST, ReachedBy, UNSETTLED, Worked};
+use super::{
+    EndedLook, Intake, IntakeError, MOST_WAITING, READY_PER_WORKER, REST, ReachedBy, UNSETTLED, Worked,
+};
 use crate::domain::drop::{HeldUp, shown};
 use crate::loops::folders::Registered;
 use crate::outside::journal;
@@ -27,6 +29,7 @@ impl Intake {
         // Watching is a call on its path, and a kernel sees only its own changes there.
         self.hints.watch(&name, &[]);
         watched.reached = ReachedBy::ByHelper;
+        watched.max_ready = AT_ONCE_APART * READY_PER_WORKER;
         let is_here = known.hot.as_ref().is_some_and(|hot| !hot.is_apart());
         if is_here && self.shared.reach.is_apart(&known.folder.path) {
             // Something was mounted there since it was opened.

@@ -314,3 +314,23 @@ async fn litter_and_people_s_own_directories_are_left_alone() {
     assert!(room.drops().is_empty(), "{:?}", room.drops());
     assert_eq!(room.tree(), before);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_is_taken_in_piece_by_piece_without_waiting_for_another_look() {
+    let mut room = Mailroom::open().await;
+    room.at_once = Some(1);
+    room.stop();
+    room.start();
+    room.settle().await;
+    // More than may wait for one worker.
+    for n in 0..510 {
+        std::fs::write(room.path(&format!("{n}.pdf")), b"no PDF").unwrap();
+    }
+    room.pass(1).await;
+    room.pass(5).await;
+    let count = |directory: &std::path::Path| {
+        let names = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.as_encoded_bytes().ends_with(b".pdf")).count()
+    };
+    assert_eq!((count(&room.hot()), count(&room.path("Rejected"))), (0, 510));
+}

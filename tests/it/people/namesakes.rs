@@ -295,6 +295,24 @@ async fn a_sidecar_and_its_pdf_from_different_systems_belong_together() {
 }
 
 #[tokio::test]
+async fn the_sidecar_of_a_pdf_that_still_grows_is_not_given_to_one_of_another_form() {
+    let mut room = Mailroom::open().await;
+    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+    std::fs::write(room.path(&format!("{decomposed}.yaml")), sidecar("鈴木")).unwrap();
+    let whole = pdf(3);
+    std::fs::write(room.path(decomposed), &whole[..whole.len() - 20]).unwrap();
+    room.drop(composed, 1);
+    room.settled().await;
+    assert_eq!(posted(&room), [], "the other PDF is still there, and the sidecar is its own");
+    std::fs::write(room.path(decomposed), whole).unwrap();
+    room.settled().await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 3)]);
+    room.pass(600).await;
+    again(&mut room).await;
+    assert_eq!(room.why(composed), "no sidecar came");
+}
+
+#[tokio::test]
 async fn an_address_whose_name_has_no_room_beside_its_pdf_comes_back_with_it() {
     let mut room = Mailroom::open().await;
     let pdf = String::from_utf8_lossy(&pdf(1)).replace("/Type /Catalog", "/Type /Catalog /Dummy");

@@ -95,16 +95,16 @@ impl State {
             .map(|(name, stamp)| (name.clone(), stamp.clone(), settling.since(name).unwrap().num_seconds()));
         let mut seen: Vec<_> = seen.collect();
         let may_decide = self.may_decide(size, index);
-        let is_ready = |wanted: &[u8]| look.ready.iter().find(|(name, _)| *name == wanted);
-        let whole = look.ready.iter().filter(|(name, _)| name.len() == 1).find_map(|pdf| {
-            let sidecar = sidecar_of(&pdf.0);
-            if settling.knows(&sidecar) { Some(vec![is_ready(&sidecar)?, pdf]) } else { Some(vec![pdf]) }
+        let ready = |wanted: &[u8]| look.ready.iter().find(|name| *name == wanted);
+        let whole = look.ready.iter().filter(|name| name.len() == 1).find_map(|pdf| {
+            let sidecar = sidecar_of(pdf);
+            if settling.knows(&sidecar) { Some(vec![ready(&sidecar)?, pdf]) } else { Some(vec![pdf]) }
         });
         if let Some(parts) = whole.filter(|_| may_decide) {
-            seen.retain(|(seen, _, _)| parts.iter().all(|(name, _)| name != seen));
+            seen.retain(|(seen, _, _)| !parts.contains(&seen));
             let number =
                 |stamp: &Stamp| (usize::try_from(stamp.inode).unwrap(), u8::try_from(stamp.size).unwrap());
-            let parts: Looks = parts.iter().map(|(_, stamp)| number(stamp)).collect();
+            let parts: Looks = parts.iter().map(|name| number(settling.looks(name).unwrap())).collect();
             let claim = self.next_claim;
             self.next_claim += 1;
             let daemon = &mut self.daemons[index];
