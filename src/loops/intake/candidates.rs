@@ -13,7 +13,7 @@ use crate::config::Folder;
 use crate::domain::drop::{
     Kind, Receivers, Refusal, StandingLetter, Undecided, Unheard, is_pdf, natural_order, pdf_of, shown,
 };
-use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Letter};
+use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Letter, Number};
 use crate::outside::hot::{Content, Hot};
 use crate::outside::spool::sha256_of;
 use crate::outside::store::{Fate, Original, OriginalPlace};
@@ -52,44 +52,57 @@ pub(super) fn meaning_of(
     }
     known.sort_by(|one, other| other.ulid.cmp(&one.ulid));
     known.dedup_by(|one, other| one.ulid == other.ulid);
-    let mut candidates = Vec::new();
-    let mut letters = Vec::new();
-    for original in &known {
-        let letter = match original.fate {
-            Fate::Letter(number) => shared.store.letter(number)?,
-            Fate::Undecided(_) => None,
-        };
-        candidates.push(candidate(hot, original, letter.as_ref(), laid.name, read.as_ref())?);
-        letters.push(letter);
-    }
     let copies_count = !(laid.instruction == Instruction::Approve && folder.names.by_copy);
-    let meant = meant(&candidates, laid.instruction, copies_count, laid.is_finished);
-    let number = |index: usize| letters[index].as_ref().map(|letter| letter.number);
+    let decide = |compared: &[Compared]| {
+        let candidates: Vec<Candidate> = compared.iter().map(|one| one.candidate).collect();
+        meant(&candidates, laid.instruction, copies_count, laid.is_finished)
+    };
+    let compare = |original| compare(shared, hot, original, laid.name, read.as_ref());
+    // A document that is sent to thousands is that of thousands of originals.
+    let (named, others): (Vec<_>, Vec<_>) =
+        known.into_iter().partition(|original| name_of(original, laid.name) != Name::Another);
+    let mut compared = named.into_iter().map(compare).collect::<Result<Vec<_>, Failed>>()?;
+    let mut meant = decide(&compared);
+    if !meant.is_by_name() && !others.is_empty() {
+        compared.extend(others.into_iter().map(compare).collect::<Result<Vec<_>, Failed>>()?);
+        compared.sort_by(|one, other| other.original.ulid.cmp(&one.original.ulid));
+        meant = decide(&compared);
+    }
     let is_judged = matches!(meant, Meant::Known(_) | Meant::Nothing);
-    if read.is_none()
-        && is_judged
-        && (candidates.iter().any(|one| one.is_waiting) || !letters.iter().all(Option::is_none))
-    {
+    let may_be_meant = |one: &Compared| one.candidate.is_waiting || one.letter.is_some();
+    if read.is_none() && is_judged && compared.iter().any(may_be_meant) {
         return Ok((FileMeaning::Unheard(Refusal::Unheard(Unheard::Unread)), file));
     }
     let meaning = match meant {
-        Meant::Moved(index) => FileMeaning::Moved(known.swap_remove(index)),
-        Meant::Copied(index) => FileMeaning::Copied(known.swap_remove(index)),
+        Meant::Moved(index) => FileMeaning::Moved(compared.swap_remove(index).original),
+        Meant::Copied(index) => FileMeaning::Copied(compared.swap_remove(index).original),
         Meant::Several(indices) => FileMeaning::Unheard(Refusal::Unheard(Unheard::Several {
-            letters: indices.into_iter().filter_map(number).collect(),
+            letters: indices.into_iter().filter_map(|index| compared[index].letter).collect(),
             receivers: Receivers::default(),
         })),
-        Meant::Known(index) => FileMeaning::Unheard(match (number(index), candidates[index].standing) {
-            (Some(letter), Some(standing)) => {
-                Refusal::Unheard(Unheard::Known { letter, standing, same: candidates[index].has_bytes })
-            }
-            (None, _) | (_, None) => Refusal::NothingWaits,
-        }),
+        Meant::Known(index) => {
+            let Compared { letter, candidate, .. } = &compared[index];
+            FileMeaning::Unheard(match (*letter, candidate.standing) {
+                (Some(letter), Some(standing)) => {
+                    Refusal::Unheard(Unheard::Known { letter, standing, same: candidate.has_bytes })
+                }
+                (None, _) | (_, None) => Refusal::NothingWaits,
+            })
+        }
         Meant::NotYet => FileMeaning::NotYet,
-        Meant::Nothing if known.iter().any(waits) => FileMeaning::Unheard(Refusal::Unheard(Unheard::Changed)),
+        Meant::Nothing if compared.iter().any(|one| waits(&one.original)) => {
+            FileMeaning::Unheard(Refusal::Unheard(Unheard::Changed))
+        }
         Meant::Nothing => FileMeaning::Unheard(Refusal::NothingWaits),
     };
     Ok((meaning, file))
+}
+
+/// An original, compared with a file.
+struct Compared {
+    original: Original,
+    letter: Option<Number>,
+    candidate: Candidate,
 }
 
 /// A file or subfolder that could be read, so that more than its name is known.
@@ -153,6 +166,31 @@ fn documents_at(hot: &Hot, path: &Path) -> io::Result<Option<Vec<String>>> {
 }
 
 /// Compares an original with a file of this name.
+fn compare(
+    shared: &Shared,
+    hot: &Hot,
+    original: Original,
+    name: &[u8],
+    read: Option<&Read>,
+) -> Result<Compared, Failed> {
+    let letter = match original.fate {
+        Fate::Letter(number) => shared.store.letter(number)?,
+        Fate::Undecided(_) => None,
+    };
+    let candidate = candidate(hot, &original, letter.as_ref(), name, read)?;
+    Ok(Compared { original, letter: letter.map(|letter| letter.number), candidate })
+}
+
+fn name_of(original: &Original, name: &[u8]) -> Name {
+    if is_shelved_as(original, name) {
+        Name::Shelved
+    } else if shown(&original.origin.name) == shown(name) {
+        Name::Dropped
+    } else {
+        Name::Another
+    }
+}
+
 fn candidate(
     hot: &Hot,
     original: &Original,
@@ -163,13 +201,7 @@ fn candidate(
     let is_away = !lies_elsewhere(hot, original)?;
     let standing = letter.map(StandingLetter::of);
     Ok(Candidate {
-        name: if is_shelved_as(original, name) {
-            Name::Shelved
-        } else if shown(&original.origin.name) == shown(name) {
-            Name::Dropped
-        } else {
-            Name::Another
-        },
+        name: name_of(original, name),
         file: match (read, original.inode) {
             (Some(read), Some(inode)) if read.inode == inode => Itself::Yes,
             (Some(_), Some(_)) => Itself::No,

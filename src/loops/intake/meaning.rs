@@ -94,6 +94,16 @@ pub enum Meant {
     Nothing,
 }
 
+impl Meant {
+    /// Whether candidates of other names cannot change it.
+    pub fn is_by_name(&self) -> bool {
+        match self {
+            Self::Moved(_) | Self::Copied(_) | Self::Several(_) => true,
+            Self::Known(_) | Self::NotYet | Self::Nothing => false,
+        }
+    }
+}
+
 /// Candidates come newest first. `is_finished` says that the file has been unchanged long enough to be judged
 /// by what it lacks.
 pub fn meant(
@@ -324,5 +334,61 @@ mod tests {
         }
         // With four eyes the owner of the copy decides, which is not checked here.
         assert_eq!(meant(&[one("nb", Some(Waits))], Approve, false, true), Meant::Known(0));
+    }
+
+    /// Every candidate with one of these names.
+    fn all_candidates(names: &[Name]) -> Vec<Candidate> {
+        use StandingLetter::{OnItsWay, Posted, Shipped, Waits};
+        let places = [Whereabouts::There, Whereabouts::Away, Whereabouts::Moving { is_away: true }];
+        let standings = [None, Some(Waits), Some(OnItsWay), Some(Posted), Some(Shipped)];
+        let mut all = Vec::new();
+        for name in names {
+            for file in [Itself::Yes, Itself::No, Itself::Unknown] {
+                for has_bytes in [false, true] {
+                    for original in places {
+                        for standing in standings {
+                            let is_waiting = standing.is_none_or(|standing| standing == Waits);
+                            all.push(Candidate {
+                                name: *name,
+                                file,
+                                has_bytes,
+                                original,
+                                is_waiting,
+                                standing,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn what_candidates_of_the_name_decide_is_changed_by_no_other() {
+        let later = |meant: &Meant| match meant {
+            Meant::Moved(index) => Meant::Moved(index + 1),
+            Meant::Copied(index) => Meant::Copied(index + 1),
+            Meant::Several(_) | Meant::Known(_) | Meant::NotYet | Meant::Nothing => panic!("{meant:?}"),
+        };
+        let (named, others) =
+            (all_candidates(&[Name::Shelved, Name::Dropped]), all_candidates(&[Name::Another]));
+        for instruction in [Instruction::Approve, Instruction::Cancel] {
+            for (copies_count, is_finished) in [(true, true), (true, false), (false, true), (false, false)] {
+                let of = |candidates: &[Candidate]| meant(candidates, instruction, copies_count, is_finished);
+                let decided: Vec<_> = named.iter().filter(|one| of(&[**one]).is_by_name()).collect();
+                assert!(decided.len() > 10);
+                // One that is being moved would be waited for, though it can't be what is meant.
+                for other in others.iter().filter(|other| is_finished || !other.is_moving()) {
+                    for one in &decided {
+                        let alone = of(&[**one]);
+                        assert_eq!(of(&[**one, *other]), alone, "{one:?} {other:?}");
+                        assert_eq!(of(&[*other, **one]), later(&alone), "{other:?} {one:?}");
+                    }
+                    let both = of(&[*decided[0], *decided[1]]);
+                    assert_eq!(of(&[*decided[0], *decided[1], *other]), both, "{other:?}");
+                }
+            }
+        }
     }
 }
