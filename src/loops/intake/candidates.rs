@@ -46,34 +46,43 @@ pub(super) fn meaning_of(
     laid: &LaidFile<'_>,
 ) -> Result<(FileMeaning, String), Failed> {
     let Some((read, file)) = read_laid(hot, laid)? else { return Ok((FileMeaning::NotYet, String::new())) };
-    let mut known = shared.store.originals_named(&folder.name, laid.name)?;
-    if let Some(first) = read.as_ref().and_then(|read| read.documents.first()) {
-        known.extend(shared.store.originals_of(&folder.name, first)?);
-    }
-    known.sort_by(|one, other| other.ulid.cmp(&one.ulid));
-    known.dedup_by(|one, other| one.ulid == other.ulid);
-    let copies_count = !(laid.instruction == Instruction::Approve && folder.names.by_copy);
-    let decide = |compared: &[Compared]| {
-        let candidates: Vec<Candidate> = compared.iter().map(|one| one.candidate).collect();
-        meant(&candidates, laid.instruction, copies_count, laid.is_finished)
+    let first = read.as_ref().and_then(|read| read.documents.first());
+    // A document that is sent to thousands is that of thousands of originals. Those of another name are looked at only if
+    // no other decides.
+    let of_its_bytes = |only_named: bool| {
+        let is_wanted = |original: &Original| !only_named || name_of(original, laid.name) != Name::Another;
+        first.map_or(Ok(Vec::new()), |first| shared.store.originals_of(&folder.name, first, is_wanted))
     };
-    let compare = |original| compare(shared, hot, original, laid.name, read.as_ref());
-    // A document that is sent to thousands is that of thousands of originals.
-    let (named, others): (Vec<_>, Vec<_>) =
-        known.into_iter().partition(|original| name_of(original, laid.name) != Name::Another);
-    let mut compared = named.into_iter().map(compare).collect::<Result<Vec<_>, Failed>>()?;
-    let mut meant = decide(&compared);
-    if !meant.is_by_name() && !others.is_empty() {
-        compared.extend(others.into_iter().map(compare).collect::<Result<Vec<_>, Failed>>()?);
-        compared.sort_by(|one, other| other.original.ulid.cmp(&one.original.ulid));
-        meant = decide(&compared);
+    let copies_count = !(laid.instruction == Instruction::Approve && folder.names.by_copy);
+    let mut compared = Vec::new();
+    let mut decide = |mut originals: Vec<Original>| {
+        originals.sort_by(|one, other| other.ulid.cmp(&one.ulid));
+        originals.dedup_by(|one, other| one.ulid == other.ulid);
+        for original in originals {
+            compared.push(compare(shared, hot, original, laid.name, read.as_ref())?);
+        }
+        compared.sort_by(|one: &Compared, other| other.original.ulid.cmp(&one.original.ulid));
+        compared.dedup_by(|one, other| one.original.ulid == other.original.ulid);
+        let candidates: Vec<Candidate> = compared.iter().map(|one| one.candidate).collect();
+        Ok::<_, Failed>(meant(&candidates, laid.instruction, copies_count, laid.is_finished))
+    };
+    let mut named = shared.store.originals_named(&folder.name, laid.name)?;
+    named.extend(of_its_bytes(true)?);
+    let mut meant = decide(named)?;
+    if !meant.is_by_name() {
+        meant = decide(of_its_bytes(false)?)?;
     }
+    Ok((meaning(meant, compared, read.is_some()), file))
+}
+
+/// What follows from the decision. `is_read` says that more than the file's name is known.
+fn meaning(meant: Meant, mut compared: Vec<Compared>, is_read: bool) -> FileMeaning {
     let is_judged = matches!(meant, Meant::Known(_) | Meant::Nothing);
     let may_be_meant = |one: &Compared| one.candidate.is_waiting || one.letter.is_some();
-    if read.is_none() && is_judged && compared.iter().any(may_be_meant) {
-        return Ok((FileMeaning::Unheard(Refusal::Unheard(Unheard::Unread)), file));
+    if !is_read && is_judged && compared.iter().any(may_be_meant) {
+        return FileMeaning::Unheard(Refusal::Unheard(Unheard::Unread));
     }
-    let meaning = match meant {
+    match meant {
         Meant::Moved(index) => FileMeaning::Moved(compared.swap_remove(index).original),
         Meant::Copied(index) => FileMeaning::Copied(compared.swap_remove(index).original),
         Meant::Several(indices) => FileMeaning::Unheard(Refusal::Unheard(Unheard::Several {
@@ -94,8 +103,7 @@ pub(super) fn meaning_of(
             FileMeaning::Unheard(Refusal::Unheard(Unheard::Changed))
         }
         Meant::Nothing => FileMeaning::Unheard(Refusal::NothingWaits),
-    };
-    Ok((meaning, file))
+    }
 }
 
 /// An original, compared with a file.

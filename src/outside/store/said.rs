@@ -53,8 +53,14 @@ impl Store {
         Ok(all.into_iter().filter(is_one).collect())
     }
 
-    /// The originals of a folder's letters whose first document has these bytes.
-    pub fn originals_of(&self, folder: &str, sha256: &str) -> Result<Vec<Original>, StoreError> {
+    /// The originals of a folder's letters whose first document has these bytes, of those that are wanted: a document may
+    /// be that of very many letters.
+    pub fn originals_of(
+        &self,
+        folder: &str,
+        sha256: &str,
+        is_wanted: impl Fn(&Original) -> bool,
+    ) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!(
             "SELECT {COLUMNS} FROM original WHERE folder = ?1 AND letter IN
@@ -62,6 +68,6 @@ impl Store {
         );
         let mut statement = db.prepare_cached(&sql)?;
         let found = statement.query_map(params![folder, sha256], original)?;
-        Ok(found.collect::<Result<_, _>>()?)
+        Ok(found.filter(|found| found.as_ref().map_or(true, &is_wanted)).collect::<Result<_, _>>()?)
     }
 }
