@@ -88,7 +88,12 @@ pub fn peak(process: &Running) -> u64 {
 fn flood() {
     let drops: usize = std::env::var("MAILCHUTE_DROPS").map_or(100_000, |drops| drops.parse().unwrap());
     let dir = tempfile::tempdir().unwrap();
-    let change = [("release: automatic  ", "release: approval   "), ("  # settle: 5s", "  settle: 1s")];
+    // Pages are read by processes of their own, which would be what is measured.
+    let change = [
+        ("release: automatic  ", "release: approval   "),
+        ("  # settle: 5s", "  settle: 1s"),
+        ("check_page: hold", "check_page: off "),
+    ];
     let (_sandbox, daemon) = office(dir.path(), &change);
     let hot = dir.path().join("hot/invoices");
     let begun = Instant::now();
@@ -128,7 +133,7 @@ fn flood() {
         begun.elapsed(),
         peak(&daemon)
     );
-    assert!(peak(&daemon) < 150);
+    assert!(peak(&daemon) < 100);
     assert!(longest > 0.0 && longest < 1.0, "a look takes less than a second");
 }
 
