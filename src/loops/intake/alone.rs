@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use chrono::TimeDelta;
 
+use super::candidates::sidecars_at;
 use super::decide::{Claim, Done, TakeError};
 use super::settle::{Name, Stamp};
 use super::take::Still;
@@ -91,8 +92,8 @@ impl Claim {
         }
         let held = self.hot.claimed(&self.name)?;
         let still = Still::Settled(std::slice::from_ref(sidecar));
-        let held_drops = self.shared.store.held_drops_named(&self.folder.name, pdf)?;
-        let mut is_needed = held_drops.iter().any(|original| original.shelved.is_some());
+        let open_drops = self.shared.store.open_drops_named(&self.folder.name, pdf)?;
+        let mut is_needed = open_drops.iter().any(|original| original.shelved.is_some());
         for form in forms_of(pdf) {
             is_needed |= self.hot.is_there(&super::instructions::shown_path(&form))?;
         }
@@ -113,7 +114,7 @@ impl Claim {
         name: &[u8],
         sidecar: Option<&Sidecar>,
         verdict: Verdict,
-    ) -> Result<Verdict, StoreError> {
+    ) -> Result<Verdict, TakeError> {
         if matches!(verdict, Verdict::Hold(Waiting::Sidecar)) && sidecars_of(name).next().is_none() {
             return Ok(Verdict::Refuse(Refusal::NameTooLong));
         }
@@ -121,13 +122,14 @@ impl Claim {
             return Ok(verdict);
         }
         if sidecar.is_some() {
-            let held = self.shared.store.held_drops_named(&self.folder.name, name)?;
-            let waits_for_one = |original: &Original| {
-                let waits = matches!(original.fate.undecided(), Some(Undecided::Waits(Waiting::Sidecar)));
-                waits && original.ulid != self.ulid
-            };
-            let of_two = held.iter().any(waits_for_one);
-            return Ok(if of_two { Verdict::Hold(Waiting::SidecarOfTwo) } else { verdict });
+            // It may be meant for a drop of the name that has none, whatever that waits for.
+            let others = self.shared.store.open_drops_named(&self.folder.name, name)?;
+            for other in others.iter().filter(|other| other.ulid != self.ulid) {
+                if sidecars_at(&self.hot, other)?.is_empty() {
+                    return Ok(Verdict::Hold(Waiting::SidecarOfTwo));
+                }
+            }
+            return Ok(verdict);
         }
         let before =
             self.shared.alone.before(&self.shared.store, &self.folder.name, name, self.ulid.time())?;

@@ -8,10 +8,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::candidates::lies_at;
 use super::instructions::{Failed, is_away, not_taken, shown_path};
 use super::shared::Shared;
 use crate::config::Folder;
-use crate::domain::drop::Refusal;
+use crate::domain::drop::{Receivers, Refusal, Unheard};
 use crate::domain::letter::{Command, LARGEST_DOCUMENT, Letter};
 use crate::outside::hot::{Content, Hot, Stat};
 use crate::outside::journal;
@@ -51,34 +52,42 @@ pub(super) async fn copied(
 ) -> Result<Option<()>, Failed> {
     let Content::Whole { bytes, stat } = hot.peek_in(place, name, LARGEST_DOCUMENT)? else { return Ok(None) };
     let (content, file) = (sha256_of(&bytes), format!("{} {}", stat.inode, stat.changed));
+    let mut matching = Vec::new();
     for original in shared.store.originals_named(&folder.name, name)? {
-        let Some(number) = original
-            .fate
-            .letter()
-            .filter(|_| original.place == OriginalPlace::Held && !is_away(hot, &original))
-        else {
-            continue;
-        };
-        let letter = shared.store.letter(number)?;
+        let is_waiting = original.place == OriginalPlace::Held && !is_away(hot, &original);
+        let Some(number) = original.fate.letter().filter(|_| is_waiting) else { continue };
         let same =
             |letter: &Letter| matches!(letter.order.documents.as_slice(), [only] if only.sha256 == content);
-        if !letter.as_ref().is_some_and(same) {
-            continue;
+        if shared.store.letter(number)?.as_ref().is_some_and(same) {
+            matching.push((original, number));
         }
-        let refusal = match whose(&original, hot, place, name, stat)? {
-            OwnerIs::Anothers => None,
-            OwnerIs::TheSame => Some(Refusal::OwnApproval),
-            OwnerIs::NotProved => Some(Refusal::OwnerNotProved { letter: number }),
-        };
-        if let Some(refusal) = refusal {
+    }
+    let is_exact = |original: &Original| lies_at(original).is_some_and(|(_, shelved)| shelved == name);
+    if matching.iter().any(|(original, _)| is_exact(original)) {
+        // Others have the name in another form of Unicode.
+        matching.retain(|(original, _)| is_exact(original));
+    }
+    let (original, number) = match matching.as_slice() {
+        [] => return Ok(None),
+        [(original, number)] => (original, *number),
+        several => {
+            let letters = several.iter().map(|(_, number)| *number).collect();
+            let refusal = Refusal::Unheard(Unheard::Several { letters, receivers: Receivers::default() });
             return not_taken(shared, folder, hot, place, name, refusal).await.map(Some);
         }
-        shared.store.said_in_folder(number, Command::Release, file, shared.clock.now()).await?;
-        journal::said_in_folder(number, Command::Release.word());
-        // The spool has exactly these bytes.
-        hot.remove(&Path::new(place).join(shown_path(name)))?;
-        shared.bells.letters.notify_one();
-        return Ok(Some(()));
+    };
+    let refusal = match whose(original, hot, place, name, stat)? {
+        OwnerIs::Anothers => None,
+        OwnerIs::TheSame => Some(Refusal::OwnApproval),
+        OwnerIs::NotProved => Some(Refusal::OwnerNotProved { letter: number }),
+    };
+    if let Some(refusal) = refusal {
+        return not_taken(shared, folder, hot, place, name, refusal).await.map(Some);
     }
-    Ok(None)
+    shared.store.said_in_folder(number, Command::Release, file, shared.clock.now()).await?;
+    journal::said_in_folder(number, Command::Release.word());
+    // The spool has exactly these bytes.
+    hot.remove(&Path::new(place).join(shown_path(name)))?;
+    shared.bells.letters.notify_one();
+    Ok(Some(()))
 }

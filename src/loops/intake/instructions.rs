@@ -20,7 +20,7 @@ use super::litter::is_litter;
 use super::meaning::{Instruction, Obeyed, obeyed};
 use super::shared::Shared;
 use super::shelf_names::ShelfNames;
-use super::taken_back::{bring_along, take_back};
+use super::taken_back::{bring_along, bring_another_sidecar, take_back};
 use crate::config::Folder;
 use crate::domain::drop::{Origin, Refusal, Undecided, Waiting, forms_of, pdf_of, showable, shown};
 use crate::domain::letter::{Command, LARGEST_DOCUMENT, Number};
@@ -193,6 +193,9 @@ async fn copy(
         shared.store.said_in_folder(letter, command, file, shared.clock.now()).await?;
         heard(shared, laid, letter, command);
     } else if let Some((shelf, name)) = lies_at(&original) {
+        if original.place == OriginalPlace::Held {
+            bring_another_sidecar(&shared.store, hot, &original, laid.place, laid.name)?;
+        }
         let there = LaidFile { place: &shelf, name: &name, ..*laid };
         moved(shared, folder, hot, &there, original, file).await?;
     }

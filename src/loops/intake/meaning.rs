@@ -145,20 +145,27 @@ fn moved(candidates: &[Candidate], instruction: Instruction) -> Option<Meant> {
         None => one.is_waiting,
         Some(_) => can_be_said(instruction, one.standing),
     };
+    // If the file may also be a copy of a candidate that lies on its shelf under this name, that candidate
+    // counts too.
+    let mut lying = those(candidates, |one| one.fits() && one.name == Name::Shelved && !one.is_away());
     if let [one, ..] =
         those(candidates, |one| one.fits() && one.is_away() && one.file == Itself::Yes).as_slice()
     {
-        return Some(Meant::Moved(*one));
+        // An original that a person deleted may have left its inode to a copy.
+        lying.retain(|index| may_be_said(&candidates[*index]));
+        if lying.is_empty() {
+            return Some(Meant::Moved(*one));
+        }
+        lying.push(*one);
+        lying.sort_unstable();
+        return Some(Meant::Several(lying));
     }
     let exact = those(candidates, |one| one.fits() && one.is_away() && one.name == Name::Shelved);
     let away = those(candidates, |one| one.fits() && one.is_away());
     let from = if exact.is_empty() { &away } else { &exact };
     let newest = *from.first()?;
-    // If the file may also be a copy of a candidate that lies on its shelf under this name, that candidate
-    // counts too.
-    let others = those(candidates, |one| one.fits() && one.name == Name::Shelved && !one.is_away());
     let is_copy = from.iter().all(|index| candidates[*index].file == Itself::No);
-    let others = if exact.is_empty() || is_copy { others } else { Vec::new() };
+    let others = if exact.is_empty() || is_copy { lying } else { Vec::new() };
     let mut open: Vec<usize> = from.iter().chain(&others).copied().collect();
     open.retain(|index| may_be_said(&candidates[*index]));
     open.sort_unstable();
@@ -274,7 +281,7 @@ mod tests {
     fn a_copy_is_as_good_as_a_move_and_what_is_not_sure_is_not_done() {
         use Instruction::{Approve, Cancel};
         use StandingLetter::{Closed, NotPosted, OnItsWay, Posted, Shipped, Waits};
-        let rows: [(&[Known], Instruction, Meant); 42] = [
+        let rows: [(&[Known], Instruction, Meant); 45] = [
             (&[], Cancel, Meant::Nothing),
             (&[("nba", Some(Waits))], Approve, Meant::Moved(0)),
             (&[("nba", Some(Shipped))], Cancel, Meant::Moved(0)),
@@ -316,6 +323,10 @@ mod tests {
             // The inode says which one was moved, and that a file is a copy.
             (&[("nbac", Some(Waits)), ("dbai", Some(Waits))], Approve, Meant::Moved(1)),
             (&[("nbai", Some(Waits)), ("nbac", Some(Posted))], Cancel, Meant::Moved(0)),
+            // But a deleted original may have left its inode to a copy of the one that lies there.
+            (&[("dbai", Some(Waits)), ("nbc", Some(Waits))], Approve, Meant::Several(vec![0, 1])),
+            (&[("nbc", Some(Waits)), ("nbai", Some(Posted))], Cancel, Meant::Several(vec![0, 1])),
+            (&[("dbai", Some(Waits)), ("nbc", Some(Shipped))], Approve, Meant::Moved(0)),
             (&[("nbc", Some(Waits)), ("nbac", Some(Posted))], Cancel, Meant::Several(vec![0, 1])),
             (&[("nbc", Some(Waits)), ("nbac", Some(Posted))], Approve, Meant::Copied(0)),
             (&[("nbc", Some(Waits)), ("nba", Some(Posted))], Cancel, Meant::Moved(1)),

@@ -3,12 +3,13 @@
 use std::io;
 use std::path::Path;
 
-use super::candidates::lies_at;
+use super::candidates::{lies_at, sidecars_at};
 use super::instructions::shown_path;
 use super::shared::Shared;
 use super::sidecar::sidecars_beside;
-use crate::domain::drop::{sidecar_ending, sidecars_of, text_name};
-use crate::outside::hot::{Hot, SeenEntry};
+use crate::domain::drop::{pdf_of, sidecar_ending, sidecars_of, text_name};
+use crate::domain::letter::LARGEST_DOCUMENT;
+use crate::outside::hot::{Content, Hot, SeenEntry};
 use crate::outside::store::{Original, Store};
 
 /// Removes the text beside an original that is taken from its shelf, since it is no longer true. The text may
@@ -32,12 +33,12 @@ pub(super) fn take_back(
 ) -> io::Result<()> {
     let claim = original.ulid.as_str();
     // The sidecar before its drop, so that a crash leaves neither without the other.
-    bring_sidecar(hot, original, Path::new(place), name)?;
+    bring_sidecar(&shared.store, hot, original, Path::new(place), name)?;
     hot.claim(claim, Some(place), &[name])?;
     // While its old place is still recorded.
     let rest = hot
         .rename_claimed(claim, name, &original.origin.name)
-        .and_then(|()| bring_from_shelf(hot, original))
+        .and_then(|()| bring_from_shelf(&shared.store, hot, original))
         .and_then(|()| remove_text_of(hot, original));
     if rest.is_err() {
         // It will not be found at that place again, so its claim is looked at.
@@ -49,29 +50,31 @@ pub(super) fn take_back(
 /// An accepted drop is in its claim. What belongs to it comes along: its sidecar from its shelf, or one that
 /// was put into the folder meanwhile.
 pub(super) fn bring_along(store: &Store, hot: &Hot, original: &Original) -> io::Result<()> {
-    bring_from_shelf(hot, original)?;
+    bring_from_shelf(store, hot, original)?;
     let held = hot.claimed(original.ulid.as_str())?;
-    if !held.iter().any(|seen| sidecar_ending(&seen.name).is_some()) {
+    // No sidecar in the folder is meant for what a queue took.
+    let is_of_queue = store.incoming(&original.ulid).map_err(io::Error::other)?.is_some();
+    if !is_of_queue && !held.iter().any(|seen| sidecar_ending(&seen.name).is_some()) {
         let dropped = &original.origin.name;
         let (_, name) = lies_at(original).unwrap_or_else(|| (String::new(), dropped.clone()));
         if may_be_its_own(store, hot, original, &name)? {
-            bring_sidecar(hot, original, Path::new(""), &name)?;
+            bring_sidecar(store, hot, original, Path::new(""), &name)?;
         }
         if name != *dropped && may_be_its_own(store, hot, original, dropped)? {
-            bring_sidecar(hot, original, Path::new(""), dropped)?;
+            bring_sidecar(store, hot, original, Path::new(""), dropped)?;
         }
     }
     remove_text_of(hot, original)
 }
 
-/// Whether an address in the folder under this name can only be this drop's: no other drop of the name lies there or
-/// is held.
+/// Whether an address in the folder under this name can only be this drop's: no other drop of the name lies there, is
+/// held, or is being decided again.
 fn may_be_its_own(store: &Store, hot: &Hot, original: &Original, name: &[u8]) -> io::Result<bool> {
     if hot.is_there(&shown_path(name))? {
         return Ok(false);
     }
-    let held = store.held_drops_named(&original.origin.folder, name).map_err(io::Error::other)?;
-    Ok(held.iter().all(|other| other.ulid == original.ulid))
+    let open = store.open_drops_named(&original.origin.folder, name).map_err(io::Error::other)?;
+    Ok(open.iter().all(|other| other.ulid == original.ulid))
 }
 
 /// Moves everything back into the folder, from a claim that holds no drop.
@@ -91,7 +94,8 @@ pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8], held: &[See
         return Ok(false);
     }
     let left = sidecars_beside(hot, Path::new(""), main)?;
-    if let Some(sidecar) = left.first() {
+    // Two are refused, since only a person knows which one counts.
+    for sidecar in &left {
         hot.claim_from(claim, Path::new(""), sidecar, sidecar)?;
     }
     Ok(!left.is_empty())
@@ -102,19 +106,51 @@ pub(super) fn is_left_behind(hot: &Hot, main: &[u8]) -> io::Result<bool> {
     Ok(!hot.is_there(&shown_path(main))? && !sidecars_beside(hot, Path::new(""), main)?.is_empty())
 }
 
+/// A copy of a held drop was put somewhere with a sidecar. If the drop has no such sidecar, it comes along: of two
+/// different ones only a person knows which one counts.
+pub(super) fn bring_another_sidecar(
+    store: &Store,
+    hot: &Hot,
+    original: &Original,
+    place: &str,
+    name: &[u8],
+) -> io::Result<()> {
+    let known = sidecars_at(hot, original)?;
+    for sidecar in sidecars_beside(hot, Path::new(place), name)? {
+        let path = Path::new(place).join(shown_path(&sidecar));
+        match hot.read_at(&path, LARGEST_DOCUMENT)? {
+            Content::Whole { bytes, .. } if known.contains(&bytes) => {}
+            Content::Whole { .. }
+            | Content::Changing
+            | Content::TooLarge(_)
+            | Content::NotAFile(_)
+            | Content::Linked
+            | Content::NoRight => return bring_sidecar(store, hot, original, Path::new(place), name),
+        }
+    }
+    Ok(())
+}
+
 /// Brings the sidecar from beside the original's former place.
-fn bring_from_shelf(hot: &Hot, original: &Original) -> io::Result<()> {
+fn bring_from_shelf(store: &Store, hot: &Hot, original: &Original) -> io::Result<()> {
     let Some((shelf, name)) = lies_at(original) else { return Ok(()) };
-    bring_sidecar(hot, original, Path::new(&shelf), &name)?;
+    bring_sidecar(store, hot, original, Path::new(&shelf), &name)?;
     // Under a name of its own, if the original's name was too long for it.
-    bring_sidecar(hot, original, Path::new(&shelf), original.ulid.as_str().as_bytes())
+    bring_sidecar(store, hot, original, Path::new(&shelf), original.ulid.as_str().as_bytes())
 }
 
 /// Moves the sidecars of a name into the claim, under the name with which the drop was dropped. If that is taken, it
 /// gets another ending: a drop with two sidecars is refused, since only a person knows which one counts.
-fn bring_sidecar(hot: &Hot, original: &Original, dir: &Path, name: &[u8]) -> io::Result<()> {
+fn bring_sidecar(store: &Store, hot: &Hot, original: &Original, dir: &Path, name: &[u8]) -> io::Result<()> {
     let claim = original.ulid.as_str();
     for sidecar in sidecars_beside(hot, dir, name)? {
+        let its_pdf = pdf_of(&sidecar).filter(|pdf| *pdf != name).map(|pdf| dir.join(shown_path(pdf)));
+        if let Some(path) = its_pdf
+            && store.is_anothers(original, path.as_os_str().as_encoded_bytes()).map_err(io::Error::other)?
+        {
+            // A PDF of another form belongs there, wherever a person has just put it.
+            continue;
+        }
         let own = sidecar_ending(&sidecar).unwrap_or_default();
         let dropped = &original.origin.name;
         let others = sidecars_of(dropped).filter(|name| !name.ends_with(own));

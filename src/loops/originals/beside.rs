@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::Folder;
 use crate::domain::drop::{
-    Receivers, Refusal, Undecided, Unheard, showable, shown, sidecars_in_any_form, text_name,
+    Receivers, Refusal, Undecided, Unheard, pdf_of, showable, shown, sidecars_in_any_form, text_name,
 };
 use crate::domain::letter::Letter;
 use crate::outside::hot::Hot;
@@ -24,12 +24,22 @@ pub(super) fn leave_shelf(original: &Original, hot: &Hot, found: &Path, now_at: 
     for was in shelves.filter(|was| *was != now_at && !was.starts_with(hot.claims_path())) {
         hot.remove(&text_of(was))?;
         for (old, new) in sidecars_beside(was).into_iter().zip(sidecars_beside(now_at)) {
+            if is_of_another_form(hot, &old, was)? {
+                continue;
+            }
             if old != new && hot.is_there(&old)? && !hot.is_there(&new)? {
                 hot.shelve(&old, &new)?;
             }
         }
     }
     Ok(())
+}
+
+/// Whether a sidecar belongs to a PDF that lies beside it and has another form of the name.
+fn is_of_another_form(hot: &Hot, sidecar: &Path, pdf: &Path) -> io::Result<bool> {
+    let name = pdf_of(sidecar.file_name().unwrap_or_default().as_bytes()).unwrap_or_default();
+    let its_pdf = sidecar.with_file_name(OsStr::from_bytes(name));
+    Ok(its_pdf != pdf && hot.is_there(&its_pdf)?)
 }
 
 /// Whether a sidecar of a former original lies beside this path, where it would decide a drop that is put

@@ -188,12 +188,12 @@ impl Store {
         Ok(found)
     }
 
-    /// Drops of a folder that are held without being letters, and have this name in any form of Unicode: on their
-    /// shelf, or as they were dropped.
-    pub fn held_drops_named(&self, folder: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
+    /// Drops of a folder that wait for a person or were accepted, without being letters yet, and have this name in any form
+    /// of Unicode: on their shelf, or as they were dropped.
+    pub fn open_drops_named(&self, folder: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!(
-            "SELECT {COLUMNS} FROM original WHERE place = 'held' AND letter IS NULL AND folder = ?1
+            "SELECT {COLUMNS} FROM original WHERE place IN ('held', 'claim') AND letter IS NULL AND folder = ?1
              AND (name = ?2 OR substr(shelved, -length(?3)) = ?3)"
         );
         let mut statement = db.prepare_cached(&sql)?;
@@ -203,6 +203,11 @@ impl Store {
             let rows = statement.query_map(params![folder, name, on_shelf], original)?;
             found.extend(rows.collect::<Result<Vec<_>, _>>()?);
         }
+        let is_open = |original: &Original| match original.fate.undecided() {
+            Some(Undecided::Waits(_) | Undecided::Accepted { .. }) => true,
+            Some(Undecided::Refused(_) | Undecided::Cancelled) | None => false,
+        };
+        found.retain(is_open);
         Ok(found)
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use mailchute::domain::letter::{Number, State};
+use mailchute::domain::letter::{Command, Number, State};
 
 use crate::rigs::files::copy_tree;
 use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
@@ -310,6 +310,41 @@ async fn the_sidecar_of_a_pdf_that_still_grows_is_not_given_to_one_of_another_fo
     room.pass(600).await;
     again(&mut room).await;
     assert_eq!(room.why(composed), "no sidecar came");
+}
+
+#[tokio::test]
+async fn on_a_shelf_each_form_of_a_name_keeps_its_own_address() {
+    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+    let padded = |pages| [pdf(pages), vec![0x1a]].concat();
+    let address = |room: &Mailroom, name: &str, receiver: &str| {
+        std::fs::write(room.path(&format!("{name}.yaml")), sidecar(receiver)).unwrap();
+    };
+    // One waits for an address, the other has one, and only the PDFs are moved.
+    let mut room = Mailroom::with(RULES).await;
+    room.drop(decomposed, 1);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    address(&room, composed, "鈴木");
+    std::fs::write(room.path(composed), padded(2)).unwrap();
+    again(&mut room).await;
+    for name in [composed, decomposed] {
+        moves(&room, &format!("Held/{name}"), &format!("Approve/{name}"));
+    }
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 2)], "{:?}", room.tree());
+    // A letter leaves its shelf, and the address of a drop of the other form stays there.
+    let mut room = Mailroom::with(&approval()).await;
+    address(&room, composed, "鈴木");
+    room.drop(composed, 1);
+    again(&mut room).await;
+    address(&room, decomposed, "高橋");
+    std::fs::write(room.path(decomposed), padded(2)).unwrap();
+    again(&mut room).await;
+    room.desk().order(Number(1), Command::Release, room.clock.now()).unwrap();
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 1)], "{:?}", room.tree());
+    assert!(room.path(&format!("Held/{decomposed}.yaml")).exists(), "{:?}", room.tree());
 }
 
 #[tokio::test]

@@ -157,3 +157,70 @@ async fn an_address_in_the_folder_is_used_only_if_one_drop_can_be_meant() {
     let desk = room.desk();
     assert_eq!(desk.letter(Number(1)).unwrap().unwrap().order.documents[0].pages, 1);
 }
+
+#[tokio::test]
+async fn an_address_that_may_be_for_a_held_drop_is_used_for_no_other_whatever_that_waits_for() {
+    let mut room = Mailroom::with(RULES).await;
+    // Held for its padding, without having waited for an address.
+    std::fs::write(room.path("side.pdf"), [pdf(1), vec![0x1a]].concat()).unwrap();
+    room.settled().await;
+    assert!(room.path("Held/side.pdf").exists(), "{:?}", room.tree());
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    room.drop("side.pdf", 2);
+    again(&mut room).await;
+    assert!(receivers(&room).is_empty(), "{:?}", room.tree());
+    assert!(room.path("Held/side (2).pdf.yaml").exists(), "{:?}", room.tree());
+}
+
+#[tokio::test]
+async fn an_address_in_the_folder_is_not_used_while_the_other_drop_is_decided_again() {
+    let mut room = Mailroom::with(RULES).await;
+    for pages in 1..=2 {
+        room.drop("side.pdf", pages);
+        room.settled().await;
+        room.pass(600).await;
+        again(&mut room).await;
+    }
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    moves(&room, "Held/side.pdf", "Approve/side.pdf");
+    room.pass(1).await;
+    room.pass(1).await;
+    assert!(!room.path("Approve/side.pdf").exists(), "it is in its claim: {:?}", room.tree());
+    moves(&room, "Held/side (2).pdf", "Approve/side (2).pdf");
+    again(&mut room).await;
+    assert!(receivers(&room).is_empty(), "{:?}", room.tree());
+}
+
+#[tokio::test]
+async fn another_address_beside_a_copy_in_approve_is_not_left_out() {
+    let mut room = Mailroom::with(RULES).await;
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    std::fs::write(room.path("side.pdf"), [pdf(1), vec![0x1a]].concat()).unwrap();
+    room.settled().await;
+    std::fs::write(room.path("Approve/side.pdf.yaml"), SIDECAR.replace("佐藤", "鈴木")).unwrap();
+    std::fs::copy(room.path("Held/side.pdf"), room.path("Approve/side.pdf")).unwrap();
+    again(&mut room).await;
+    assert!(receivers(&room).is_empty(), "{:?}", room.tree());
+    assert_eq!(room.why("side.pdf"), "several sidecars");
+}
+
+#[tokio::test]
+async fn two_addresses_that_a_crash_left_in_the_folder_both_come_along() {
+    let mut room = Mailroom::with(RULES).await;
+    // Claimed after the folder was marked, so it is ours.
+    room.pass(60).await;
+    let ulid = mailchute::outside::spool::Ulid::after(None, room.clock.now()).unwrap().to_string();
+    let claim = room.path(".mailchute/claim").join(ulid);
+    room.stop();
+    std::fs::create_dir(&claim).unwrap();
+    std::fs::write(claim.join("side.pdf"), pdf(1)).unwrap();
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    std::fs::write(room.path("side.pdf.yml"), SIDECAR.replace("佐藤", "鈴木")).unwrap();
+    room.start();
+    again(&mut room).await;
+    assert!(receivers(&room).is_empty(), "{:?}", room.tree());
+    assert_eq!(room.why("side.pdf"), "several sidecars");
+}
