@@ -133,8 +133,7 @@ impl Claim {
                         self.hot.rename_claim(&self.name, self.ulid.as_str())?;
                         return Ok(Done::MadeDirectory);
                     }
-                } else if is_found && taken_back::bring_left_behind(&self.hot, &self.name, &main.name, &held)?
-                {
+                } else if is_found && taken_back::bring_left_behind(&self.hot, &self.name, &main.name)? {
                     return self.later();
                 }
                 let accepted = original.and_then(accepted);

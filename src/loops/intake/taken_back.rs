@@ -85,20 +85,23 @@ pub(super) fn put_back(hot: &Hot, claim: &str, held: &[SeenEntry]) -> io::Result
     hot.unclaim(claim)
 }
 
-/// A power cut may have left the sidecar of a claimed drop in the folder. It is claimed too. Returns whether
-/// there was one.
-pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8], held: &[SeenEntry]) -> io::Result<bool> {
-    let has_one = held.iter().any(|seen| seen.name != main);
-    if has_one || hot.is_there(&shown_path(main))? {
+/// A power cut may have left the sidecar of a claimed drop in the folder, or a person has put a newer one there while the
+/// drop settled in its claim. It is claimed too. Returns whether there was one.
+pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8]) -> io::Result<bool> {
+    if hot.is_there(&shown_path(main))? {
         // It belongs to the drop that lies there.
         return Ok(false);
     }
-    let left = sidecars_beside(hot, Path::new(""), main)?;
-    // Two are refused, since only a person knows which one counts.
-    for sidecar in &left {
-        hot.claim_from(claim, Path::new(""), sidecar, sidecar)?;
+    let mut has_come = false;
+    for sidecar in sidecars_beside(hot, Path::new(""), main)? {
+        match bring_one(hot, claim, main, Path::new(""), &sidecar) {
+            Ok(()) => has_come = true,
+            // There are as many as there can be, or it has just been taken away.
+            Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {}
+            Err(error) => return Err(error),
+        }
     }
-    Ok(!left.is_empty())
+    Ok(has_come)
 }
 
 /// Whether a sidecar of a claimed drop lies in the folder, and no other drop of its name.
@@ -139,8 +142,7 @@ fn bring_from_shelf(store: &Store, hot: &Hot, original: &Original) -> io::Result
     bring_sidecar(store, hot, original, Path::new(&shelf), original.ulid.as_str().as_bytes())
 }
 
-/// Moves the sidecars of a name into the claim, under the name with which the drop was dropped. If that is taken, it
-/// gets another ending: a drop with two sidecars is refused, since only a person knows which one counts.
+/// Moves the sidecars of a name into the claim, under the name with which the drop was dropped.
 fn bring_sidecar(store: &Store, hot: &Hot, original: &Original, dir: &Path, name: &[u8]) -> io::Result<()> {
     let claim = original.ulid.as_str();
     for sidecar in sidecars_beside(hot, dir, name)? {
@@ -151,20 +153,25 @@ fn bring_sidecar(store: &Store, hot: &Hot, original: &Original, dir: &Path, name
             // A PDF of another form belongs there, wherever a person has just put it.
             continue;
         }
-        let own = sidecar_ending(&sidecar).unwrap_or_default();
-        let dropped = &original.origin.name;
-        let others = sidecars_of(dropped).filter(|name| !name.ends_with(own));
-        let mut brought = Ok(());
-        for name in std::iter::once([dropped, own].concat()).chain(others) {
-            brought = hot.claim_from(claim, dir, &sidecar, &name);
-            if !matches!(&brought, Err(error) if error.kind() == io::ErrorKind::AlreadyExists) {
-                break;
-            }
-        }
-        match brought {
+        match bring_one(hot, claim, &original.origin.name, dir, &sidecar) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             brought => brought?,
         }
     }
     Ok(())
+}
+
+/// Moves a sidecar into a claim, under the name that belongs to the drop there. If that is taken, it gets another ending:
+/// a drop with two sidecars is refused, since only a person knows which one counts.
+fn bring_one(hot: &Hot, claim: &str, dropped: &[u8], dir: &Path, sidecar: &[u8]) -> io::Result<()> {
+    let own = sidecar_ending(sidecar).unwrap_or_default();
+    let others = sidecars_of(dropped).filter(|name| !name.ends_with(own));
+    let mut brought = Ok(());
+    for name in std::iter::once([dropped, own].concat()).chain(others) {
+        brought = hot.claim_from(claim, dir, sidecar, &name);
+        if !matches!(&brought, Err(error) if error.kind() == io::ErrorKind::AlreadyExists) {
+            break;
+        }
+    }
+    brought
 }

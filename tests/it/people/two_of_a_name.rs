@@ -208,19 +208,22 @@ async fn another_address_beside_a_copy_in_approve_is_not_left_out() {
 }
 
 #[tokio::test]
-async fn two_addresses_that_a_crash_left_in_the_folder_both_come_along() {
-    let mut room = Mailroom::with(RULES).await;
-    // Claimed after the folder was marked, so it is ours.
-    room.pass(60).await;
-    let ulid = mailchute::outside::spool::Ulid::after(None, room.clock.now()).unwrap().to_string();
-    let claim = room.path(".mailchute/claim").join(ulid);
-    room.stop();
-    std::fs::create_dir(&claim).unwrap();
-    std::fs::write(claim.join("side.pdf"), pdf(1)).unwrap();
-    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
-    std::fs::write(room.path("side.pdf.yml"), SIDECAR.replace("佐藤", "鈴木")).unwrap();
-    room.start();
-    again(&mut room).await;
-    assert!(receivers(&room).is_empty(), "{:?}", room.tree());
-    assert_eq!(room.why("side.pdf"), "several sidecars");
+async fn of_two_addresses_for_a_claim_that_is_continued_none_is_left_out() {
+    for first in [".mailchute/claim/ULID/side.pdf.yml", "side.pdf.yml", ".mailchute/claim/ULID/side.pdf.yaml"]
+    {
+        let mut room = Mailroom::with(RULES).await;
+        // Claimed after the folder was marked, so it is ours.
+        room.pass(60).await;
+        let ulid = mailchute::outside::spool::Ulid::after(None, room.clock.now()).unwrap().to_string();
+        let claim = room.path(".mailchute/claim").join(&ulid);
+        room.stop();
+        std::fs::create_dir(&claim).unwrap();
+        std::fs::write(claim.join("side.pdf"), pdf(1)).unwrap();
+        std::fs::write(room.path(&first.replace("ULID", &ulid)), SIDECAR).unwrap();
+        std::fs::write(room.path("side.pdf.yaml"), SIDECAR.replace("佐藤", "鈴木")).unwrap();
+        room.start();
+        again(&mut room).await;
+        assert!(receivers(&room).is_empty(), "{first}: {:?}", room.tree());
+        assert_eq!(room.why("side.pdf"), "several sidecars", "{first}");
+    }
 }
