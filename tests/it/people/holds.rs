@@ -53,13 +53,13 @@ async fn whoever_dropped_a_letter_cant_approve_it() {
 async fn a_copy_of_one_form_of_a_name_approves_the_letter_of_that_form() {
     let mut room = Mailroom::with(&with("release: approval\napproval: {not_by_owner: true}")).await;
     // Composed, then decomposed; both are the same to people.
-    for name in ["が.pdf", "か\u{3099}.pdf"] {
+    for name in ["xが.pdf", "xか\u{3099}.pdf"] {
         room.drop(name, 1);
         room.settled().await;
     }
     let database = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
     database.execute("UPDATE original SET owner = 4242", []).unwrap();
-    std::fs::copy(room.path("Held/が.pdf"), room.path("Approve/が.pdf")).unwrap();
+    std::fs::copy(room.path("Held/xが.pdf"), room.path("Approve/xが.pdf")).unwrap();
     room.settled().await;
     let state = |number| room.desk().row(Number(number)).unwrap().unwrap().state;
     assert_eq!((state(1).as_str(), state(2).as_str()), ("confirmed", "held"), "{:?}", room.tree());
