@@ -11,6 +11,7 @@ use super::decide::{Claim, Done, TakeError};
 use super::settle::{Name, Stamp};
 use super::take::Still;
 use crate::base::clock::Time;
+use crate::config::LetterKind;
 use crate::domain::drop::{
     Origin, Refusal, Undecided, Waiting, forms_of, pdf_of, showable, shown, sidecars_of,
 };
@@ -122,10 +123,17 @@ impl Claim {
             return Ok(verdict);
         }
         if sidecar.is_some() {
-            // It may be meant for a drop of the name that has none, whatever that waits for.
+            // It may be meant for a drop of the name that has none, whatever that waits for. What lies inside a subfolder
+            // is meant for it.
             let others = self.shared.store.open_drops_named(&self.folder.name, name)?;
             for other in others.iter().filter(|other| other.ulid != self.ulid) {
-                if sidecars_at(&self.hot, other)?.is_empty() {
+                let lacks_one = match self.folder.letter {
+                    LetterKind::File => sidecars_at(&self.hot, other)?.is_empty(),
+                    LetterKind::Subfolder => {
+                        matches!(other.fate.undecided(), Some(Undecided::Waits(Waiting::Sidecar)))
+                    }
+                };
+                if lacks_one {
                     return Ok(Verdict::Hold(Waiting::SidecarOfTwo));
                 }
             }

@@ -227,3 +227,16 @@ async fn of_two_addresses_for_a_claim_that_is_continued_none_is_left_out() {
         assert_eq!(room.why("side.pdf"), "several sidecars", "{first}");
     }
 }
+
+#[tokio::test]
+async fn an_address_inside_a_subfolder_is_its_own_while_another_of_the_name_is_held() {
+    let mut room = Mailroom::with(&RULES.replace("path:", "letter: subfolder\npath:")).await;
+    for (bytes, receiver) in [([pdf(1), vec![0x1a]].concat(), "佐藤"), (pdf(2), "鈴木")] {
+        std::fs::create_dir(room.path("side")).unwrap();
+        std::fs::write(room.path("side/letter.yaml"), SIDECAR.replace("佐藤", receiver)).unwrap();
+        std::fs::write(room.path("side/1.pdf"), bytes).unwrap();
+        again(&mut room).await;
+    }
+    assert!(room.path("Held/side").is_dir(), "{:?}", room.tree());
+    assert_eq!(receivers(&room), ["鈴木"], "{:?}", room.tree());
+}
