@@ -24,6 +24,18 @@ async fn two_namesakes(rules: &str, bytes: &[u8]) -> Mailroom {
     room
 }
 
+/// Two PDFs with the same name, of one page and of two, for which no address came.
+async fn two_that_wait() -> Mailroom {
+    let mut room = Mailroom::with(RULES).await;
+    for pages in 1..=2 {
+        room.drop("side.pdf", pages);
+        room.settled().await;
+        room.pass(600).await;
+        again(&mut room).await;
+    }
+    room
+}
+
 /// What was accepted is decided anew.
 async fn again(room: &mut Mailroom) {
     for _ in 0..3 {
@@ -132,13 +144,7 @@ async fn a_copy_of_a_duplicate_says_nothing_of_the_letter_whose_file_was_taken_a
 
 #[tokio::test]
 async fn an_address_in_the_folder_is_used_only_if_one_drop_can_be_meant() {
-    let mut room = Mailroom::with(RULES).await;
-    for pages in 1..=2 {
-        room.drop("side.pdf", pages);
-        room.settled().await;
-        room.pass(600).await;
-        again(&mut room).await;
-    }
+    let mut room = two_that_wait().await;
     assert_eq!(room.why("side.pdf"), "no sidecar came");
     assert!(room.path("Held/side (2).pdf").exists(), "{:?}", room.tree());
     // Both were dropped as `side.pdf`, so nobody knows for which of them an address of that name is.
@@ -177,13 +183,7 @@ async fn an_address_that_may_be_for_a_held_drop_is_used_for_no_other_whatever_th
 
 #[tokio::test]
 async fn an_address_in_the_folder_is_not_used_while_the_other_drop_is_decided_again() {
-    let mut room = Mailroom::with(RULES).await;
-    for pages in 1..=2 {
-        room.drop("side.pdf", pages);
-        room.settled().await;
-        room.pass(600).await;
-        again(&mut room).await;
-    }
+    let mut room = two_that_wait().await;
     std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
     moves(&room, "Held/side.pdf", "Approve/side.pdf");
     room.pass(1).await;
