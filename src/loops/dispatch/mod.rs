@@ -189,7 +189,7 @@ impl Dispatch {
         }
     }
 
-    /// Waits for a worker to end, and handles all that have ended by then. Never returns if there is none.
+    /// Handles every ended worker, as soon as there is one. Without workers it never resolves.
     pub async fn joined(&mut self) -> Result<(), DispatchError> {
         let Some(joined) = self.workers.join_next().await else { return std::future::pending().await };
         self.handle_ended(joined)?;
