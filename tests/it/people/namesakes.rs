@@ -5,6 +5,7 @@ use std::path::Path;
 
 use mailchute::domain::letter::{Command, Number, State};
 
+use super::two_of_a_name::two_that_wait;
 use crate::rigs::files::copy_tree;
 use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::rigs::service::pdf;
@@ -117,13 +118,7 @@ async fn an_address_that_may_be_for_two_drops_of_a_name_decides_about_neither() 
 
 #[tokio::test]
 async fn an_address_beside_its_pdf_on_the_shelf_or_in_approve_is_that_pdfs() {
-    let mut room = Mailroom::with(RULES).await;
-    for pages in 1..=2 {
-        room.drop("side.pdf", pages);
-        room.settled().await;
-        room.pass(600).await;
-        again(&mut room).await;
-    }
+    let mut room = two_that_wait().await;
     std::fs::write(room.path("Held/side (2).pdf.yaml"), sidecar("鈴木")).unwrap();
     moves(&room, "Held/side (2).pdf", "Approve/side (2).pdf");
     // Alone in `Approve`, it waits beside its PDF and never goes into the folder.

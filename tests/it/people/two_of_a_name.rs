@@ -25,7 +25,7 @@ async fn two_namesakes(rules: &str, bytes: &[u8]) -> Mailroom {
 }
 
 /// Two PDFs with the same name, of one page and of two, for which no address came.
-async fn two_that_wait() -> Mailroom {
+pub async fn two_that_wait() -> Mailroom {
     let mut room = Mailroom::with(RULES).await;
     for pages in 1..=2 {
         room.drop("side.pdf", pages);
