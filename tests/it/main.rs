@@ -8,10 +8,12 @@
 mod rigs {
     pub mod asked;
     pub mod browser;
+    pub mod dice;
     pub mod door;
     pub mod files;
     pub mod imap;
     pub mod journal;
+    pub mod lives;
     pub mod mailroom;
     pub mod mails;
     pub mod nasty;
@@ -142,6 +144,7 @@ mod pdfs {
 }
 
 mod proofs {
+    mod addresses;
     mod golden;
     mod mailed;
     #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]

@@ -7,12 +7,9 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
-/// The models and the dice of the ordinary tests.
+/// The models of the ordinary tests.
 #[path = "../it/proofs"]
 mod proofs {
-    #[path = "simulation/dice.rs"]
-    #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
-    pub mod dice;
     pub mod mailed;
     #[expect(clippy::wildcard_enum_match_arm, reason = "a property names the cases it speaks of")]
     pub mod model;
@@ -25,6 +22,8 @@ mod proofs {
 mod rigs {
     #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
     pub mod asked;
+    #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
+    pub mod dice;
     #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]
     pub mod door;
     #[expect(dead_code, reason = "written for the ordinary tests, which use all of it")]

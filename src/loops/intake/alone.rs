@@ -8,6 +8,7 @@ use chrono::TimeDelta;
 
 use super::candidates::sidecars_at;
 use super::decide::{Claim, Done, TakeError};
+use super::instructions::shown_path;
 use super::settle::{Name, Stamp};
 use super::take::Still;
 use crate::base::clock::Time;
@@ -93,13 +94,12 @@ impl Claim {
         }
         let held = self.hot.claimed(&self.name)?;
         let still = Still::Settled(std::slice::from_ref(sidecar));
-        let open_drops = self.shared.store.open_drops_named(&self.folder.name, pdf)?;
-        let mut is_needed = open_drops.iter().any(|original| original.shelved.is_some());
+        let mut is_needed = false;
         for form in forms_of(pdf) {
-            is_needed |= self.hot.is_there(&super::instructions::shown_path(&form))?;
+            is_needed |= self.hot.is_there(&shown_path(&form))?;
         }
         if is_needed || !self.is_still(&still, self.looks_of(&held)?)? {
-            // Its PDF is held for approval, came at this moment, or is still being written.
+            // Its PDF came at this moment, or is still being written.
             return self.nothing_in(&held).await;
         }
         let Some(seen) = held.first() else { return self.nothing_in(&held).await };

@@ -20,7 +20,7 @@ use super::litter::is_litter;
 use super::meaning::{Instruction, Obeyed, obeyed};
 use super::shared::Shared;
 use super::shelf_names::ShelfNames;
-use super::taken_back::{bring_along, bring_another_sidecar, take_back};
+use super::taken_back::{bring_another_sidecar, copied_sidecars, take_back};
 use crate::config::Folder;
 use crate::domain::drop::{Origin, Refusal, Undecided, Waiting, forms_of, pdf_of, showable, shown};
 use crate::domain::letter::{Command, LARGEST_DOCUMENT, Number};
@@ -135,14 +135,24 @@ async fn sidecar_alone(
     let here = Path::new(place).join(shown_path(name));
     let named = shared.store.originals_named(&folder.name, pdf)?;
     if let Content::Whole { bytes, .. } = hot.read_at(&here, LARGEST_DOCUMENT)? {
-        for original in &named {
+        let open = shared.store.open_drops_named(&folder.name, pdf)?;
+        for original in named.iter().chain(&open) {
             if sidecars_at(hot, original)?.contains(&bytes) {
                 return Ok(hot.remove(&here)?);
             }
         }
     }
-    for original in named.iter().filter(|original| original.fate.letter().is_none()) {
-        let (Some((shelf, _)), OriginalPlace::Held) = (lies_at(original), original.place) else { continue };
+    let mut waiting = named;
+    waiting.retain(|original| original.fate.letter().is_none() && original.place == OriginalPlace::Held);
+    waiting.retain(|original| !is_away(hot, original));
+    let is_exact = |original: &Original| lies_at(original).is_some_and(|(_, shelved)| shelved == pdf);
+    if waiting.iter().any(is_exact) {
+        // Others have the name in another form of Unicode.
+        waiting.retain(is_exact);
+    }
+    if let [original] = waiting.as_slice()
+        && let Some((shelf, _)) = lies_at(original)
+    {
         let there = Path::new(&shelf).join(shown_path(name));
         if sidecars_at(hot, original)?.is_empty() && !hot.is_there(&there)? {
             return Ok(hot.shelve(&here, &there)?);
@@ -179,7 +189,8 @@ async fn said(
     Ok(true)
 }
 
-/// The file is a copy: the original is where it was, and the copy is removed once its command is durable.
+/// The file is a copy: the original is where it was. The copy is removed once its command is durable, and before it the
+/// copies of its sidecars: alone, they could be taken for those of another drop of the name.
 async fn copy(
     shared: &Arc<Shared>,
     folder: &Folder,
@@ -188,16 +199,20 @@ async fn copy(
     original: Original,
     file: String,
 ) -> Result<(), Failed> {
+    let copies = copied_sidecars(hot, &original, laid.place, laid.name)?;
     if let Fate::Letter(letter) = original.fate {
         let command = laid.instruction.command();
         shared.store.said_in_folder(letter, command, file, shared.clock.now()).await?;
         heard(shared, laid, letter, command);
     } else if let Some((shelf, name)) = lies_at(&original) {
         if original.place == OriginalPlace::Held {
-            bring_another_sidecar(&shared.store, hot, &original, laid.place, laid.name)?;
+            bring_another_sidecar(&shared.store, hot, &original, (laid.place, laid.name), &copies)?;
         }
         let there = LaidFile { place: &shelf, name: &name, ..*laid };
         moved(shared, folder, hot, &there, original, file).await?;
+    }
+    for copy in copies {
+        hot.remove(&copy)?;
     }
     Ok(hot.remove(&Path::new(laid.place).join(shown_path(laid.name)))?)
 }
@@ -245,7 +260,6 @@ async fn moved(
         Obeyed::Accepted => {
             shared.store.accept(original.ulid.clone(), doubts_of(&original)).await?;
             take_back(shared, hot, &original, place, name)?;
-            bring_along(&shared.store, hot, &original)?;
             shared.store.reclaimed(original.ulid.clone(), None).await?;
             shared.rest(&folder.name, original.ulid.as_str());
         }

@@ -1,7 +1,7 @@
 //! Moves an original from `Approve`, `Cancel` or its shelf back into its claim, with what belongs to it.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::candidates::{lies_at, sidecars_at};
 use super::instructions::shown_path;
@@ -38,8 +38,7 @@ pub(super) fn take_back(
     // While its old place is still recorded.
     let rest = hot
         .rename_claimed(claim, name, &original.origin.name)
-        .and_then(|()| bring_from_shelf(&shared.store, hot, original))
-        .and_then(|()| remove_text_of(hot, original));
+        .and_then(|()| bring_along(&shared.store, hot, original));
     if rest.is_err() {
         // It will not be found at that place again, so its claim is looked at.
         shared.rest(&original.origin.folder, claim);
@@ -47,34 +46,11 @@ pub(super) fn take_back(
     rest
 }
 
-/// An accepted drop is in its claim. What belongs to it comes along: its sidecar from its shelf, or one that
-/// was put into the folder meanwhile.
+/// An accepted drop is in its claim, and a crash came before all that belongs to it. It comes along: its sidecar from
+/// its shelf, and none from the folder, where it belongs to a PDF that lies or comes there.
 pub(super) fn bring_along(store: &Store, hot: &Hot, original: &Original) -> io::Result<()> {
     bring_from_shelf(store, hot, original)?;
-    let held = hot.claimed(original.ulid.as_str())?;
-    // No sidecar in the folder is meant for what a queue took.
-    let is_of_queue = store.incoming(&original.ulid).map_err(io::Error::other)?.is_some();
-    if !is_of_queue && !held.iter().any(|seen| sidecar_ending(&seen.name).is_some()) {
-        let dropped = &original.origin.name;
-        let (_, name) = lies_at(original).unwrap_or_else(|| (String::new(), dropped.clone()));
-        if may_be_its_own(store, hot, original, &name)? {
-            bring_sidecar(store, hot, original, Path::new(""), &name)?;
-        }
-        if name != *dropped && may_be_its_own(store, hot, original, dropped)? {
-            bring_sidecar(store, hot, original, Path::new(""), dropped)?;
-        }
-    }
     remove_text_of(hot, original)
-}
-
-/// Whether an address in the folder under this name can only be this drop's: no other drop of the name lies there, is
-/// held, or is being decided again.
-fn may_be_its_own(store: &Store, hot: &Hot, original: &Original, name: &[u8]) -> io::Result<bool> {
-    if hot.is_there(&shown_path(name))? {
-        return Ok(false);
-    }
-    let open = store.open_drops_named(&original.origin.folder, name).map_err(io::Error::other)?;
-    Ok(open.iter().all(|other| other.ulid == original.ulid))
 }
 
 /// Moves everything back into the folder, from a claim that holds no drop.
@@ -109,29 +85,39 @@ pub(super) fn is_left_behind(hot: &Hot, main: &[u8]) -> io::Result<bool> {
     Ok(!hot.is_there(&shown_path(main))? && !sidecars_beside(hot, Path::new(""), main)?.is_empty())
 }
 
+/// The sidecars beside a copy of an original that are copies of its own.
+pub(super) fn copied_sidecars(
+    hot: &Hot,
+    original: &Original,
+    place: &str,
+    name: &[u8],
+) -> io::Result<Vec<PathBuf>> {
+    let known = sidecars_at(hot, original)?;
+    let mut copies = Vec::new();
+    for sidecar in sidecars_beside(hot, Path::new(place), name)? {
+        let path = Path::new(place).join(shown_path(&sidecar));
+        if let Content::Whole { bytes, .. } = hot.read_at(&path, LARGEST_DOCUMENT)?
+            && known.contains(&bytes)
+        {
+            copies.push(path);
+        }
+    }
+    Ok(copies)
+}
+
 /// A copy of a held drop was put somewhere with a sidecar. If the drop has no such sidecar, it comes along: of two
 /// different ones only a person knows which one counts.
 pub(super) fn bring_another_sidecar(
     store: &Store,
     hot: &Hot,
     original: &Original,
-    place: &str,
-    name: &[u8],
+    (place, name): (&str, &[u8]),
+    copies: &[PathBuf],
 ) -> io::Result<()> {
-    let known = sidecars_at(hot, original)?;
-    for sidecar in sidecars_beside(hot, Path::new(place), name)? {
-        let path = Path::new(place).join(shown_path(&sidecar));
-        match hot.read_at(&path, LARGEST_DOCUMENT)? {
-            Content::Whole { bytes, .. } if known.contains(&bytes) => {}
-            Content::Whole { .. }
-            | Content::Changing
-            | Content::TooLarge(_)
-            | Content::NotAFile(_)
-            | Content::Linked
-            | Content::NoRight => return bring_sidecar(store, hot, original, Path::new(place), name),
-        }
+    if sidecars_beside(hot, Path::new(place), name)?.len() == copies.len() {
+        return Ok(());
     }
-    Ok(())
+    bring_sidecar(store, hot, original, Path::new(place), name)
 }
 
 /// Brings the sidecar from beside the original's former place.

@@ -67,10 +67,10 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
             "Send the field `letter` with a `receiver`.",
         ),
         Refusal::SidecarAlone { pdf } => Advice::new(
-            format!("No `{pdf}` came with it, and none waits for it."),
+            format!("No `{pdf}` came with it."),
             format!(
-                "If `{pdf}` is still to be posted, put both into the folder together. If it comes alone within 24 \
-                 hours, it is held."
+                "If `{pdf}` is still to be posted, put both into the folder together. If it is held, put this beside it \
+                 there, and then approve it. If it comes alone within 24 hours, it is held."
             ),
         ),
         Refusal::NameTooLong => Advice::new(
@@ -123,8 +123,8 @@ fn thing(kind: Kind) -> &'static str {
 pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
     let Names { approve, cancel, .. } = names;
     let again = format!("move it into `{approve}`. To give it up, move it into `{cancel}`.");
-    let beside = "Put the address here, beside the PDF, named as the PDF is here and with `.yaml` at its end \
-                  (`x.pdf.yaml`); for a subfolder put it inside, as `letter.yaml`.";
+    let beside = "Put the address here, beside the PDF, and not where the PDF was dropped. Name it as the PDF is named \
+                  here, with `.yaml` at its end (`x.pdf.yaml`); for a subfolder put it inside, as `letter.yaml`.";
     match waiting {
         Waiting::Sidecar => Advice::new(
             "It needs an address, and none came with it. Without one it can't be approved.",

@@ -76,9 +76,9 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
             "「letter」に「receiver」を指定して送り直してください。",
         ),
         Refusal::SidecarAlone { pdf } => Advice::new(
-            format!("対になるPDF「{pdf}」は届かず、宛先を待っているものもありません。"),
+            format!("対になるPDF「{pdf}」が届きませんでした。"),
             format!(
-                "「{pdf}」をまだ郵送していない場合は、この宛先ファイルと一緒にフォルダーに入れてください。24時間以内に「{pdf}」だけが入れられた場合は、保留にします。"
+                "「{pdf}」をまだ郵送していない場合は、この宛先ファイルと一緒にフォルダーに入れてください。「{pdf}」が保留になっている場合は、保留中のPDFの横に置いてから承認してください。24時間以内に「{pdf}」だけが入れられた場合は、保留にします。"
             ),
         ),
         Refusal::NameTooLong => Advice::new(
@@ -128,7 +128,7 @@ fn thing(kind: Kind) -> &'static str {
 pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
     let Names { approve, cancel, .. } = names;
     let again = format!("「{approve}」に移してください。取りやめる場合は「{cancel}」に移してください。");
-    let beside = "宛先ファイルを、ここにあるPDFの横に、同じ名前の後に「.yaml」を付けて置いてください（例: x.pdf.yaml）。\
+    let beside = "宛先ファイルを、PDFを最初に入れた場所ではなく、ここにあるPDFの横に、同じ名前の後に「.yaml」を付けて置いてください（例: x.pdf.yaml）。\
                   サブフォルダーの場合は、その中に letter.yaml として置いてください。";
     match waiting {
         Waiting::Sidecar => Advice::new(

@@ -162,8 +162,8 @@ async fn a_sidecar_comes_before_or_after_its_pdf_and_is_waited_for() {
         (room.state("side3.pdf").as_str(), room.why("side3.pdf").as_str()),
         ("held", "no sidecar came")
     );
-    // It comes after all: into the folder, and the PDF is approved.
-    std::fs::write(room.path("side3.pdf.yaml"), SIDECAR).unwrap();
+    // It comes after all: beside the PDF, which is approved.
+    std::fs::write(room.path("Held/side3.pdf.yaml"), SIDECAR).unwrap();
     std::fs::rename(room.path("Held/side3.pdf"), room.path("Approve/side3.pdf")).unwrap();
     room.settled().await;
     room.settled().await;

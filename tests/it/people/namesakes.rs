@@ -169,6 +169,30 @@ async fn a_sidecar_that_is_copied_along_strays_to_no_other_drop() {
 }
 
 #[tokio::test]
+async fn a_copy_of_an_address_is_not_put_where_another_pdf_of_the_name_was_held() {
+    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+    let mut room = Mailroom::with(RULES).await;
+    room.drop(composed, 1);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    assert_eq!(room.why(composed), "no sidecar came");
+    moves(&room, &format!("Held/{composed}"), "../aside.pdf");
+    let address = format!("{decomposed}.yaml");
+    std::fs::write(room.path(&address), sidecar("鈴木")).unwrap();
+    std::fs::write(room.path(decomposed), [pdf(2), vec![0x1a]].concat()).unwrap();
+    again(&mut room).await;
+    for name in [decomposed, &address] {
+        std::fs::copy(room.path("Held").join(name), room.path("Approve").join(name)).unwrap();
+    }
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 2)], "{:?}", room.tree());
+    moves(&room, "../aside.pdf", &format!("Approve/{composed}"));
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 2)], "{:?}", room.tree());
+}
+
+#[tokio::test]
 async fn a_sidecar_that_was_saved_again_after_a_crash_stops_no_folder() {
     let mut room = Mailroom::with(RULES).await;
     // Claimed after the folder was marked, so it is ours.

@@ -143,11 +143,11 @@ async fn a_copy_of_a_duplicate_says_nothing_of_the_letter_whose_file_was_taken_a
 }
 
 #[tokio::test]
-async fn an_address_in_the_folder_is_used_only_if_one_drop_can_be_meant() {
+async fn an_address_in_the_folder_is_used_for_no_drop_on_a_shelf() {
     let mut room = two_that_wait().await;
     assert_eq!(room.why("side.pdf"), "no sidecar came");
     assert!(room.path("Held/side (2).pdf").exists(), "{:?}", room.tree());
-    // Both were dropped as `side.pdf`, so nobody knows for which of them an address of that name is.
+    // An address there may be that of a PDF that is still to come.
     std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
     for name in ["side (2).pdf", "side.pdf"] {
         moves(&room, &format!("Held/{name}"), &format!("Approve/{name}"));
@@ -173,25 +173,10 @@ async fn an_address_that_may_be_for_a_held_drop_is_used_for_no_other_whatever_th
     assert!(room.path("Held/side.pdf").exists(), "{:?}", room.tree());
     std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
     room.settled().await;
-    room.pass(600).await;
-    again(&mut room).await;
     room.drop("side.pdf", 2);
     again(&mut room).await;
     assert!(receivers(&room).is_empty(), "{:?}", room.tree());
     assert!(room.path("Held/side (2).pdf.yaml").exists(), "{:?}", room.tree());
-}
-
-#[tokio::test]
-async fn an_address_in_the_folder_is_not_used_while_the_other_drop_is_decided_again() {
-    let mut room = two_that_wait().await;
-    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
-    moves(&room, "Held/side.pdf", "Approve/side.pdf");
-    room.pass(1).await;
-    room.pass(1).await;
-    assert!(!room.path("Approve/side.pdf").exists(), "it is in its claim: {:?}", room.tree());
-    moves(&room, "Held/side (2).pdf", "Approve/side (2).pdf");
-    again(&mut room).await;
-    assert!(receivers(&room).is_empty(), "{:?}", room.tree());
 }
 
 #[tokio::test]

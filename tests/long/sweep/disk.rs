@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::proofs::dice::Dice;
+use crate::rigs::dice::Dice;
 
 /// What is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

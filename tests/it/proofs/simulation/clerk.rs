@@ -3,8 +3,8 @@
 
 use chrono::TimeDelta;
 
-use super::dice::Dice;
 use super::world::{World, rules};
+use crate::rigs::dice::Dice;
 
 /// Every address in the book ends so, except the first ones.
 pub const END: &str = "号室";

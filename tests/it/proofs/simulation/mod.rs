@@ -7,29 +7,19 @@
 //! `MAILCHUTE_SEEDS=17..18` for one, with its story.
 
 mod clerk;
-mod dice;
 mod judge;
 mod office;
 mod trouble;
 mod world;
 
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::rigs::journal;
+use crate::rigs::lives::{every, seeds};
 use world::{Tally, World};
 
 const SEEDS: u64 = 2000;
-const THREADS: usize = 2;
-
-fn seeds() -> Range<u64> {
-    let Ok(wanted) = std::env::var("MAILCHUTE_SEEDS") else { return 0..SEEDS };
-    let number = |text: &str| text.parse().unwrap();
-    wanted.split_once("..").map_or_else(|| 0..number(&wanted), |(from, to)| number(from)..number(to))
-}
 
 /// One life; what it came to, and what happened in it.
 fn live(seed: u64) -> Result<(Tally, Vec<String>), Vec<String>> {
@@ -67,32 +57,9 @@ impl std::ops::AddAssign for Tally {
 
 #[test]
 fn whatever_happens_each_letter_is_posted_once_and_no_file_is_lost() {
-    let (seeds, begun) = (seeds(), Instant::now());
-    let (next, sum, failed) =
-        (AtomicU64::new(seeds.start), Mutex::new(Tally::default()), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _thread in 0..THREADS {
-            scope.spawn(|| {
-                while failed.lock().unwrap().is_empty() {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= seeds.end {
-                        return;
-                    }
-                    match live(seed) {
-                        Ok((tally, _story)) => *sum.lock().unwrap() += tally,
-                        Err(story) => failed.lock().unwrap().push((seed, story)),
-                    }
-                }
-            });
-        }
-    });
-    for (seed, story) in failed.lock().unwrap().iter() {
-        println!("seed {seed}:\n{}", story.join("\n"));
-        println!("again: MAILCHUTE_SEEDS={seed}..{} cargo test --test it simulation", seed + 1);
-    }
-    assert!(failed.lock().unwrap().is_empty(), "see above");
-    let Tally { drops, letters, posted, held, called_back, crashes, losses, calls, wrong_calls } =
-        sum.lock().unwrap().clone();
+    let (seeds, begun) = (seeds(SEEDS), Instant::now());
+    let sum = every(seeds.clone(), |seed| live(seed).map(|(tally, _story)| tally));
+    let Tally { drops, letters, posted, held, called_back, crashes, losses, calls, wrong_calls } = sum;
     println!(
         "{} seeds in {:.1} s: {drops} drops, {letters} letters ({posted} posted, {held} held, {called_back} \
          called back), {crashes} crashes ({losses} with a lost or old database), {calls} calls ({wrong_calls} \
@@ -108,7 +75,7 @@ fn whatever_happens_each_letter_is_posted_once_and_no_file_is_lost() {
 
 #[test]
 fn a_seed_tells_the_same_story_each_time() {
-    let seeds = std::env::var("MAILCHUTE_SEEDS").map_or(1_000_003..1_000_033, |_| seeds());
+    let seeds = std::env::var("MAILCHUTE_SEEDS").map_or(1_000_003..1_000_033, |_| seeds(SEEDS));
     let mut longest = 0;
     for seed in seeds {
         let [one, other] = [live(seed), live(seed)].map(|lived| lived.map(|(_, story)| story).unwrap());

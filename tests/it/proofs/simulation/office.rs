@@ -8,7 +8,7 @@ use mailchute::outside::spool::sha256_of;
 use mailchute::outside::store::AccountCommand;
 
 use super::clerk::Clerk;
-use super::dice::Dice;
+use crate::rigs::dice::Dice;
 use crate::rigs::mailroom::{Mailroom, SIDECAR};
 use crate::rigs::service::pdf;
 

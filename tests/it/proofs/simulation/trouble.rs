@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
-use super::dice::Dice;
+use crate::rigs::dice::Dice;
 use crate::rigs::nasty::{Call, Nasty, Wrong};
 
 /// What costs no patience, so that nothing depends on how fast this machine is.

@@ -11,9 +11,9 @@ use mailchute::outside::hot::Reach;
 use mailchute::sandbox::Options;
 
 use super::clerk::{Clerk, second_rules};
-use super::dice::Dice;
 use super::office::{FOLDERS, Office};
 use super::trouble::Trouble;
+use crate::rigs::dice::Dice;
 use crate::rigs::files::{helpers_below, kill};
 use crate::rigs::mailroom::{Loop, Mailroom, RULES};
 use crate::rigs::nasty::Nasty;
