@@ -26,11 +26,15 @@ impl Contents {
     fn of(opened: OpenedDocument, brought: Brought) -> Self {
         match (opened, brought) {
             (OpenedDocument::Changing, _) | (_, Brought::Changing) => Self::Changing,
+            // What nobody can approve is refused before a person is asked about it. Of two sidecars on a shelf one could
+            // be taken away.
             (OpenedDocument::Refused(refusal), _)
-            | (OpenedDocument::Documents(_), Brought::Refused(refusal)) => {
+            | (OpenedDocument::Documents(_) | OpenedDocument::Doubtful(_), Brought::Refused(refusal)) => {
                 Self::Decided(Verdict::Refuse(refusal))
             }
-            (OpenedDocument::Doubtful(doubtful), _) => Self::Decided(Verdict::Hold(Waiting::Doubt(doubtful))),
+            (OpenedDocument::Doubtful(doubtful), Brought::Sidecar(_)) => {
+                Self::Decided(Verdict::Hold(Waiting::Doubt(doubtful)))
+            }
             (OpenedDocument::Documents(documents), Brought::Sidecar(sidecar)) => {
                 Self::Whole(documents, sidecar)
             }

@@ -193,6 +193,22 @@ async fn another_address_beside_a_copy_in_approve_is_not_left_out() {
 }
 
 #[tokio::test]
+async fn two_addresses_are_refused_before_anybody_is_asked_about_the_pdf() {
+    let mut room = Mailroom::with(RULES).await;
+    for (ending, receiver) in [("yaml", "佐藤"), ("yml", "鈴木")] {
+        let address = room.path(&format!("side.pdf.{ending}"));
+        std::fs::write(address, SIDECAR.replace("佐藤", receiver)).unwrap();
+    }
+    // Its padding alone would hold it.
+    std::fs::write(room.path("side.pdf"), [pdf(1), vec![0x1a]].concat()).unwrap();
+    room.settled().await;
+    assert_eq!(
+        (room.state("side.pdf").as_str(), room.why("side.pdf").as_str()),
+        ("rejected", "several sidecars")
+    );
+}
+
+#[tokio::test]
 async fn of_two_addresses_for_a_claim_that_is_continued_none_is_left_out() {
     for first in [".mailchute/claim/ULID/side.pdf.yml", "side.pdf.yml", ".mailchute/claim/ULID/side.pdf.yaml"]
     {

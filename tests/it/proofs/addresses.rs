@@ -3,7 +3,7 @@
 //! needed a word and has none. One seed decides everything.
 //!
 //! `MAILCHUTE_SEEDS=100000 cargo test --release --test it addresses -- --nocapture` for more;
-//! `MAILCHUTE_SEEDS=17..18` for one, with its story.
+//! `MAILCHUTE_SEEDS=17..18` for one, with its story; with `MAILCHUTE_TREES=1` and what lies in the folder all the while.
 
 mod office;
 
@@ -95,6 +95,9 @@ impl World {
         for _turn in 0..self.dice.below(12) {
             let which = self.dice.pick(&[Loop::Intake, Loop::Intake, Loop::Letters, Loop::Shelves]);
             self.room.turn(which).await;
+        }
+        if std::env::var_os("MAILCHUTE_TREES").is_some() {
+            self.story.extend(self.room.tree().into_iter().map(|path| format!("        {path}")));
         }
     }
 

@@ -155,6 +155,12 @@ impl Office {
         let from = pdf.parent().unwrap();
         let number = *self.whose.get(&inode(pdf))?;
         let name = pdf.file_name().unwrap().to_str().unwrap();
+        let is_one_of_two =
+            self.pairs.iter().filter(|pair| pair.content == self.pairs[number].content).count() > 1;
+        if is_one_of_two && (to == "aside" || !from.ends_with("Held")) {
+            // Away from its shelf, nobody can know which of two equal files it is.
+            return None;
+        }
         let target = match to {
             "nowhere" => {
                 std::fs::remove_file(pdf).unwrap();
