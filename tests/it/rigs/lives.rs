@@ -14,7 +14,7 @@ pub fn seeds(usual: u64) -> Range<u64> {
     wanted.split_once("..").map_or_else(|| 0..number(&wanted), |(from, to)| number(from)..number(to))
 }
 
-/// Lives each of them, and says what they came to. If one fails, its story is printed.
+/// Lives each of them, and says what they came to. If one fails, its story is in the message.
 pub fn every<T: AddAssign + Default + Debug + Send>(
     seeds: Range<u64>,
     live: impl Fn(u64) -> Result<T, Vec<String>> + Sync,
@@ -36,11 +36,10 @@ pub fn every<T: AddAssign + Default + Debug + Send>(
             });
         }
     });
-    let failed = failed.into_inner().unwrap();
-    for (seed, story) in &failed {
-        println!("seed {seed}:\n{}", story.join("\n"));
-        println!("that one again: MAILCHUTE_SEEDS={seed}..{}", seed + 1);
-    }
-    assert!(failed.is_empty(), "see above");
+    let story = |(seed, story): (u64, Vec<String>)| {
+        format!("seed {seed}:\n{}\nthat one again: MAILCHUTE_SEEDS={seed}..{}", story.join("\n"), seed + 1)
+    };
+    let stories: Vec<String> = failed.into_inner().unwrap().into_iter().map(story).collect();
+    assert!(stories.is_empty(), "{}", stories.join("\n"));
     sum.into_inner().unwrap()
 }

@@ -57,6 +57,13 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Its directory and its name, with the marks that tell the two forms of the name apart.
+fn shown(path: &Path) -> String {
+    let last: Vec<_> = path.iter().rev().take(2).collect();
+    let [name, dir] = last.as_slice() else { return String::new() };
+    format!("{:?}", format!("{}/{}", dir.display(), name.display()))
+}
+
 fn is_pdf(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "pdf")
 }
@@ -97,7 +104,7 @@ impl Office {
         let is_half = |name: &&str| folder.join(name).exists() == beside(&folder.join(name)).is_empty();
         let path = folder.join(name);
         let is_free = !path.exists() && beside(&path).is_empty();
-        self.rest.is_none() && is_free && !NAMES.iter().any(|name| is_half(&name))
+        self.rest.is_none() && is_free && !NAMES.iter().any(is_half)
     }
 
     /// Somebody drops a PDF with its address.
@@ -125,25 +132,25 @@ impl Office {
             drops: 1,
         });
         let mut both = [(pdf, bytes), address];
-        let order = dice.below(4);
-        if order < 3 {
+        if dice.percent(75) {
             both.reverse();
         }
+        let is_together = dice.percent(50);
         let [(first, content), (second, rest)] = both;
         self.write(&first, number, &content);
-        if order % 2 == 0 {
+        if is_together {
             self.write(&second, number, &rest);
-            return Some(format!("drop {number}: {first:?} and {second:?}"));
+            return Some(format!("drop {number}: {} and {}", shown(&first), shown(&second)));
         }
         self.rest = Some((second, number, rest));
-        Some(format!("drop {number}: {first:?}, the rest later"))
+        Some(format!("drop {number}: {}, the rest later", shown(&first)))
     }
 
     /// What was begun is completed.
     pub fn complete(&mut self) -> Option<String> {
         let (path, whose, bytes) = self.rest.take()?;
         self.write(&path, whose, &bytes);
-        Some(format!("and {path:?} of {whose}"))
+        Some(format!("and {} of {whose}", shown(&path)))
     }
 
     /// Somebody takes a PDF from one place to another, with or without the addresses beside it, file by file.
@@ -164,7 +171,7 @@ impl Office {
         let target = match to {
             "nowhere" => {
                 std::fs::remove_file(pdf).unwrap();
-                return Some((format!("{pdf:?} of {number} is deleted"), Vec::new()));
+                return Some((format!("{} of {number} is deleted", shown(pdf)), Vec::new()));
             }
             "aside" => aside.to_path_buf(),
             to => room.path(to),
@@ -187,7 +194,10 @@ impl Office {
         pair.has_word |= to == "Approve";
         pair.drops += usize::from(to.is_empty());
         let how = if is_copy { "copied" } else { "moved" };
-        let said = format!("{number} is {how} to {target:?}: {paths:?}");
+        let said = format!(
+            "{number} is {how} to {to:?}: {}",
+            paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ")
+        );
         let steps = paths.into_iter().map(|from| {
             let to = target.join(from.file_name().unwrap());
             Step { from, to, is_copy }
@@ -220,7 +230,7 @@ impl Office {
         let ending = dice.pick(&ENDINGS);
         let (path, text) = (with_ending(pdf, ending), address(&self.pairs[number].receiver, ending));
         self.write(&path, number, text.as_bytes());
-        Some(format!("{path:?} is written for {number}"))
+        Some(format!("{} is written for {number}", shown(&path)))
     }
 
     /// Somebody releases a letter by its number, after reading to whom it goes.
