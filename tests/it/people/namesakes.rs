@@ -7,7 +7,7 @@ use mailchute::domain::letter::{Command, Number, State};
 
 use super::two_of_a_name::two_that_wait;
 use crate::rigs::files::copy_tree;
-use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::mailroom::{Loop, Mailroom, RULES, SIDECAR};
 use crate::rigs::service::pdf;
 
 fn approval() -> String {
@@ -190,6 +190,27 @@ async fn a_copy_of_an_address_is_not_put_where_another_pdf_of_the_name_was_held(
     moves(&room, "../aside.pdf", &format!("Approve/{composed}"));
     again(&mut room).await;
     assert_eq!(posted(&room), [("鈴木".to_owned(), 2)], "{:?}", room.tree());
+}
+
+/// Between a person's move and the look that notices it, another drop gets the place.
+#[tokio::test]
+async fn an_address_at_a_place_that_another_drop_has_by_now_is_that_drops() {
+    let mut room = Mailroom::with(RULES).await;
+    room.drop("side.pdf", 1);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
+    std::fs::write(room.path("side.pdf"), [pdf(2), vec![0x1a]].concat()).unwrap();
+    room.pass_only(Loop::Intake, 7).await;
+    assert_eq!(room.desk().drops(10).unwrap().len(), 2, "{:?}", room.tree());
+    moves(&room, "Held/side.pdf", "Approve/side.pdf");
+    std::fs::remove_file(room.path("Held/side.txt")).unwrap();
+    room.turn(Loop::Shelves).await;
+    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    again(&mut room).await;
+    assert_eq!(posted(&room), [], "{:?}", room.tree());
+    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
 }
 
 #[tokio::test]
