@@ -179,8 +179,11 @@ impl Office {
         if target == *from || target.join(name).exists() || (to.is_empty() && !self.may_drop(&target, name)) {
             return None;
         }
-        // A copy of what lies elsewhere is as good as one of what is held, if both are the same.
-        let is_copy = from.ends_with("Held") && matches!(to, "Approve" | "Cancel") && dice.percent(30);
+        // A copy is that of any held PDF with its name and its bytes.
+        let is_copy = from.ends_with("Held")
+            && !is_one_of_two
+            && matches!(to, "Approve" | "Cancel")
+            && dice.percent(30);
         let mut addresses = if to.is_empty() || dice.percent(60) { beside(pdf) } else { Vec::new() };
         if from == aside {
             // Who took it there knows which address is its own.
