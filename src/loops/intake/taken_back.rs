@@ -54,8 +54,8 @@ pub(super) fn take_back(
     rest
 }
 
-/// An accepted drop is in its claim, and a crash came before all that belongs to it. It comes along: its sidecar from
-/// its shelf, and none from the folder, where it belongs to a PDF that lies or comes there.
+/// An original is in its claim. What belongs to it comes along: its sidecar from its shelf, and none from the folder,
+/// where a sidecar belongs to a PDF that lies or comes there. Its text is removed.
 pub(super) fn bring_along(store: &Store, hot: &Hot, original: &Original) -> io::Result<()> {
     bring_from_shelf(store, hot, original)?;
     remove_text_of(store, hot, original)
@@ -131,11 +131,10 @@ pub(super) fn bring_another_sidecar(
 /// Brings the sidecar from beside the original's former place.
 fn bring_from_shelf(store: &Store, hot: &Hot, original: &Original) -> io::Result<()> {
     let Some((shelf, name)) = lies_at(original) else { return Ok(()) };
-    if is_anothers(store, original, Path::new(&shelf).join(shown_path(&name)).as_os_str().as_encoded_bytes())?
-    {
-        return Ok(());
+    let path = Path::new(&shelf).join(shown_path(&name));
+    if !is_anothers(store, original, path.as_os_str().as_encoded_bytes())? {
+        bring_sidecar(store, hot, original, Path::new(&shelf), &name)?;
     }
-    bring_sidecar(store, hot, original, Path::new(&shelf), &name)?;
     // Under a name of its own, if the original's name was too long for it.
     bring_sidecar(store, hot, original, Path::new(&shelf), original.ulid.as_str().as_bytes())
 }
