@@ -22,7 +22,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use floor::Floor;
-use place::{Office, Pages, Sandbox, cpu_of, document};
+use place::{Office, Pages, Sandbox, Setting, cpu_of, document};
 use tempfile::TempDir;
 
 /// How a contestant did in one round.
@@ -55,11 +55,11 @@ impl Run {
 fn mailchute(
     who: &'static str,
     letters: usize,
-    pages: Pages,
+    setting: Setting,
     delay: Option<u32>,
     kept: &mut Vec<TempDir>,
 ) -> Run {
-    let office = Office::open(letters, pages);
+    let office = Office::open(letters, setting);
     let before = office.cpu();
     office.sandbox.slow(delay, letters);
     let began = Instant::now();
@@ -128,6 +128,9 @@ fn naive(letters: usize, kept: &mut Vec<TempDir>) -> Option<Run> {
     Some(Run::new("naive.sh", letters, took, cpu_of("self").saturating_sub(before)))
 }
 
+/// How many letters of a provider who is far away are in calls at the same time.
+const VERY_MANY: usize = 64;
+
 /// One round; what needs long is done in the first only.
 fn round(round: usize, letters: usize, kept: &mut Vec<TempDir>) -> Vec<Run> {
     let durable = Floor { at_once: 8, durable: true };
@@ -136,14 +139,19 @@ fn round(round: usize, letters: usize, kept: &mut Vec<TempDir>) -> Vec<Run> {
         floor("floor, one at a time", letters, &bare(1), None),
         floor("floor, eight at once", letters, &bare(8), None),
         floor("durable floor, eight at once", letters, &durable, None),
-        mailchute("mailchute", letters, Pages::NotRead, None, kept),
+        mailchute("mailchute", letters, Setting::USUAL, None, kept),
         floor("sandbox, asked by 32", letters * 4, &bare(32), None),
     ];
     if round == 0 {
         let slow = Some(100);
         runs.push(floor("durable floor, each call 100 ms slower", letters, &durable, slow));
-        runs.push(mailchute("mailchute, each call 100 ms slower", letters, Pages::NotRead, slow, kept));
-        runs.push(mailchute("mailchute, pages compared", letters, Pages::Compared, None, kept));
+        runs.push(mailchute("mailchute, each call 100 ms slower", letters, Setting::USUAL, slow, kept));
+        let very_many = Floor { at_once: VERY_MANY, durable: true };
+        runs.push(floor("durable floor, 64 at once, the same", letters, &very_many, slow));
+        let very_many = Setting { at_once: VERY_MANY, ..Setting::USUAL };
+        runs.push(mailchute("mailchute, 64 at once, the same", letters, very_many, slow, kept));
+        let compared = Setting { pages: Pages::Compared, ..Setting::USUAL };
+        runs.push(mailchute("mailchute, pages compared", letters, compared, None, kept));
     }
     runs.extend(naive(letters.min(100), kept));
     runs.into_iter().map(|run| Run { round, ..run }).collect()

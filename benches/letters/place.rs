@@ -147,6 +147,20 @@ pub enum Pages {
     NotRead,
 }
 
+/// In what the contestants' configuration differs from that which `init` writes.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    pub pages: Pages,
+    /// How many letters are in calls at the same time.
+    pub at_once: usize,
+}
+
+impl Setting {
+    /// How many `init` writes.
+    pub const AT_ONCE: usize = 8;
+    pub const USUAL: Self = Self { pages: Pages::NotRead, at_once: Self::AT_ONCE };
+}
+
 /// A sandbox and a daemon on the configuration that `init` writes, without its limits.
 pub struct Office {
     dir: TempDir,
@@ -161,7 +175,7 @@ impl Office {
     pub const SETTLE: Duration = Duration::from_secs(1);
 
     /// With so many documents written beside its folder.
-    pub fn open(letters: usize, pages: Pages) -> Self {
+    pub fn open(letters: usize, Setting { pages, at_once }: Setting) -> Self {
         let dir = ground::new_dir();
         let path = dir.path();
         assert!(program(&["init", path.to_str().unwrap()]).stdout(Stdio::null()).status().unwrap().success());
@@ -176,6 +190,8 @@ impl Office {
             std::fs::write(path.join(file), text).unwrap();
         };
         edit("mailchute.yaml", &[("http://127.0.0.1:8460", &sandbox.base)]);
+        let (usual, wanted) = (Setting::AT_ONCE, format!("letters_at_once: {at_once} "));
+        edit("mailchute.yaml", &[(&format!("letters_at_once: {usual} "), &wanted)]);
         let free = [
             ("  # settle: 5s", "  settle: 1s"),
             ("letters_per_day: 200", "letters_per_day: 1000000"),
