@@ -104,6 +104,7 @@ mod queues {
 mod people {
     mod at_hand;
     mod doctor;
+    mod forms_of_a_name;
     mod found;
     mod from_page;
     mod holds;

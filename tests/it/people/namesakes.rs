@@ -3,29 +3,29 @@
 
 use std::path::Path;
 
-use mailchute::domain::letter::{Command, Number, State};
+use mailchute::domain::letter::{Number, State};
 
 use super::two_of_a_name::two_that_wait;
 use crate::rigs::files::copy_tree;
 use crate::rigs::mailroom::{Loop, Mailroom, RULES, SIDECAR};
 use crate::rigs::service::pdf;
 
-fn approval() -> String {
+pub fn approval() -> String {
     RULES.replace("rules:", "release: approval\nrules:")
 }
 
-async fn again(room: &mut Mailroom) {
+pub async fn again(room: &mut Mailroom) {
     for _ in 0..3 {
         room.settled().await;
     }
 }
 
-fn moves(room: &Mailroom, from: &str, to: &str) {
+pub fn moves(room: &Mailroom, from: &str, to: &str) {
     std::fs::rename(room.path(from), room.path(to)).unwrap();
 }
 
 /// The receivers and page counts of the letters that were confirmed.
-fn posted(room: &Mailroom) -> Vec<(String, u32)> {
+pub fn posted(room: &Mailroom) -> Vec<(String, u32)> {
     let desk = room.desk();
     let letters = (1..).map_while(|number| desk.letter(Number(number)).unwrap());
     let confirmed = letters.filter(|letter| matches!(letter.state, State::Confirmed { .. }));
@@ -34,7 +34,7 @@ fn posted(room: &Mailroom) -> Vec<(String, u32)> {
         .collect()
 }
 
-fn sidecar(receiver: &str) -> String {
+pub fn sidecar(receiver: &str) -> String {
     SIDECAR.replace("佐藤", receiver)
 }
 
@@ -168,30 +168,6 @@ async fn a_sidecar_that_is_copied_along_strays_to_no_other_drop() {
     room.check().await;
 }
 
-#[tokio::test]
-async fn a_copy_of_an_address_is_not_put_where_another_pdf_of_the_name_was_held() {
-    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
-    let mut room = Mailroom::with(RULES).await;
-    room.drop(composed, 1);
-    room.settled().await;
-    room.pass(600).await;
-    again(&mut room).await;
-    assert_eq!(room.why(composed), "no sidecar came");
-    moves(&room, &format!("Held/{composed}"), "../aside.pdf");
-    let address = format!("{decomposed}.yaml");
-    std::fs::write(room.path(&address), sidecar("鈴木")).unwrap();
-    std::fs::write(room.path(decomposed), [pdf(2), vec![0x1a]].concat()).unwrap();
-    again(&mut room).await;
-    for name in [decomposed, &address] {
-        std::fs::copy(room.path("Held").join(name), room.path("Approve").join(name)).unwrap();
-    }
-    again(&mut room).await;
-    assert_eq!(posted(&room), [("鈴木".to_owned(), 2)], "{:?}", room.tree());
-    moves(&room, "../aside.pdf", &format!("Approve/{composed}"));
-    again(&mut room).await;
-    assert_eq!(posted(&room), [("鈴木".to_owned(), 2)], "{:?}", room.tree());
-}
-
 /// Between a person's move and the look that notices it, another drop gets the place.
 #[tokio::test]
 async fn an_address_at_a_place_that_another_drop_has_by_now_is_that_drops() {
@@ -297,95 +273,6 @@ async fn a_copied_subfolder_is_an_order_and_one_with_other_contents_is_not() {
     room.pass(180).await;
     again(&mut room).await;
     assert_eq!(room.row_states(), ["held"], "{:?}", room.tree());
-}
-
-#[tokio::test]
-async fn a_sidecar_and_its_pdf_from_different_systems_belong_together() {
-    let mut room = Mailroom::open().await;
-    // One program writes the marks of kana apart, the other does not.
-    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
-    let address = |room: &Mailroom, name: &str, receiver: &str| {
-        std::fs::write(room.path(&format!("{name}.yaml")), sidecar(receiver)).unwrap();
-    };
-    address(&room, decomposed, "鈴木");
-    room.drop(composed, 1);
-    room.settled().await;
-    assert_eq!(posted(&room), [("鈴木".to_owned(), 1)]);
-    assert!(!room.path(&format!("{decomposed}.yaml")).exists(), "it is not left over for the next drop");
-    // Both names exist: each sidecar belongs to the PDF with exactly its name.
-    for (pages, name, receiver) in [(2, composed, "佐藤"), (3, decomposed, "高橋")] {
-        address(&room, name, receiver);
-        room.drop(name, pages);
-    }
-    again(&mut room).await;
-    let mut posted = posted(&room);
-    posted.sort_by_key(|(_, pages)| *pages);
-    assert_eq!(posted[1..], [("佐藤".to_owned(), 2), ("高橋".to_owned(), 3)]);
-    // One that waits for its address gets it, and a move may change the form of its name.
-    room.drop("side受が.pdf", 4);
-    room.settled().await;
-    room.pass(600).await;
-    again(&mut room).await;
-    assert_eq!(room.why("side受が.pdf"), "no sidecar came");
-    address(&room, "Held/side受か\u{3099}.pdf", "田中");
-    moves(&room, "Held/side受が.pdf", "Approve/side受か\u{3099}.pdf");
-    again(&mut room).await;
-    assert!(self::posted(&room).contains(&("田中".to_owned(), 4)), "{:?}", room.tree());
-    room.check().await;
-}
-
-#[tokio::test]
-async fn the_sidecar_of_a_pdf_that_still_grows_is_not_given_to_one_of_another_form() {
-    let mut room = Mailroom::open().await;
-    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
-    std::fs::write(room.path(&format!("{decomposed}.yaml")), sidecar("鈴木")).unwrap();
-    let whole = pdf(3);
-    std::fs::write(room.path(decomposed), &whole[..whole.len() - 20]).unwrap();
-    room.drop(composed, 1);
-    room.settled().await;
-    assert_eq!(posted(&room), [], "the other PDF is still there, and the sidecar is its own");
-    std::fs::write(room.path(decomposed), whole).unwrap();
-    room.settled().await;
-    assert_eq!(posted(&room), [("鈴木".to_owned(), 3)]);
-    room.pass(600).await;
-    again(&mut room).await;
-    assert_eq!(room.why(composed), "no sidecar came");
-}
-
-#[tokio::test]
-async fn on_a_shelf_each_form_of_a_name_keeps_its_own_address() {
-    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
-    let padded = |pages| [pdf(pages), vec![0x1a]].concat();
-    let address = |room: &Mailroom, name: &str, receiver: &str| {
-        std::fs::write(room.path(&format!("{name}.yaml")), sidecar(receiver)).unwrap();
-    };
-    // One waits for an address, the other has one, and only the PDFs are moved.
-    let mut room = Mailroom::with(RULES).await;
-    room.drop(decomposed, 1);
-    room.settled().await;
-    room.pass(600).await;
-    again(&mut room).await;
-    address(&room, composed, "鈴木");
-    std::fs::write(room.path(composed), padded(2)).unwrap();
-    again(&mut room).await;
-    for name in [composed, decomposed] {
-        moves(&room, &format!("Held/{name}"), &format!("Approve/{name}"));
-    }
-    again(&mut room).await;
-    assert_eq!(posted(&room), [("鈴木".to_owned(), 2)], "{:?}", room.tree());
-    // A letter leaves its shelf, and the address of a drop of the other form stays there.
-    let mut room = Mailroom::with(&approval()).await;
-    address(&room, composed, "鈴木");
-    room.drop(composed, 1);
-    again(&mut room).await;
-    address(&room, decomposed, "高橋");
-    std::fs::write(room.path(decomposed), padded(2)).unwrap();
-    again(&mut room).await;
-    room.desk().order(Number(1), Command::Release, room.clock.now()).unwrap();
-    again(&mut room).await;
-    assert_eq!(posted(&room), [("鈴木".to_owned(), 1)], "{:?}", room.tree());
-    let address = room.path("Held/side請求か\u{3099} (2).pdf.yaml");
-    assert!(address.exists() && address.with_extension("").exists(), "{:?}", room.tree());
 }
 
 #[tokio::test]

@@ -1,0 +1,120 @@
+//! PDFs whose names differ in their form of Unicode only (NFC, NFD): each keeps its own address.
+
+use mailchute::domain::letter::{Command, Number};
+
+use super::namesakes::{again, approval, moves, posted, sidecar};
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::service::pdf;
+
+#[tokio::test]
+async fn a_copy_of_an_address_is_not_put_where_another_pdf_of_the_name_was_held() {
+    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+    let mut room = Mailroom::with(RULES).await;
+    room.drop(composed, 1);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    assert_eq!(room.why(composed), "no sidecar came");
+    moves(&room, &format!("Held/{composed}"), "../aside.pdf");
+    let address = format!("{decomposed}.yaml");
+    std::fs::write(room.path(&address), sidecar("鈴木")).unwrap();
+    std::fs::write(room.path(decomposed), [pdf(2), vec![0x1a]].concat()).unwrap();
+    again(&mut room).await;
+    for name in [decomposed, &address] {
+        std::fs::copy(room.path("Held").join(name), room.path("Approve").join(name)).unwrap();
+    }
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 2)], "{:?}", room.tree());
+    moves(&room, "../aside.pdf", &format!("Approve/{composed}"));
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 2)], "{:?}", room.tree());
+}
+
+#[tokio::test]
+async fn a_sidecar_and_its_pdf_from_different_systems_belong_together() {
+    let mut room = Mailroom::open().await;
+    // One program writes the marks of kana apart, the other does not.
+    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+    let address = |room: &Mailroom, name: &str, receiver: &str| {
+        std::fs::write(room.path(&format!("{name}.yaml")), sidecar(receiver)).unwrap();
+    };
+    address(&room, decomposed, "鈴木");
+    room.drop(composed, 1);
+    room.settled().await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 1)]);
+    assert!(!room.path(&format!("{decomposed}.yaml")).exists(), "it is not left over for the next drop");
+    // Both names exist: each sidecar belongs to the PDF with exactly its name.
+    for (pages, name, receiver) in [(2, composed, "佐藤"), (3, decomposed, "高橋")] {
+        address(&room, name, receiver);
+        room.drop(name, pages);
+    }
+    again(&mut room).await;
+    let mut posted = posted(&room);
+    posted.sort_by_key(|(_, pages)| *pages);
+    assert_eq!(posted[1..], [("佐藤".to_owned(), 2), ("高橋".to_owned(), 3)]);
+    // One that waits for its address gets it, and a move may change the form of its name.
+    room.drop("side受が.pdf", 4);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    assert_eq!(room.why("side受が.pdf"), "no sidecar came");
+    address(&room, "Held/side受か\u{3099}.pdf", "田中");
+    moves(&room, "Held/side受が.pdf", "Approve/side受か\u{3099}.pdf");
+    again(&mut room).await;
+    assert!(self::posted(&room).contains(&("田中".to_owned(), 4)), "{:?}", room.tree());
+    room.check().await;
+}
+
+#[tokio::test]
+async fn the_sidecar_of_a_pdf_that_still_grows_is_not_given_to_one_of_another_form() {
+    let mut room = Mailroom::open().await;
+    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+    std::fs::write(room.path(&format!("{decomposed}.yaml")), sidecar("鈴木")).unwrap();
+    let whole = pdf(3);
+    std::fs::write(room.path(decomposed), &whole[..whole.len() - 20]).unwrap();
+    room.drop(composed, 1);
+    room.settled().await;
+    assert_eq!(posted(&room), [], "the other PDF is still there, and the sidecar is its own");
+    std::fs::write(room.path(decomposed), whole).unwrap();
+    room.settled().await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 3)]);
+    room.pass(600).await;
+    again(&mut room).await;
+    assert_eq!(room.why(composed), "no sidecar came");
+}
+
+#[tokio::test]
+async fn on_a_shelf_each_form_of_a_name_keeps_its_own_address() {
+    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+    let padded = |pages| [pdf(pages), vec![0x1a]].concat();
+    let address = |room: &Mailroom, name: &str, receiver: &str| {
+        std::fs::write(room.path(&format!("{name}.yaml")), sidecar(receiver)).unwrap();
+    };
+    // One waits for an address, the other has one, and only the PDFs are moved.
+    let mut room = Mailroom::with(RULES).await;
+    room.drop(decomposed, 1);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    address(&room, composed, "鈴木");
+    std::fs::write(room.path(composed), padded(2)).unwrap();
+    again(&mut room).await;
+    for name in [composed, decomposed] {
+        moves(&room, &format!("Held/{name}"), &format!("Approve/{name}"));
+    }
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 2)], "{:?}", room.tree());
+    // A letter leaves its shelf, and the address of a drop of the other form stays there.
+    let mut room = Mailroom::with(&approval()).await;
+    address(&room, composed, "鈴木");
+    room.drop(composed, 1);
+    again(&mut room).await;
+    address(&room, decomposed, "高橋");
+    std::fs::write(room.path(decomposed), padded(2)).unwrap();
+    again(&mut room).await;
+    room.desk().order(Number(1), Command::Release, room.clock.now()).unwrap();
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 1)], "{:?}", room.tree());
+    let address = room.path("Held/side請求か\u{3099} (2).pdf.yaml");
+    assert!(address.exists() && address.with_extension("").exists(), "{:?}", room.tree());
+}
