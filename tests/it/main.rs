@@ -64,6 +64,7 @@ mod letters {
     mod online;
     mod people;
     mod records;
+    mod rests;
     pub mod spool;
     mod twenty;
 }

@@ -136,6 +136,12 @@ impl Dispatch {
         }
         self.take_in().await?;
         self.obey().await?;
+        // Before anything is read: when to look again depends on what ended workers have found. Those that end later
+        // are waited for in `joined`.
+        self.handle_ended_workers()?;
+        if let Some(until) = self.disk_rests(now) {
+            return Ok(Some(until));
+        }
         let ordered = self.shared.store.ordered_letters()?;
         if !ordered.is_empty() {
             self.shared.permits.notify_of_commands();
@@ -145,10 +151,6 @@ impl Dispatch {
             self.pick_up(number, false, self.max_letters() + self.at_once);
         }
         let mut next = self.look_at_accounts(now).await?;
-        self.handle_ended_workers()?;
-        if let Some(until) = self.disk_rests(now) {
-            return Ok(Some(until));
-        }
         for urgency in URGENCIES {
             for account in self.shared.accounts.clone().values() {
                 next.extend(self.hand_out(account, urgency, now).await?);
