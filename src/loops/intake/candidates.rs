@@ -8,7 +8,6 @@ use std::sync::Arc;
 use super::instructions::{Failed, shown_path};
 use super::meaning::{Candidate, Instruction, Itself, Meant, Name, Whereabouts, meant};
 use super::shared::Shared;
-use super::sidecar::sidecars_beside;
 use crate::config::Folder;
 use crate::domain::drop::{
     Kind, Receivers, Refusal, StandingLetter, Undecided, Unheard, is_pdf, natural_order, pdf_of, shown,
@@ -304,8 +303,8 @@ pub(super) fn sidecars_at(hot: &Hot, original: &Original) -> io::Result<Vec<Vec<
         }
     }
     if let Some((shelf, name)) = lies_at(original) {
-        let mut beside = sidecars_beside(hot, Path::new(&shelf), &name)?;
-        beside.extend(sidecars_beside(hot, Path::new(&shelf), original.ulid.as_str().as_bytes())?);
+        let mut beside = hot.sidecars_beside(Path::new(&shelf), &name)?;
+        beside.extend(hot.sidecars_beside(Path::new(&shelf), original.ulid.as_str().as_bytes())?);
         for sidecar in beside {
             match hot.read_at(&Path::new(&shelf).join(shown_path(&sidecar)), LARGEST_DOCUMENT) {
                 Ok(Content::Whole { bytes, .. }) => found.push(bytes),

@@ -144,13 +144,9 @@ async fn sidecar_alone(
     }
     let mut waiting = named;
     waiting.retain(|original| original.fate.letter().is_none() && original.place == OriginalPlace::Held);
-    waiting.retain(|original| !is_away(hot, original));
-    let is_exact = |original: &Original| lies_at(original).is_some_and(|(_, shelved)| shelved == pdf);
-    if waiting.iter().any(is_exact) {
-        // Others have the name in another form of Unicode.
-        waiting.retain(is_exact);
-    }
+    // If there are several, or a person has it in hand, nobody knows for which PDF the sidecar is.
     if let [original] = waiting.as_slice()
+        && !is_away(hot, original)
         && let Some((shelf, _)) = lies_at(original)
     {
         let there = Path::new(&shelf).join(shown_path(name));

@@ -1,16 +1,10 @@
 //! What comes with a drop: beside it, or inside its subfolder.
 
-use std::io;
-use std::path::Path;
-
 use super::decide::{Claim, TakeError};
 use super::documents::OpenedDocument;
-use super::instructions::shown_path;
-use crate::domain::drop::{
-    INSIDE, Kind, Refusal, forms_of, showable, shown, sidecars_in_any_form, sidecars_of,
-};
+use crate::domain::drop::{INSIDE, Kind, Refusal, showable, shown, sidecars_in_any_form};
 use crate::domain::rules::Sidecar;
-use crate::outside::hot::{Hot, SeenEntry, kind};
+use crate::outside::hot::{SeenEntry, kind};
 
 const LARGEST_SIDECAR: u64 = 1 << 20;
 
@@ -62,23 +56,6 @@ impl Claim {
             Err(why) => Brought::Refused(Refusal::Sidecar(why)),
         })
     }
-}
-
-/// The sidecars of a name that lie in a directory of the folder.
-pub(super) fn sidecars_beside(hot: &Hot, dir: &Path, name: &[u8]) -> io::Result<Vec<Vec<u8>>> {
-    let mut lying = Vec::new();
-    for form in forms_of(name) {
-        if form != name && hot.is_there(&dir.join(shown_path(&form)))? {
-            // They belong to the drop that has this form of the name.
-            continue;
-        }
-        for sidecar in sidecars_of(&form) {
-            if hot.is_there(&dir.join(shown_path(&sidecar)))? {
-                lying.push(sidecar);
-            }
-        }
-    }
-    Ok(lying)
 }
 
 pub(super) fn is_inner_sidecar(name: &[u8]) -> bool {

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::candidates::{lies_at, sidecars_at};
 use super::instructions::shown_path;
 use super::shared::Shared;
-use super::sidecar::sidecars_beside;
 use crate::domain::drop::{pdf_of, sidecar_ending, sidecars_of, text_name};
 use crate::domain::letter::LARGEST_DOCUMENT;
 use crate::outside::hot::{Content, Hot, SeenEntry};
@@ -26,9 +25,12 @@ pub(super) fn remove_text_of(store: &Store, hot: &Hot, original: &Original) -> i
     Ok(())
 }
 
-/// Whether another original has this path by now. A person took this one from there before.
+/// Whether another original has this path by now, or was just moved there. A person took this one from there before.
 fn is_anothers(store: &Store, original: &Original, path: &[u8]) -> io::Result<bool> {
-    store.is_anothers(original, path).map_err(io::Error::other)
+    let is_taken = store
+        .is_anothers(original, path)
+        .and_then(|is_anothers| Ok(is_anothers || store.another_comes_to(original, path)?));
+    is_taken.map_err(io::Error::other)
 }
 
 /// Moves an original from where a person put it into its claim, under the name with which it was dropped.
@@ -77,7 +79,7 @@ pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8]) -> io::Resu
         return Ok(false);
     }
     let mut has_come = false;
-    for sidecar in sidecars_beside(hot, Path::new(""), main)? {
+    for sidecar in hot.sidecars_beside(Path::new(""), main)? {
         match bring_one(hot, claim, main, Path::new(""), &sidecar) {
             Ok(()) => has_come = true,
             // There are as many as there can be, or it has just been taken away.
@@ -90,7 +92,7 @@ pub(super) fn bring_left_behind(hot: &Hot, claim: &str, main: &[u8]) -> io::Resu
 
 /// Whether a sidecar of a claimed drop lies in the folder, and no other drop of its name.
 pub(super) fn is_left_behind(hot: &Hot, main: &[u8]) -> io::Result<bool> {
-    Ok(!hot.is_there(&shown_path(main))? && !sidecars_beside(hot, Path::new(""), main)?.is_empty())
+    Ok(!hot.is_there(&shown_path(main))? && !hot.sidecars_beside(Path::new(""), main)?.is_empty())
 }
 
 /// The sidecars beside a copy of an original that are copies of its own.
@@ -102,7 +104,7 @@ pub(super) fn copied_sidecars(
 ) -> io::Result<Vec<PathBuf>> {
     let known = sidecars_at(hot, original)?;
     let mut copies = Vec::new();
-    for sidecar in sidecars_beside(hot, Path::new(place), name)? {
+    for sidecar in hot.sidecars_beside(Path::new(place), name)? {
         let path = Path::new(place).join(shown_path(&sidecar));
         if let Content::Whole { bytes, .. } = hot.read_at(&path, LARGEST_DOCUMENT)?
             && known.contains(&bytes)
@@ -122,7 +124,7 @@ pub(super) fn bring_another_sidecar(
     (place, name): (&str, &[u8]),
     copies: &[PathBuf],
 ) -> io::Result<()> {
-    if sidecars_beside(hot, Path::new(place), name)?.len() == copies.len() {
+    if hot.sidecars_beside(Path::new(place), name)?.len() == copies.len() {
         return Ok(());
     }
     bring_sidecar(store, hot, original, Path::new(place), name)
@@ -142,7 +144,7 @@ fn bring_from_shelf(store: &Store, hot: &Hot, original: &Original) -> io::Result
 /// Moves the sidecars of a name into the claim, under the name with which the drop was dropped.
 fn bring_sidecar(store: &Store, hot: &Hot, original: &Original, dir: &Path, name: &[u8]) -> io::Result<()> {
     let claim = original.ulid.as_str();
-    for sidecar in sidecars_beside(hot, dir, name)? {
+    for sidecar in hot.sidecars_beside(dir, name)? {
         let its_pdf = pdf_of(&sidecar).filter(|pdf| *pdf != name).map(|pdf| dir.join(shown_path(pdf)));
         if let Some(path) = its_pdf
             && is_anothers(store, original, path.as_os_str().as_encoded_bytes())?

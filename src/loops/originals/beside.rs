@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::Folder;
 use crate::domain::drop::{
-    Receivers, Refusal, Undecided, Unheard, pdf_of, showable, shown, sidecars_in_any_form, text_name,
+    Receivers, Refusal, Undecided, Unheard, showable, shown, sidecar_ending, sidecars_in_any_form, text_name,
 };
 use crate::domain::letter::Letter;
 use crate::outside::hot::Hot;
@@ -23,23 +23,22 @@ pub(super) fn leave_shelf(original: &Original, hot: &Hot, found: &Path, now_at: 
     let shelves = recorded.into_iter().chain([found]);
     for was in shelves.filter(|was| *was != now_at && !was.starts_with(hot.claims_path())) {
         hot.remove(&text_of(was))?;
-        for (old, new) in sidecars_beside(was).into_iter().zip(sidecars_beside(now_at)) {
-            if is_of_another_form(hot, &old, was)? {
-                continue;
-            }
-            if old != new && hot.is_there(&old)? && !hot.is_there(&new)? {
-                hot.shelve(&old, &new)?;
+        let dir = was.parent().unwrap_or(Path::new(""));
+        for sidecar in hot.sidecars_beside(dir, was.file_name().unwrap_or_default().as_bytes())? {
+            let old = dir.join(OsStr::from_bytes(&sidecar));
+            let own = sidecar_ending(&sidecar).unwrap_or_default();
+            // All of them come along, since of several only a person knows which one counts.
+            let (same, others): (Vec<_>, Vec<_>) =
+                sidecar_paths(now_at).into_iter().partition(|new| new.as_os_str().as_bytes().ends_with(own));
+            for new in same.into_iter().chain(others).filter(|new| *new != old) {
+                if !hot.is_there(&new)? {
+                    hot.shelve(&old, &new)?;
+                    break;
+                }
             }
         }
     }
     Ok(())
-}
-
-/// Whether a sidecar belongs to a PDF that lies beside it and has another form of the name.
-fn is_of_another_form(hot: &Hot, sidecar: &Path, pdf: &Path) -> io::Result<bool> {
-    let name = pdf_of(sidecar.file_name().unwrap_or_default().as_bytes()).unwrap_or_default();
-    let its_pdf = sidecar.with_file_name(OsStr::from_bytes(name));
-    Ok(its_pdf != pdf && hot.is_there(&its_pdf)?)
 }
 
 /// Whether a sidecar of a former original lies beside this path, where it would decide a drop that is put
@@ -48,7 +47,7 @@ pub(super) fn is_sidecar_left(original: &Original, hot: &Hot, path: &Path) -> io
     if original.fate.letter().is_some() {
         return Ok(false);
     }
-    for sidecar in sidecars_beside(path) {
+    for sidecar in sidecar_paths(path) {
         if hot.is_there(&sidecar)? {
             return Ok(true);
         }
@@ -56,8 +55,8 @@ pub(super) fn is_sidecar_left(original: &Original, hot: &Hot, path: &Path) -> io
     Ok(false)
 }
 
-/// The paths that a sidecar of an original at this path may have.
-fn sidecars_beside(path: &Path) -> Vec<PathBuf> {
+/// The paths that a sidecar of an original at this path may have, those of its own form first.
+fn sidecar_paths(path: &Path) -> Vec<PathBuf> {
     let names = sidecars_in_any_form(path.file_name().unwrap_or_default().as_bytes(), |_| false);
     names.iter().map(|name| path.with_file_name(OsStr::from_bytes(name))).collect()
 }

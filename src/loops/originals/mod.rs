@@ -23,7 +23,7 @@ use chrono::TimeDelta;
 use crate::base::backoff::Backoff;
 use crate::base::clock::Clock;
 use crate::config::Folder;
-use crate::domain::drop::numbered;
+use crate::domain::drop::{forms_of, numbered};
 use crate::loops::folders::Registry;
 use crate::outside::hot::{Hot, MoveWithText};
 use crate::outside::journal;
@@ -251,10 +251,10 @@ impl Put<'_> {
     ) -> Result<PathBuf, NotShelved> {
         for n in 1..MOST_OF_A_NAME {
             let (name, text) = numbered(&original.origin.name, n);
-            let path = dir.join(OsStr::from_bytes(&name));
-            if !is_free(original, hot, &path, &dir.join(OsStr::from_bytes(&text)))? {
+            if !is_free(original, hot, dir, [&name, &text])? {
                 continue;
             }
+            let path = dir.join(OsStr::from_bytes(&name));
             self.store.moving(original.ulid.clone(), path.as_os_str().as_bytes().to_vec()).await?;
             match hot.shelve_with_text(MoveWithText { from: here, to: &path, text: (&text, words) }) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -266,9 +266,15 @@ impl Put<'_> {
     }
 }
 
-/// Whether an original can have this path, and its text the other one.
-fn is_free(original: &Original, hot: &Hot, path: &Path, text: &Path) -> io::Result<bool> {
-    Ok(!hot.is_there(path)? && !hot.is_there(text)? && !is_sidecar_left(original, hot, path)?)
+/// Whether an original and its text can have these names in a directory. Two forms of one name look the same to people,
+/// and either could be meant by a sidecar, so a shelf has only one of them.
+fn is_free(original: &Original, hot: &Hot, dir: &Path, names: [&[u8]; 2]) -> io::Result<bool> {
+    for form in names.into_iter().flat_map(forms_of) {
+        if hot.is_there(&dir.join(OsStr::from_bytes(&form)))? {
+            return Ok(false);
+        }
+    }
+    Ok(!is_sidecar_left(original, hot, &dir.join(OsStr::from_bytes(names[0])))?)
 }
 
 /// Moves an original from a shelf back into the claims, because its letter continues.

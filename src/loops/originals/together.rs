@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::beside::complete;
 use super::{NotShelved, Placement, Placing, Plan, Put, Shelved, is_free, is_written};
-use crate::domain::drop::numbered;
+use crate::domain::drop::{numbered, shown};
 use crate::outside::hot::{Hot, MoveWithText};
 use crate::outside::store::{Original, RecordError};
 
@@ -28,7 +28,7 @@ struct Fresh {
 }
 
 type Folders = BTreeMap<String, (Arc<Hot>, Vec<Fresh>)>;
-/// The names that are used already, by folder.
+/// The names that are used already, by folder, in one form of Unicode.
 type TakenNames = BTreeSet<(String, PathBuf)>;
 
 impl Put<'_> {
@@ -132,15 +132,13 @@ impl Put<'_> {
 /// Its own name in a directory and the name of its text, if both are free.
 fn free(original: &Original, dir: &Path, hot: &Hot, taken: &mut TakenNames) -> Option<(PathBuf, Vec<u8>)> {
     let (name, text_name) = numbered(&original.origin.name, 1);
-    let paths = [&name, &text_name].map(|name| dir.join(OsStr::from_bytes(name)));
-    let names = paths.clone().map(|path| (original.origin.folder.clone(), path));
-    let [path, text] = paths;
-    let is_taken = names.iter().any(|name| taken.contains(name));
-    if is_taken || !is_free(original, hot, &path, &text).is_ok_and(|free| free) {
+    let paths = [&name, &text_name].map(|name| (original.origin.folder.clone(), dir.join(shown(name))));
+    let is_taken = paths.iter().any(|path| taken.contains(path));
+    if is_taken || !is_free(original, hot, dir, [&name, &text_name]).is_ok_and(|free| free) {
         return None;
     }
-    taken.extend(names);
-    Some((path, text_name))
+    taken.extend(paths);
+    Some((dir.join(OsStr::from_bytes(&name)), text_name))
 }
 
 impl Fresh {

@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 
 use super::Retention;
 use crate::base::clock::Time;
-use crate::domain::drop::{sidecars_of, text_name};
+use crate::domain::drop::text_name;
 use crate::domain::letter::{Kept, LARGEST_DOCUMENT, Letter, Number};
 use crate::outside::hot::Hot;
 use crate::outside::journal;
@@ -120,10 +120,9 @@ fn take_away(hot: &Hot, original: &Original, letter: &Letter, sealed: &[Vec<u8>]
     let dir = path.parent().unwrap_or(Path::new(""));
     if hot.is_there(path)? {
         hot.remove_tree(path, LARGEST_DOCUMENT, &hashes)?;
-        for sidecar in [name, original.ulid.as_str().as_bytes()].into_iter().flat_map(sidecars_of) {
-            let sidecar = dir.join(OsStr::from_bytes(&sidecar));
-            if hot.is_there(&sidecar)? {
-                hot.remove(&sidecar)?;
+        for name in [name, original.ulid.as_str().as_bytes()] {
+            for sidecar in hot.sidecars_beside(dir, name)? {
+                hot.remove(&dir.join(OsStr::from_bytes(&sidecar)))?;
             }
         }
     }

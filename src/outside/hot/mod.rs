@@ -24,9 +24,10 @@ mod rights;
 mod shelves;
 mod wire;
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ pub use rights::not_shared;
 use rustix::fs::{self, FileType, Mode, OFlags};
 pub use shelves::MoveWithText;
 
-use crate::domain::drop::Kind;
+use crate::domain::drop::{Kind, forms_of, sidecars_in_any_form};
 
 /// How long a call on a file system that is not local may take.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -163,6 +164,25 @@ impl Hot {
     /// Whether a call may take as long as [`PATIENCE`], so that others must not wait for it.
     pub fn is_apart(&self) -> bool {
         matches!(self.way, Caller::Helper(_))
+    }
+
+    /// The sidecars of a name that lie in a directory of the folder. Those of a PDF that lies there under another form
+    /// of the name are its own.
+    pub fn sidecars_beside(&self, dir: &Path, name: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+        let lies = |name: &[u8]| self.is_there(&dir.join(OsStr::from_bytes(name)));
+        let mut others = Vec::new();
+        for form in forms_of(name).into_iter().filter(|form| form != name) {
+            if lies(&form)? {
+                others.push(form);
+            }
+        }
+        let mut sidecars = Vec::new();
+        for sidecar in sidecars_in_any_form(name, |form| others.iter().any(|other| other == form)) {
+            if lies(&sidecar)? {
+                sidecars.push(sidecar);
+            }
+        }
+        Ok(sidecars)
     }
 
     /// The path of the claims within the folder.

@@ -1,6 +1,7 @@
 //! PDFs whose names differ in their form of Unicode only (NFC, NFD): each keeps its own address.
 
 use mailchute::domain::letter::{Command, Number};
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::namesakes::{again, approval, moves, posted, sidecar};
 use crate::rigs::mailroom::{Mailroom, RULES};
@@ -99,7 +100,7 @@ async fn on_a_shelf_each_form_of_a_name_keeps_its_own_address() {
     address(&room, composed, "鈴木");
     std::fs::write(room.path(composed), padded(2)).unwrap();
     again(&mut room).await;
-    for name in [composed, decomposed] {
+    for name in ["side請求が (2).pdf", decomposed] {
         moves(&room, &format!("Held/{name}"), &format!("Approve/{name}"));
     }
     again(&mut room).await;
@@ -117,4 +118,22 @@ async fn on_a_shelf_each_form_of_a_name_keeps_its_own_address() {
     assert_eq!(posted(&room), [("鈴木".to_owned(), 1)], "{:?}", room.tree());
     let address = room.path("Held/side請求か\u{3099} (2).pdf.yaml");
     assert!(address.exists() && address.with_extension("").exists(), "{:?}", room.tree());
+}
+
+/// They look the same to people.
+#[tokio::test]
+async fn no_shelf_has_two_forms_of_a_name_even_if_they_come_together() {
+    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+    let mut room = Mailroom::with(RULES).await;
+    room.drop(composed, 1);
+    room.drop(decomposed, 2);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    let held = std::fs::read_dir(room.path("Held")).unwrap();
+    let mut held: Vec<String> =
+        held.map(|entry| entry.unwrap().file_name().to_str().unwrap().nfc().collect()).collect();
+    held.sort();
+    let both = ["side請求が (2).pdf", "side請求が (2).txt", "side請求が.pdf", "side請求が.txt"];
+    assert_eq!(held, both, "{:?}", room.tree());
 }

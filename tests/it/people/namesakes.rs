@@ -168,9 +168,9 @@ async fn a_sidecar_that_is_copied_along_strays_to_no_other_drop() {
     room.check().await;
 }
 
-/// Between a person's move and the look that notices it, another drop gets the place.
+/// Between a person's move and the look that notices it, another drop gets the place, and that is not recorded yet.
 #[tokio::test]
-async fn an_address_at_a_place_that_another_drop_has_by_now_is_that_drops() {
+async fn an_address_at_a_place_to_which_another_drop_has_just_come_is_that_drops() {
     let mut room = Mailroom::with(RULES).await;
     room.drop("side.pdf", 1);
     room.settled().await;
@@ -184,9 +184,22 @@ async fn an_address_at_a_place_that_another_drop_has_by_now_is_that_drops() {
     std::fs::remove_file(room.path("Held/side.txt")).unwrap();
     room.turn(Loop::Shelves).await;
     assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    db.execute_batch(
+        "UPDATE original SET place = 'claim', moving = shelved, shelved = NULL, due_at = 1 WHERE shelved IS NOT NULL;
+         UPDATE original SET shelved = (SELECT moving FROM original WHERE moving IS NOT NULL) WHERE place = 'held';",
+    )
+    .unwrap();
+    room.pass_only(Loop::Intake, 7).await;
+    assert!(!room.path("Approve/side.pdf").exists(), "{:?}", room.tree());
+    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    assert!(room.path("Held/side.txt").exists(), "{:?}", room.tree());
     again(&mut room).await;
     assert_eq!(posted(&room), [], "{:?}", room.tree());
-    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    // The second is approved, and its address is still beside it.
+    moves(&room, "Held/side.pdf", "Approve/side.pdf");
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 2)], "{:?}", room.tree());
 }
 
 #[tokio::test]
