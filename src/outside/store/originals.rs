@@ -219,14 +219,6 @@ impl Store {
         Ok(self.reader().prepare_cached(sql)?.exists(values)?)
     }
 
-    /// Whether another original is being moved to a path of a folder, and that is not recorded yet.
-    pub fn another_comes_to(&self, original: &Original, path: &[u8]) -> Result<bool, StoreError> {
-        let sql =
-            "SELECT 1 FROM original WHERE due_at IS NOT NULL AND folder = ?1 AND moving = ?2 AND ulid <> ?3";
-        let values = params![original.origin.folder, path, original.ulid.as_str()];
-        Ok(self.reader().prepare_cached(sql)?.exists(values)?)
-    }
-
     /// Records a drop that is not a letter. Its original is moved where people see it, not before `due`.
     pub async fn undecide(
         &self,
