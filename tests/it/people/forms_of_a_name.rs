@@ -1,6 +1,9 @@
 //! PDFs whose names differ in their form of Unicode only (NFC, NFD): each keeps its own address.
 
+use std::path::Path;
+
 use mailchute::domain::letter::{Command, Number};
+use mailchute::outside::hot::{Hot, Keeper};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::namesakes::{again, approval, moves, posted, sidecar};
@@ -116,6 +119,9 @@ async fn on_a_shelf_each_form_of_a_name_keeps_its_own_address() {
     room.desk().order(Number(1), Command::Release, room.clock.now()).unwrap();
     again(&mut room).await;
     assert_eq!(posted(&room), [("鈴木".to_owned(), 1)], "{:?}", room.tree());
+    let (sent, at) = (room.sent(), format!("{composed}.yaml"));
+    assert!(room.path(&format!("{sent}/{at}")).exists(), "{:?}", room.tree());
+    assert!(!room.path(&format!("Held/{at}")).exists(), "{:?}", room.tree());
     let address = room.path("Held/side請求か\u{3099} (2).pdf.yaml");
     assert!(address.exists() && address.with_extension("").exists(), "{:?}", room.tree());
 }
@@ -136,4 +142,50 @@ async fn no_shelf_has_two_forms_of_a_name_even_if_they_come_together() {
     held.sort();
     let both = ["side請求が (2).pdf", "side請求が (2).txt", "side請求が.pdf", "side請求が.txt"];
     assert_eq!(held, both, "{:?}", room.tree());
+}
+
+#[tokio::test]
+async fn an_address_alone_in_approve_is_handed_back_unless_one_pdf_only_can_be_meant() {
+    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+    let mut room = Mailroom::with(RULES).await;
+    room.drop(composed, 1);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    // A person has the PDF, and may bring it back.
+    moves(&room, &format!("Held/{composed}"), "../aside.pdf");
+    std::fs::remove_file(room.path("Held/side請求が.txt")).unwrap();
+    let alone = async |room: &mut Mailroom, name: &str| {
+        std::fs::write(room.path(&format!("Approve/{name}.yaml")), sidecar("鈴木")).unwrap();
+        again(room).await;
+        assert!(!room.path(&format!("Approve/{name}.yaml")).exists(), "{:?}", room.tree());
+        room.path(&format!("Held/{name}.yaml")).exists()
+    };
+    assert!(!alone(&mut room, composed).await, "nothing lies there");
+    room.drop(decomposed, 2);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    assert!(room.path(&format!("Held/{decomposed}")).exists(), "{:?}", room.tree());
+    assert!(!alone(&mut room, decomposed).await, "either may be meant: {:?}", room.tree());
+}
+
+#[test]
+fn a_sidecar_of_another_form_belongs_to_a_pdf_unless_that_form_of_it_lies_there() {
+    let (composed, decomposed) = ("請求が.pdf", "請求か\u{3099}.pdf");
+    let dir = tempfile::tempdir().unwrap();
+    let hot = Hot::open(dir.path(), false, &Keeper::default()).unwrap();
+    let writes = |name: &str| std::fs::write(dir.path().join(name), b"x").unwrap();
+    let beside = |name: &str| hot.sidecars_beside(Path::new(""), name.as_bytes()).unwrap();
+    let sidecars = [composed, decomposed].map(|name| format!("{name}.yml"));
+    writes(composed);
+    writes(&sidecars[1]);
+    assert_eq!(beside(composed), [sidecars[1].as_bytes()]);
+    writes(&sidecars[0]);
+    assert_eq!(beside(composed), [sidecars[0].as_bytes(), sidecars[1].as_bytes()], "nobody knows which");
+    writes(decomposed);
+    assert_eq!(
+        (beside(composed), beside(decomposed)),
+        (vec![sidecars[0].clone().into()], vec![sidecars[1].clone().into()])
+    );
 }

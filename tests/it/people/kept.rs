@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::mails::{room_with, ship};
 use crate::letters::spool::opened;
-use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::rigs::postbox::Security;
 use crate::rigs::program::mailchute;
 use crate::rigs::service::pdf;
@@ -86,12 +86,15 @@ async fn what_was_kept_long_enough_is_removed_and_the_history_says_so() {
     let mut room = Mailroom::with(&rules).await;
     room.drop("x.pdf", 1);
     room.drop("x person.pdf", 2);
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    room.drop("side.pdf", 3);
     std::fs::write(room.path("broken.pdf"), "no PDF").unwrap();
     room.settled().await;
     ship(&mut room).await;
     let spooled = || std::fs::read_dir(room.dir.path().join("state/spool/letters")).unwrap().count();
-    assert_eq!(spooled(), 2);
+    assert_eq!(spooled(), 3);
     let sent = room.sent();
+    assert!(room.path(&format!("{sent}/side.pdf.yaml")).exists(), "{:?}", room.tree());
     // A person has put another file in the place of an original.
     let taken: Vec<String> = room.tree().into_iter().filter(|name| name.contains("x person.pdf")).collect();
     std::fs::write(room.path(&taken[0]), "mine").unwrap();
@@ -122,7 +125,7 @@ async fn what_was_kept_long_enough_is_removed_and_the_history_says_so() {
     room.start();
     room.settle().await;
     room.pass(3600).await;
-    assert_eq!(room.row_states(), ["shipped", "shipped"]);
+    assert_eq!(room.row_states(), ["shipped", "shipped", "shipped"]);
     room.check().await;
 }
 
