@@ -79,7 +79,7 @@ pub struct Original {
     pub place: OriginalPlace,
     /// Its path in the folder.
     pub shelved: Option<Vec<u8>>,
-    /// Its inode there. `None` if it is not on a shelf, or if an earlier version put it there.
+    /// Its inode when it was put on a shelf. `None` if it was not, or if an earlier version put it there.
     pub inode: Option<u64>,
     pub moving: Option<Vec<u8>>,
     /// What its text was made from, so that it is not written twice.
@@ -299,8 +299,8 @@ impl Store {
             batch.db.prepare_cached(follow)?.execute(params![ulid.as_str(), shelved])?;
             let values = params![ulid.as_str(), place.word(), shelved, told, seen, inode.map(u64::cast_signed)];
             batch.db.prepare_cached(sql)?.execute(values)?;
-            // What another row says of this path is no longer true.
-            let sql = "UPDATE original SET shelved = NULL, inode = NULL WHERE shelved = ?3 AND ulid <> ?1
+            // What another row says of this path is no longer true. By its inode that one is still recognised.
+            let sql = "UPDATE original SET shelved = NULL WHERE shelved = ?3 AND ulid <> ?1
                        AND folder = (SELECT folder FROM original WHERE ulid = ?1) AND ?2 <> 'gone'";
             let values = params![ulid.as_str(), place.word(), shelved];
             Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)

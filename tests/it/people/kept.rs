@@ -94,7 +94,7 @@ async fn what_was_kept_long_enough_is_removed_and_the_history_says_so() {
     let spooled = || std::fs::read_dir(room.dir.path().join("state/spool/letters")).unwrap().count();
     assert_eq!(spooled(), 3);
     let sent = room.sent();
-    assert!(room.path(&format!("{sent}/side.pdf.yaml")).exists(), "{:?}", room.tree());
+    assert!(room.tree().iter().any(|name| name.ends_with("/side.pdf.yaml")), "{:?}", room.tree());
     // A person has put another file in the place of an original.
     let taken: Vec<String> = room.tree().into_iter().filter(|name| name.contains("x person.pdf")).collect();
     std::fs::write(room.path(&taken[0]), "mine").unwrap();

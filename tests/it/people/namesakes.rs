@@ -1,7 +1,6 @@
 //! Files of one name, addresses that come to a drop later, subfolders that are copied, and moves that a crash cut off:
 //! each letter goes to the address that came with it, and each person is heard.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use mailchute::domain::letter::{Number, State};
@@ -169,43 +168,45 @@ async fn a_sidecar_that_is_copied_along_strays_to_no_other_drop() {
     room.check().await;
 }
 
-/// Between a person's move and the look that notices it, another drop with the same bytes gets the place, and that is not
-/// recorded yet.
+/// Between a person's move and the look that notices it, another drop with the same bytes gets the place.
 #[tokio::test]
-async fn an_address_at_a_place_to_which_another_drop_has_just_come_is_that_drops() {
-    let mut room = Mailroom::with(RULES).await;
-    let padded = [pdf(1), vec![0x1a]].concat();
-    std::fs::write(room.path("side.pdf"), &padded).unwrap();
-    room.settled().await;
-    room.pass(600).await;
-    again(&mut room).await;
-    std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
-    std::fs::write(room.path("side.pdf"), padded).unwrap();
-    room.pass_only(Loop::Intake, 7).await;
-    assert_eq!(room.desk().drops(10).unwrap().len(), 2, "{:?}", room.tree());
-    moves(&room, "Held/side.pdf", "Approve/side.pdf");
-    std::fs::remove_file(room.path("Held/side.txt")).unwrap();
-    room.turn(Loop::Shelves).await;
-    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
-    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
-    let inode = std::fs::metadata(room.path("Approve/side.pdf")).unwrap().ino();
-    db.execute_batch(&format!(
-        "UPDATE original SET place = 'claim', moving = shelved, shelved = NULL, due_at = 1 WHERE shelved IS NOT NULL;
-         UPDATE original SET shelved = (SELECT moving FROM original WHERE moving IS NOT NULL), inode = {inode}
-         WHERE place = 'held';",
-    ))
-    .unwrap();
-    room.pass_only(Loop::Intake, 7).await;
-    assert!(room.path("Approve/side.pdf").exists(), "until it is recorded, nothing is decided");
-    again(&mut room).await;
-    assert_eq!(posted(&room), [], "{:?}", room.tree());
-    assert!(!room.path("Approve/side.pdf").exists(), "{:?}", room.tree());
-    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
-    assert!(room.path("Held/side.txt").exists(), "{:?}", room.tree());
-    // The second is approved, and its address is still beside it.
-    moves(&room, "Held/side.pdf", "Approve/side.pdf");
-    again(&mut room).await;
-    assert_eq!(posted(&room), [("鈴木".to_owned(), 1)], "{:?}", room.tree());
+async fn of_two_with_one_content_the_second_is_not_taken_for_the_first_that_was_just_moved() {
+    for is_recorded in [true, false] {
+        let mut room = Mailroom::with(RULES).await;
+        let padded = [pdf(1), vec![0x1a]].concat();
+        std::fs::write(room.path("side.pdf"), &padded).unwrap();
+        room.settled().await;
+        room.pass(600).await;
+        again(&mut room).await;
+        std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
+        std::fs::write(room.path("side.pdf"), padded).unwrap();
+        room.pass_only(Loop::Intake, 7).await;
+        assert_eq!(room.desk().drops(10).unwrap().len(), 2, "{:?}", room.tree());
+        moves(&room, "Held/side.pdf", "Approve/side.pdf");
+        std::fs::remove_file(room.path("Held/side.txt")).unwrap();
+        room.turn(Loop::Shelves).await;
+        assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+        if !is_recorded {
+            let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+            db.execute_batch(
+                "UPDATE original SET place = 'claim', moving = shelved, shelved = NULL, due_at = 1 WHERE shelved IS NOT NULL;
+                 UPDATE original SET shelved = (SELECT moving FROM original WHERE moving IS NOT NULL) WHERE place = 'held';",
+            )
+            .unwrap();
+            room.pass_only(Loop::Intake, 7).await;
+            assert!(room.path("Approve/side.pdf").exists(), "nothing is decided until it is recorded");
+        }
+        again(&mut room).await;
+        assert_eq!(posted(&room), [], "{:?}", room.tree());
+        for name in ["Held/side.pdf", "Held/side.pdf.yaml", "Held/side.txt", "Rejected/side.pdf"] {
+            assert!(room.path(name).exists(), "{name}: {:?}", room.tree());
+        }
+        let note = room.note("Rejected/side.txt");
+        assert!(note.contains("Several PDFs with this name and these contents are held"), "{note}");
+        moves(&room, "Held/side.pdf", "Approve/side.pdf");
+        again(&mut room).await;
+        assert_eq!(posted(&room), [("鈴木".to_owned(), 1)], "{:?}", room.tree());
+    }
 }
 
 #[tokio::test]
