@@ -169,19 +169,22 @@ impl Store {
     }
 
     /// The originals that were put on a folder's shelves under a name in any form of Unicode, or were being put there,
-    /// the newest first.
+    /// the newest first. A drop whose place another has got since a person took it is found by the name it was dropped with.
     pub fn originals_named(&self, folder: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!(
             "SELECT {COLUMNS} FROM original WHERE folder = ?1 AND shelved IS NOT NULL
              AND substr(shelved, -length(?2)) = ?2
              UNION SELECT {COLUMNS} FROM original WHERE due_at IS NOT NULL AND folder = ?1 AND moving IS NOT NULL
-             AND substr(moving, -length(?2)) = ?2"
+             AND substr(moving, -length(?2)) = ?2
+             UNION SELECT {COLUMNS} FROM original WHERE place = 'held' AND letter IS NULL AND folder = ?1
+             AND shelved IS NULL AND name = ?3"
         );
         let mut statement = db.prepare_cached(&sql)?;
         let mut found = Vec::new();
         for name in forms_of(name) {
-            let rows = statement.query_map(params![folder, [b"/", name.as_slice()].concat()], original)?;
+            let on_shelf = [b"/", name.as_slice()].concat();
+            let rows = statement.query_map(params![folder, on_shelf, name], original)?;
             found.extend(rows.collect::<Result<Vec<_>, _>>()?);
         }
         found.sort_by(|one, other| other.ulid.cmp(&one.ulid));

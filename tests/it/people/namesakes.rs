@@ -210,6 +210,32 @@ async fn of_two_with_one_content_the_second_is_not_taken_for_the_first_that_was_
 }
 
 #[tokio::test]
+async fn a_drop_that_is_brought_back_is_known_although_another_has_its_place() {
+    let mut room = Mailroom::with(RULES).await;
+    let drop = |room: &Mailroom, pages: usize| {
+        std::fs::write(room.path("x.pdf"), [pdf(pages), vec![0x1a]].concat()).unwrap();
+    };
+    drop(&room, 1);
+    again(&mut room).await;
+    moves(&room, "Held/x.pdf", "../aside.pdf");
+    std::fs::remove_file(room.path("Held/x.txt")).unwrap();
+    drop(&room, 2);
+    again(&mut room).await;
+    assert!(room.path("Held/x.pdf").exists(), "{:?}", room.tree());
+    moves(&room, "../aside.pdf", "Approve/x.pdf");
+    again(&mut room).await;
+    assert_eq!(posted(&room).iter().map(|(_, pages)| *pages).collect::<Vec<_>>(), [1], "{:?}", room.tree());
+    moves(&room, "Held/x.pdf", "Approve/x.pdf");
+    again(&mut room).await;
+    assert_eq!(
+        posted(&room).iter().map(|(_, pages)| *pages).collect::<Vec<_>>(),
+        [1, 2],
+        "{:?}",
+        room.tree()
+    );
+}
+
+#[tokio::test]
 async fn a_sidecar_that_was_saved_again_after_a_crash_stops_no_folder() {
     let mut room = Mailroom::with(RULES).await;
     // Claimed after the folder was marked, so it is ours.
