@@ -136,8 +136,8 @@ impl Dispatch {
         }
         self.take_in().await?;
         self.obey().await?;
-        // Before anything is read: when to look again depends on what ended workers have found. Those that end later
-        // are waited for in `joined`.
+        // Before letters and accounts are looked at: when to look again depends on what ended workers have found. Those
+        // that end later are waited for in `joined`.
         self.handle_ended_workers()?;
         if let Some(until) = self.disk_rests(now) {
             return Ok(Some(until));

@@ -8,7 +8,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::candidates::lies_at;
 use super::instructions::{Failed, is_away, not_taken, shown_path};
 use super::shared::Shared;
 use crate::config::Folder;
@@ -52,20 +51,22 @@ pub(super) async fn copied(
 ) -> Result<Option<()>, Failed> {
     let Content::Whole { bytes, stat } = hot.peek_in(place, name, LARGEST_DOCUMENT)? else { return Ok(None) };
     let (content, file) = (sha256_of(&bytes), format!("{} {}", stat.inode, stat.changed));
+    let same =
+        |letter: &Letter| matches!(letter.order.documents.as_slice(), [only] if only.sha256 == content);
+    for original in shared.store.without_place(&folder.name, stat.inode)? {
+        let letter = original.fate.letter().map(|number| shared.store.letter(number)).transpose()?.flatten();
+        if letter.as_ref().map_or(original.content.as_ref() == Some(&content), same) {
+            // It may be that original itself, which was moved here.
+            return Ok(None);
+        }
+    }
     let mut matching = Vec::new();
     for original in shared.store.originals_named(&folder.name, name)? {
         let is_waiting = original.place == OriginalPlace::Held && !is_away(hot, &original);
         let Some(number) = original.fate.letter().filter(|_| is_waiting) else { continue };
-        let same =
-            |letter: &Letter| matches!(letter.order.documents.as_slice(), [only] if only.sha256 == content);
         if shared.store.letter(number)?.as_ref().is_some_and(same) {
             matching.push((original, number));
         }
-    }
-    let is_exact = |original: &Original| lies_at(original).is_some_and(|(_, shelved)| shelved == name);
-    if matching.iter().any(|(original, _)| is_exact(original)) {
-        // Others have the name in another form of Unicode.
-        matching.retain(|(original, _)| is_exact(original));
     }
     let (original, number) = match matching.as_slice() {
         [] => return Ok(None),

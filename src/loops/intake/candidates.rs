@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::instructions::{Failed, shown_path};
 use super::meaning::{Candidate, Instruction, Itself, Meant, Name, Whereabouts, meant};
 use super::shared::Shared;
+use super::taken_back::is_anothers;
 use crate::config::Folder;
 use crate::domain::drop::{
     Kind, Receivers, Refusal, StandingLetter, Undecided, Unheard, is_pdf, natural_order, pdf_of, shown,
@@ -15,7 +16,7 @@ use crate::domain::drop::{
 use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Letter, Number};
 use crate::outside::hot::{Content, Hot};
 use crate::outside::spool::sha256_of;
-use crate::outside::store::{Fate, Original, OriginalPlace};
+use crate::outside::store::{Fate, Original, OriginalPlace, Store};
 
 /// The original that is meant.
 pub(super) enum FileMeaning {
@@ -67,6 +68,9 @@ pub(super) fn meaning_of(
     };
     let mut named = shared.store.originals_named(&folder.name, laid.name)?;
     named.extend(of_its_bytes(true)?);
+    if let Some(read) = &read {
+        named.extend(shared.store.without_place(&folder.name, read.inode)?);
+    }
     let mut meant = decide(named)?;
     if !meant.is_by_name() {
         meant = decide(of_its_bytes(false)?)?;
@@ -184,7 +188,7 @@ fn compare(
         Fate::Letter(number) => shared.store.letter(number)?,
         Fate::Undecided(_) => None,
     };
-    let candidate = candidate(hot, &original, letter.as_ref(), name, read)?;
+    let candidate = candidate(&shared.store, hot, &original, letter.as_ref(), name, read)?;
     Ok(Compared { original, letter: letter.map(|letter| letter.number), candidate })
 }
 
@@ -199,21 +203,25 @@ fn name_of(original: &Original, name: &[u8]) -> Name {
 }
 
 fn candidate(
+    store: &Store,
     hot: &Hot,
     original: &Original,
     letter: Option<&Letter>,
     name: &[u8],
     read: Option<&Read>,
 ) -> io::Result<Candidate> {
-    let is_away = !lies_elsewhere(hot, original)?;
+    let is_away = !lies_elsewhere(store, hot, original)?;
     let standing = letter.map(StandingLetter::of);
+    let file = match (read, original.inode) {
+        (Some(read), Some(inode)) if read.inode == inode => Itself::Yes,
+        (Some(_), Some(_)) => Itself::No,
+        (None, _) | (_, None) => Itself::Unknown,
+    };
+    // The name that it had on its shelf is another's by now.
+    let had_this_name = file == Itself::Yes && original.shelved.is_none() && original.moving.is_none();
     Ok(Candidate {
-        name: name_of(original, name),
-        file: match (read, original.inode) {
-            (Some(read), Some(inode)) if read.inode == inode => Itself::Yes,
-            (Some(_), Some(_)) => Itself::No,
-            (None, _) | (_, None) => Itself::Unknown,
-        },
+        name: if had_this_name { Name::Dropped } else { name_of(original, name) },
+        file,
         has_bytes: has_bytes(hot, original, letter, read, is_away)?,
         original: match (&original.moving, is_away) {
             (Some(_), is_away) => Whereabouts::Moving { is_away },
@@ -228,13 +236,13 @@ fn candidate(
 /// Whether the original is on its shelf or in its claim, so that the file is a copy. Records that were made
 /// anew may not know where the original lies. Then the file may be the original, and removing it would lose
 /// it.
-fn lies_elsewhere(hot: &Hot, original: &Original) -> io::Result<bool> {
+fn lies_elsewhere(store: &Store, hot: &Hot, original: &Original) -> io::Result<bool> {
     if hot.find_claimed(original.ulid.as_str(), &original.origin.name)?.is_some() {
         return Ok(true);
     }
     // A crash may have come after it was moved and before that was recorded.
     for path in [&original.shelved, &original.moving].into_iter().flatten() {
-        if hot.is_there(&shown_path(path))? {
+        if hot.is_there(&shown_path(path))? && !is_anothers(store, original, path)? {
             return Ok(true);
         }
     }

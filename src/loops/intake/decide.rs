@@ -148,7 +148,7 @@ impl Claim {
                 Box::pin(self.decide(still)).await
             }
             (Next::BackToShelf, _, Some(original)) => {
-                taken_back::remove_text_of(&self.hot, &original)?;
+                taken_back::remove_text_of(&self.shared.store, &self.hot, &original)?;
                 self.shared.store.reclaimed(self.ulid.clone(), Some(self.shared.clock.now())).await?;
                 self.shared.bells.originals.notify_one();
                 Ok(Done::Nothing)

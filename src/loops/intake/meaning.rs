@@ -148,9 +148,10 @@ fn moved(candidates: &[Candidate], instruction: Instruction) -> Option<Meant> {
     // If the file may also be a copy of a candidate that lies on its shelf under this name, that candidate
     // counts too.
     let mut lying = those(candidates, |one| one.fits() && one.name == Name::Shelved && !one.is_away());
-    if let [one, ..] =
-        those(candidates, |one| one.fits() && one.is_away() && one.file == Itself::Yes).as_slice()
-    {
+    let with_its_inode = those(candidates, |one| one.fits() && one.is_away() && one.file == Itself::Yes);
+    // A file that was handed back is recorded once more.
+    let waits = with_its_inode.iter().find(|index| may_be_said(&candidates[**index]));
+    if let Some(one) = waits.or(with_its_inode.first()) {
         // An original that a person deleted may have left its inode to a copy of one that lies there.
         lying.retain(|index| may_be_said(&candidates[*index]));
         if candidates[*one].name == Name::Shelved || lying.is_empty() {
@@ -281,7 +282,7 @@ mod tests {
     fn a_copy_is_as_good_as_a_move_and_what_is_not_sure_is_not_done() {
         use Instruction::{Approve, Cancel};
         use StandingLetter::{Closed, NotPosted, OnItsWay, Posted, Shipped, Waits};
-        let rows: [(&[Known], Instruction, Meant); 45] = [
+        let rows: [(&[Known], Instruction, Meant); 46] = [
             (&[], Cancel, Meant::Nothing),
             (&[("nba", Some(Waits))], Approve, Meant::Moved(0)),
             (&[("nba", Some(Shipped))], Cancel, Meant::Moved(0)),
@@ -331,6 +332,7 @@ mod tests {
             (&[("nbc", Some(Waits)), ("nbac", Some(Posted))], Approve, Meant::Copied(0)),
             (&[("nbc", Some(Waits)), ("nba", Some(Posted))], Cancel, Meant::Moved(1)),
             (&[("nbac", Some(Waits)), ("nbc", Some(Shipped))], Approve, Meant::Moved(0)),
+            (&[("nbai", None), ("dbaiw", None)], Approve, Meant::Moved(1)),
         ];
         for (letters, instruction, expected) in rows {
             let candidates: Vec<Candidate> =

@@ -13,13 +13,24 @@ use crate::outside::store::{Original, Store};
 
 /// Removes the text beside an original that is taken from its shelf, since it is no longer true. The text may
 /// also lie where a move has ended that was reported as failed.
-pub(super) fn remove_text_of(hot: &Hot, original: &Original) -> io::Result<()> {
+pub(super) fn remove_text_of(store: &Store, hot: &Hot, original: &Original) -> io::Result<()> {
     for path in [&original.shelved, &original.moving].into_iter().flatten() {
+        if is_anothers(store, original, path)? {
+            continue;
+        }
         let path = shown_path(path);
         let text = text_name(path.file_name().unwrap_or_default().as_encoded_bytes());
         hot.remove(&path.with_file_name(shown_path(&text)))?;
     }
     Ok(())
+}
+
+/// Whether another original has this path by now, or was just moved there. A person took this one from there before.
+pub(super) fn is_anothers(store: &Store, original: &Original, path: &[u8]) -> io::Result<bool> {
+    let is_taken = store
+        .is_anothers(original, path)
+        .and_then(|is_anothers| Ok(is_anothers || store.another_comes_to(original, path)?));
+    is_taken.map_err(io::Error::other)
 }
 
 /// Moves an original from where a person put it into its claim, under the name with which it was dropped.
@@ -49,7 +60,7 @@ pub(super) fn take_back(
 /// where a sidecar belongs to a PDF that lies or comes there. Its text is removed.
 pub(super) fn bring_along(store: &Store, hot: &Hot, original: &Original) -> io::Result<()> {
     bring_from_shelf(store, hot, original)?;
-    remove_text_of(hot, original)
+    remove_text_of(store, hot, original)
 }
 
 /// Moves everything back into the folder, from a claim that holds no drop.
@@ -122,7 +133,10 @@ pub(super) fn bring_another_sidecar(
 /// Brings the sidecar from beside the original's former place.
 fn bring_from_shelf(store: &Store, hot: &Hot, original: &Original) -> io::Result<()> {
     let Some((shelf, name)) = lies_at(original) else { return Ok(()) };
-    bring_sidecar(store, hot, original, Path::new(&shelf), &name)?;
+    let path = Path::new(&shelf).join(shown_path(&name));
+    if !is_anothers(store, original, path.as_os_str().as_encoded_bytes())? {
+        bring_sidecar(store, hot, original, Path::new(&shelf), &name)?;
+    }
     // Under a name of its own, if the original's name was too long for it.
     bring_sidecar(store, hot, original, Path::new(&shelf), original.ulid.as_str().as_bytes())
 }
@@ -133,7 +147,7 @@ fn bring_sidecar(store: &Store, hot: &Hot, original: &Original, dir: &Path, name
     for sidecar in hot.sidecars_beside(dir, name)? {
         let its_pdf = pdf_of(&sidecar).filter(|pdf| *pdf != name).map(|pdf| dir.join(shown_path(pdf)));
         if let Some(path) = its_pdf
-            && store.is_anothers(original, path.as_os_str().as_encoded_bytes()).map_err(io::Error::other)?
+            && is_anothers(store, original, path.as_os_str().as_encoded_bytes())?
         {
             // A PDF of another form belongs there, wherever a person has just put it.
             continue;

@@ -141,7 +141,8 @@ impl Opened {
         };
         match fs::statat(&dir, c(&name)?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat.st_ino)),
-            Err(rustix::io::Errno::NOENT) => Ok(None),
+            // Another form of a name may be too long for a name.
+            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NAMETOOLONG) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }

@@ -79,7 +79,8 @@ pub struct Original {
     pub place: OriginalPlace,
     /// Its path in the folder.
     pub shelved: Option<Vec<u8>>,
-    /// Its inode when it was put on a shelf. `None` if it was not, or if an earlier version put it there.
+    /// Its inode on its shelf, kept if another got its place there. `None` if it is on no shelf, or if an earlier version
+    /// put it there.
     pub inode: Option<u64>,
     pub moving: Option<Vec<u8>>,
     /// What its text was made from, so that it is not written twice.
@@ -169,26 +170,36 @@ impl Store {
     }
 
     /// The originals that were put on a folder's shelves under a name in any form of Unicode, or were being put there,
-    /// the newest first. A drop whose place another has got since a person took it is found by the name it was dropped with.
+    /// the newest first.
     pub fn originals_named(&self, folder: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!(
             "SELECT {COLUMNS} FROM original WHERE folder = ?1 AND shelved IS NOT NULL
              AND substr(shelved, -length(?2)) = ?2
              UNION SELECT {COLUMNS} FROM original WHERE due_at IS NOT NULL AND folder = ?1 AND moving IS NOT NULL
-             AND substr(moving, -length(?2)) = ?2
-             UNION SELECT {COLUMNS} FROM original WHERE place = 'held' AND letter IS NULL AND folder = ?1
-             AND shelved IS NULL AND name = ?3"
+             AND substr(moving, -length(?2)) = ?2"
         );
         let mut statement = db.prepare_cached(&sql)?;
         let mut found = Vec::new();
         for name in forms_of(name) {
-            let on_shelf = [b"/", name.as_slice()].concat();
-            let rows = statement.query_map(params![folder, on_shelf, name], original)?;
+            let rows = statement.query_map(params![folder, [b"/", name.as_slice()].concat()], original)?;
             found.extend(rows.collect::<Result<Vec<_>, _>>()?);
         }
         found.sort_by(|one, other| other.ulid.cmp(&one.ulid));
         Ok(found)
+    }
+
+    /// What waits for a person and had this inode on its shelf, where another has got its place by now: a person took it
+    /// from there.
+    pub fn without_place(&self, folder: &str, inode: u64) -> Result<Vec<Original>, StoreError> {
+        let db = self.reader();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM original
+             WHERE place = 'held' AND folder = ?1 AND shelved IS NULL AND inode = ?2"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
+        let found = statement.query_map(params![folder, inode.cast_signed()], original)?;
+        Ok(found.collect::<Result<_, _>>()?)
     }
 
     /// Drops of a folder that wait for a person or were accepted, without being letters yet, and have this name in any form
@@ -218,6 +229,14 @@ impl Store {
     pub fn is_anothers(&self, original: &Original, path: &[u8]) -> Result<bool, StoreError> {
         let sql =
             "SELECT 1 FROM original WHERE folder = ?1 AND shelved = ?2 AND ulid <> ?3 AND place <> 'gone'";
+        let values = params![original.origin.folder, path, original.ulid.as_str()];
+        Ok(self.reader().prepare_cached(sql)?.exists(values)?)
+    }
+
+    /// Whether another original is being moved to a path of a folder, and that is not recorded yet.
+    pub fn another_comes_to(&self, original: &Original, path: &[u8]) -> Result<bool, StoreError> {
+        let sql =
+            "SELECT 1 FROM original WHERE due_at IS NOT NULL AND folder = ?1 AND moving = ?2 AND ulid <> ?3";
         let values = params![original.origin.folder, path, original.ulid.as_str()];
         Ok(self.reader().prepare_cached(sql)?.exists(values)?)
     }
@@ -302,7 +321,7 @@ impl Store {
             batch.db.prepare_cached(follow)?.execute(params![ulid.as_str(), shelved])?;
             let values = params![ulid.as_str(), place.word(), shelved, told, seen, inode.map(u64::cast_signed)];
             batch.db.prepare_cached(sql)?.execute(values)?;
-            // What another row says of this path is no longer true. By its inode that one is still recognised.
+            // What another row says of this path is no longer true. Its inode stays: see `without_place`.
             let sql = "UPDATE original SET shelved = NULL WHERE shelved = ?3 AND ulid <> ?1
                        AND folder = (SELECT folder FROM original WHERE ulid = ?1) AND ?2 <> 'gone'";
             let values = params![ulid.as_str(), place.word(), shelved];

@@ -1,4 +1,4 @@
-//! A service that does not answer is asked again when its rest ends, however quickly it did not answer.
+//! A service that does not answer is asked again when its rest ends, however quickly the call failed.
 
 use std::sync::Arc;
 

@@ -189,3 +189,43 @@ fn a_sidecar_of_another_form_belongs_to_a_pdf_unless_that_form_of_it_lies_there(
         (vec![sidecars[0].clone().into()], vec![sidecars[1].clone().into()])
     );
 }
+
+/// The PDF of one form is in a person's hands, and its address has stayed on the shelf.
+#[tokio::test]
+async fn an_address_that_was_left_for_one_form_is_not_taken_for_the_other() {
+    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+    let mut room = Mailroom::with(RULES).await;
+    std::fs::write(room.path(&format!("{decomposed}.yaml")), sidecar("鈴木")).unwrap();
+    std::fs::write(room.path(decomposed), [pdf(2), vec![0x1a]].concat()).unwrap();
+    again(&mut room).await;
+    let text = "side請求か\u{3099}.txt".to_owned();
+    let others = [decomposed.to_owned(), format!("{decomposed}.yaml"), text];
+    let aside: Vec<_> = (0..3).map(|n| format!("../aside{n}")).collect();
+    for (name, aside) in others.iter().zip(&aside) {
+        moves(&room, &format!("Held/{name}"), aside);
+    }
+    room.drop(composed, 1);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    moves(&room, &aside[1], &format!("Held/{decomposed}.yaml"));
+    moves(&room, &format!("Held/{composed}"), &format!("Approve/{composed}"));
+    again(&mut room).await;
+    assert_eq!(posted(&room), [], "{:?}", room.tree());
+    moves(&room, &aside[0], &format!("Approve/{decomposed}"));
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 2)], "{:?}", room.tree());
+}
+
+/// Composed it has room in a name, decomposed it has none.
+#[tokio::test]
+async fn a_name_whose_other_form_is_too_long_lies_on_shelves_like_any_other() {
+    let name = format!("x{}.pdf", "が".repeat(70));
+    let mut room = Mailroom::with(&approval()).await;
+    room.drop(&name, 1);
+    again(&mut room).await;
+    assert!(room.path(&format!("Held/{name}")).exists(), "{:?}", room.tree());
+    moves(&room, &format!("Held/{name}"), &format!("Approve/{name}"));
+    again(&mut room).await;
+    assert!(room.path(&format!("{}/{name}", room.sent())).exists(), "{:?}", room.tree());
+}

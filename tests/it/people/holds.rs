@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use mailchute::domain::letter::{Command, Number};
 
-use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::mailroom::{Loop, Mailroom, RULES};
 use crate::rigs::service::pdf;
 
 fn with(more: &str) -> String {
@@ -63,6 +63,25 @@ async fn a_copy_of_one_form_of_a_name_approves_the_letter_of_that_form() {
     room.settled().await;
     let state = |number| room.desk().row(Number(number)).unwrap().unwrap().state;
     assert_eq!((state(1).as_str(), state(2).as_str()), ("confirmed", "held"), "{:?}", room.tree());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_original_whose_place_another_has_got_is_no_copy_of_that() {
+    let mut room = Mailroom::with(&with("release: approval\napproval: {not_by_owner: true}")).await;
+    room.drop("x.pdf", 1);
+    room.settled().await;
+    room.drop("x.pdf", 1);
+    room.pass_only(Loop::Intake, 7).await;
+    room.turn(Loop::Letters).await;
+    std::fs::rename(room.path("Held/x.pdf"), room.path("Approve/x.pdf")).unwrap();
+    std::fs::remove_file(room.path("Held/x.txt")).unwrap();
+    room.turn(Loop::Shelves).await;
+    assert!(room.path("Held/x.pdf").exists(), "{:?}", room.tree());
+    let database = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    database.execute("UPDATE original SET owner = 4242", []).unwrap();
+    room.settled().await;
+    assert_eq!(room.row_states(), ["held", "held"], "{:?}", room.tree());
+    assert!(room.path("Rejected/x.pdf").exists(), "{:?}", room.tree());
 }
 
 /// A file that others than its owner may write, or nobody.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use mailchute::domain::drop::Undecided;
 use mailchute::domain::letter::{Number, State};
 
 use super::two_of_a_name::two_that_wait;
@@ -212,27 +213,57 @@ async fn of_two_with_one_content_the_second_is_not_taken_for_the_first_that_was_
 #[tokio::test]
 async fn a_drop_that_is_brought_back_is_known_although_another_has_its_place() {
     let mut room = Mailroom::with(RULES).await;
-    let drop = |room: &Mailroom, pages: usize| {
-        std::fs::write(room.path("x.pdf"), [pdf(pages), vec![0x1a]].concat()).unwrap();
-    };
-    drop(&room, 1);
+    let pages = |room: &Mailroom| posted(room).iter().map(|(_, pages)| *pages).collect::<Vec<_>>();
+    for (number, name) in [(1, "x"), (2, "x (2)"), (3, "x (2)")] {
+        std::fs::write(room.path("x.pdf"), [pdf(number), vec![0x1a]].concat()).unwrap();
+        again(&mut room).await;
+        assert!(room.path(&format!("Held/{name}.pdf")).exists(), "{:?}", room.tree());
+        if number == 2 {
+            moves(&room, "Held/x (2).pdf", "../aside.pdf");
+            std::fs::remove_file(room.path("Held/x (2).txt")).unwrap();
+        }
+    }
+    moves(&room, "../aside.pdf", "Approve/x (2).pdf");
     again(&mut room).await;
-    moves(&room, "Held/x.pdf", "../aside.pdf");
-    std::fs::remove_file(room.path("Held/x.txt")).unwrap();
-    drop(&room, 2);
+    assert_eq!(pages(&room), [2], "{:?}", room.tree());
+    moves(&room, "Held/x (2).pdf", "Approve/x (2).pdf");
     again(&mut room).await;
-    assert!(room.path("Held/x.pdf").exists(), "{:?}", room.tree());
-    moves(&room, "../aside.pdf", "Approve/x.pdf");
+    assert_eq!(pages(&room), [2, 3], "{:?}", room.tree());
+}
+
+/// The daemon was killed when the first was in its claim. The second is at its place, which is not recorded yet.
+#[tokio::test]
+async fn a_drop_whose_place_another_is_moved_to_takes_no_address_along_from_there() {
+    let mut room = Mailroom::with(RULES).await;
+    room.drop("side.pdf", 1);
+    room.settled().await;
+    room.pass(600).await;
     again(&mut room).await;
-    assert_eq!(posted(&room).iter().map(|(_, pages)| *pages).collect::<Vec<_>>(), [1], "{:?}", room.tree());
-    moves(&room, "Held/x.pdf", "Approve/x.pdf");
+    let first = room.drops()["side.pdf"].ulid.clone();
+    std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
+    std::fs::write(room.path("side.pdf"), [pdf(2), vec![0x1a]].concat()).unwrap();
+    room.pass_only(Loop::Intake, 7).await;
+    let claim = room.path(".mailchute/claim").join(&first);
+    std::fs::create_dir(&claim).unwrap();
+    std::fs::rename(room.path("Held/side.pdf"), claim.join("side.pdf")).unwrap();
+    std::fs::remove_file(room.path("Held/side.txt")).unwrap();
+    room.turn(Loop::Shelves).await;
+    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    room.stop();
+    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    let accepted = serde_json::to_string(&Undecided::Accepted { doubts: Vec::new() }).unwrap();
+    let second =
+        "UPDATE original SET place = 'claim', moving = shelved, shelved = NULL, due_at = 1 WHERE ulid <> ?1";
+    assert_eq!(db.execute(second, [&first]).unwrap(), 1);
+    let sql = "UPDATE original SET shelved = CAST('Held/side.pdf' AS BLOB), undecided = ?2 WHERE ulid = ?1";
+    assert_eq!(db.execute(sql, [&first, &accepted]).unwrap(), 1);
+    room.start();
+    room.pass_only(Loop::Intake, 7).await;
+    for name in ["Held/side.pdf", "Held/side.pdf.yaml", "Held/side.txt"] {
+        assert!(room.path(name).exists(), "{name}: {:?}", room.tree());
+    }
     again(&mut room).await;
-    assert_eq!(
-        posted(&room).iter().map(|(_, pages)| *pages).collect::<Vec<_>>(),
-        [1, 2],
-        "{:?}",
-        room.tree()
-    );
+    assert_eq!(posted(&room), [], "{:?}", room.tree());
 }
 
 #[tokio::test]
