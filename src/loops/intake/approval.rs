@@ -51,19 +51,24 @@ pub(super) async fn copied(
 ) -> Result<Option<()>, Failed> {
     let Content::Whole { bytes, stat } = hot.peek_in(place, name, LARGEST_DOCUMENT)? else { return Ok(None) };
     let (content, file) = (sha256_of(&bytes), format!("{} {}", stat.inode, stat.changed));
-    let same =
-        |letter: &Letter| matches!(letter.order.documents.as_slice(), [only] if only.sha256 == content);
-    for original in shared.store.without_place(&folder.name, stat.inode)? {
-        let letter = original.fate.letter().map(|number| shared.store.letter(number)).transpose()?.flatten();
-        if letter.as_ref().map_or(original.content.as_ref() == Some(&content), same) {
-            // It may be that original itself, which was moved here.
-            return Ok(None);
-        }
+    // It may be an original that was moved here, and whose place another has got.
+    let is_itself = |original: &Original| {
+        original.place == OriginalPlace::Held
+            && original.shelved.is_none()
+            && original.inode == Some(stat.inode)
+    };
+    let drops = shared.store.drops_without_place(&folder.name, stat.inode)?;
+    if drops.iter().any(|drop| drop.content.as_ref() == Some(&content))
+        || !shared.store.originals_of(&folder.name, &content, is_itself)?.is_empty()
+    {
+        return Ok(None);
     }
     let mut matching = Vec::new();
     for original in shared.store.originals_named(&folder.name, name)? {
         let is_waiting = original.place == OriginalPlace::Held && !is_away(hot, &original);
         let Some(number) = original.fate.letter().filter(|_| is_waiting) else { continue };
+        let same =
+            |letter: &Letter| matches!(letter.order.documents.as_slice(), [only] if only.sha256 == content);
         if shared.store.letter(number)?.as_ref().is_some_and(same) {
             matching.push((original, number));
         }

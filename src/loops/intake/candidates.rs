@@ -69,7 +69,7 @@ pub(super) fn meaning_of(
     let mut named = shared.store.originals_named(&folder.name, laid.name)?;
     named.extend(of_its_bytes(true)?);
     if let Some(read) = &read {
-        named.extend(shared.store.without_place(&folder.name, read.inode)?);
+        named.extend(shared.store.drops_without_place(&folder.name, read.inode)?);
     }
     let mut meant = decide(named)?;
     if !meant.is_by_name() {

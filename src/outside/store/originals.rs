@@ -189,13 +189,13 @@ impl Store {
         Ok(found)
     }
 
-    /// What waits for a person and had this inode on its shelf, where another has got its place by now: a person took it
-    /// from there.
-    pub fn without_place(&self, folder: &str, inode: u64) -> Result<Vec<Original>, StoreError> {
+    /// Held drops that are no letters and had this inode on their shelf, where another has got their place by now: a person
+    /// took them from there.
+    pub fn drops_without_place(&self, folder: &str, inode: u64) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!(
             "SELECT {COLUMNS} FROM original
-             WHERE place = 'held' AND folder = ?1 AND shelved IS NULL AND inode = ?2"
+             WHERE place = 'held' AND letter IS NULL AND folder = ?1 AND shelved IS NULL AND inode = ?2"
         );
         let mut statement = db.prepare_cached(&sql)?;
         let found = statement.query_map(params![folder, inode.cast_signed()], original)?;
@@ -321,7 +321,7 @@ impl Store {
             batch.db.prepare_cached(follow)?.execute(params![ulid.as_str(), shelved])?;
             let values = params![ulid.as_str(), place.word(), shelved, told, seen, inode.map(u64::cast_signed)];
             batch.db.prepare_cached(sql)?.execute(values)?;
-            // What another row says of this path is no longer true. Its inode stays: see `without_place`.
+            // What another row says of this path is no longer true. Its inode stays: see `drops_without_place`.
             let sql = "UPDATE original SET shelved = NULL WHERE shelved = ?3 AND ulid <> ?1
                        AND folder = (SELECT folder FROM original WHERE ulid = ?1) AND ?2 <> 'gone'";
             let values = params![ulid.as_str(), place.word(), shelved];
