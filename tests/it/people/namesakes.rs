@@ -169,31 +169,41 @@ async fn a_sidecar_that_is_copied_along_strays_to_no_other_drop() {
     room.check().await;
 }
 
-/// Between a person's move and the look that notices it, another drop with the same bytes gets the place.
+/// The first of two PDFs with one content was moved to `Approve`, and the second, with its address, has its place.
+async fn the_second_at_the_place_of_the_first() -> Mailroom {
+    let mut room = Mailroom::with(RULES).await;
+    let padded = [pdf(1), vec![0x1a]].concat();
+    std::fs::write(room.path("side.pdf"), &padded).unwrap();
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
+    std::fs::write(room.path("side.pdf"), padded).unwrap();
+    room.pass_only(Loop::Intake, 7).await;
+    assert_eq!(room.desk().drops(10).unwrap().len(), 2, "{:?}", room.tree());
+    moves(&room, "Held/side.pdf", "Approve/side.pdf");
+    std::fs::remove_file(room.path("Held/side.txt")).unwrap();
+    room.turn(Loop::Shelves).await;
+    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    room
+}
+
+/// The place of the second is not recorded yet.
+fn before_the_record(room: &Mailroom) {
+    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    db.execute_batch(
+        "UPDATE original SET place = 'claim', moving = shelved, shelved = NULL, due_at = 1 WHERE shelved IS NOT NULL;
+         UPDATE original SET shelved = (SELECT moving FROM original WHERE moving IS NOT NULL) WHERE place = 'held';",
+    )
+    .unwrap();
+}
+
 #[tokio::test]
-async fn of_two_with_one_content_the_second_is_not_taken_for_the_first_that_was_just_moved() {
+async fn a_drop_that_was_moved_is_not_taken_for_a_copy_of_another_that_has_just_got_its_place() {
     for is_recorded in [true, false] {
-        let mut room = Mailroom::with(RULES).await;
-        let padded = [pdf(1), vec![0x1a]].concat();
-        std::fs::write(room.path("side.pdf"), &padded).unwrap();
-        room.settled().await;
-        room.pass(600).await;
-        again(&mut room).await;
-        std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
-        std::fs::write(room.path("side.pdf"), padded).unwrap();
-        room.pass_only(Loop::Intake, 7).await;
-        assert_eq!(room.desk().drops(10).unwrap().len(), 2, "{:?}", room.tree());
-        moves(&room, "Held/side.pdf", "Approve/side.pdf");
-        std::fs::remove_file(room.path("Held/side.txt")).unwrap();
-        room.turn(Loop::Shelves).await;
-        assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+        let mut room = the_second_at_the_place_of_the_first().await;
         if !is_recorded {
-            let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
-            db.execute_batch(
-                "UPDATE original SET place = 'claim', moving = shelved, shelved = NULL, due_at = 1 WHERE shelved IS NOT NULL;
-                 UPDATE original SET shelved = (SELECT moving FROM original WHERE moving IS NOT NULL) WHERE place = 'held';",
-            )
-            .unwrap();
+            before_the_record(&room);
             room.pass_only(Loop::Intake, 7).await;
             assert!(room.path("Approve/side.pdf").exists(), "nothing is decided until it is recorded");
         }
@@ -207,7 +217,28 @@ async fn of_two_with_one_content_the_second_is_not_taken_for_the_first_that_was_
         moves(&room, "Held/side.pdf", "Approve/side.pdf");
         again(&mut room).await;
         assert_eq!(posted(&room), [("鈴木".to_owned(), 1)], "{:?}", room.tree());
+        // What was handed back can be approved now, and waits for its own address.
+        moves(&room, "Rejected/side.pdf", "Approve/side.pdf");
+        again(&mut room).await;
+        assert!(room.path("Held/side.pdf").exists(), "{:?}", room.tree());
+        assert_eq!(posted(&room).len(), 1);
     }
+}
+
+#[tokio::test]
+async fn if_the_record_is_late_the_one_that_was_moved_is_known_by_its_inode() {
+    let mut room = the_second_at_the_place_of_the_first().await;
+    before_the_record(&room);
+    room.pass_only(Loop::Intake, 200).await;
+    assert!(!room.path("Approve/side.pdf").exists(), "{:?}", room.tree());
+    for name in ["Held/side.pdf", "Held/side.pdf.yaml", "Held/side.txt"] {
+        assert!(room.path(name).exists(), "{name}: {:?}", room.tree());
+    }
+    again(&mut room).await;
+    assert_eq!(posted(&room), [], "{:?}", room.tree());
+    moves(&room, "Held/side.pdf", "Approve/side.pdf");
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("鈴木".to_owned(), 1)], "{:?}", room.tree());
 }
 
 #[tokio::test]
