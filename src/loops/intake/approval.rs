@@ -51,18 +51,6 @@ pub(super) async fn copied(
 ) -> Result<Option<()>, Failed> {
     let Content::Whole { bytes, stat } = hot.peek_in(place, name, LARGEST_DOCUMENT)? else { return Ok(None) };
     let (content, file) = (sha256_of(&bytes), format!("{} {}", stat.inode, stat.changed));
-    // It may be an original that was moved here, and whose place another has got.
-    let is_itself = |original: &Original| {
-        original.place == OriginalPlace::Held
-            && original.shelved.is_none()
-            && original.inode == Some(stat.inode)
-    };
-    let drops = shared.store.drops_without_place(&folder.name, stat.inode)?;
-    if drops.iter().any(|drop| drop.content.as_ref() == Some(&content))
-        || !shared.store.originals_of(&folder.name, &content, is_itself)?.is_empty()
-    {
-        return Ok(None);
-    }
     let mut matching = Vec::new();
     for original in shared.store.originals_named(&folder.name, name)? {
         let is_waiting = original.place == OriginalPlace::Held && !is_away(hot, &original);
@@ -72,6 +60,17 @@ pub(super) async fn copied(
         if shared.store.letter(number)?.as_ref().is_some_and(same) {
             matching.push((original, number));
         }
+    }
+    if matching.is_empty() {
+        return Ok(None);
+    }
+    // It may be an original that was moved here, and whose place another has got.
+    let is_itself = |original: &Original| original.shelved.is_none() && original.inode == Some(stat.inode);
+    let drops = shared.store.drops_without_place(&folder.name, stat.inode)?;
+    let is_moved = drops.iter().any(|drop| drop.content.as_ref() == Some(&content))
+        || !shared.store.originals_of(&folder.name, &content, is_itself)?.is_empty();
+    if is_moved {
+        return Ok(None);
     }
     let (original, number) = match matching.as_slice() {
         [] => return Ok(None),

@@ -50,7 +50,8 @@ pub(super) fn meaning_of(
     // A document that is sent to thousands is that of thousands of originals. Those of another name are looked at only if
     // no other decides.
     let of_its_bytes = |only_named: bool| {
-        let is_wanted = |original: &Original| !only_named || name_of(original, laid.name) != Name::Another;
+        let is_wanted =
+            |original: &Original| !only_named || name_of(original, laid.name, read.as_ref()) != Name::Another;
         first.map_or(Ok(Vec::new()), |first| shared.store.originals_of(&folder.name, first, is_wanted))
     };
     let copies_count = !(laid.instruction == Instruction::Approve && folder.names.by_copy);
@@ -192,14 +193,21 @@ fn compare(
     Ok(Compared { original, letter: letter.map(|letter| letter.number), candidate })
 }
 
-fn name_of(original: &Original, name: &[u8]) -> Name {
+fn name_of(original: &Original, name: &[u8], read: Option<&Read>) -> Name {
     if is_shelved_as(original, name) {
         Name::Shelved
-    } else if shown(&original.origin.name) == shown(name) {
+    } else if shown(&original.origin.name) == shown(name) || has_lost_place(original, read) {
+        // Its name on the shelf is not recorded any more if another has its place.
         Name::Dropped
     } else {
         Name::Another
     }
+}
+
+/// Whether a file is the original, and another has got its place on the shelf.
+fn has_lost_place(original: &Original, read: Option<&Read>) -> bool {
+    let is_nowhere = original.shelved.is_none() && original.moving.is_none();
+    is_nowhere && read.is_some_and(|read| original.inode == Some(read.inode))
 }
 
 fn candidate(
@@ -217,10 +225,8 @@ fn candidate(
         (Some(_), Some(_)) => Itself::No,
         (None, _) | (_, None) => Itself::Unknown,
     };
-    // The name that it had on its shelf is another's by now.
-    let had_this_name = file == Itself::Yes && original.shelved.is_none() && original.moving.is_none();
     Ok(Candidate {
-        name: if had_this_name { Name::Dropped } else { name_of(original, name) },
+        name: name_of(original, name, read),
         file,
         has_bytes: has_bytes(hot, original, letter, read, is_away)?,
         original: match (&original.moving, is_away) {
@@ -242,7 +248,7 @@ fn lies_elsewhere(store: &Store, hot: &Hot, original: &Original) -> io::Result<b
     }
     // A crash may have come after it was moved and before that was recorded.
     for path in [&original.shelved, &original.moving].into_iter().flatten() {
-        if hot.is_there(&shown_path(path))? && !is_anothers(store, original, path)? {
+        if hot.is_there(&shown_path(path))? && !is_anothers(store, hot, original, path)? {
             return Ok(true);
         }
     }

@@ -149,9 +149,9 @@ fn moved(candidates: &[Candidate], instruction: Instruction) -> Option<Meant> {
     // counts too.
     let mut lying = those(candidates, |one| one.fits() && one.name == Name::Shelved && !one.is_away());
     let with_its_inode = those(candidates, |one| one.fits() && one.is_away() && one.file == Itself::Yes);
-    // A file that was handed back is recorded once more.
-    let waits = with_its_inode.iter().find(|index| may_be_said(&candidates[**index]));
-    if let Some(one) = waits.or(with_its_inode.first()) {
+    // The newest, unless that is only the record of a refusal, which can't be approved.
+    let is_open = |index: &&usize| candidates[**index].standing.is_some() || candidates[**index].is_waiting;
+    if let Some(one) = with_its_inode.iter().find(is_open).or(with_its_inode.first()) {
         // An original that a person deleted may have left its inode to a copy of one that lies there.
         lying.retain(|index| may_be_said(&candidates[*index]));
         if candidates[*one].name == Name::Shelved || lying.is_empty() {
@@ -332,14 +332,13 @@ mod tests {
             (&[("nbc", Some(Waits)), ("nbac", Some(Posted))], Approve, Meant::Copied(0)),
             (&[("nbc", Some(Waits)), ("nba", Some(Posted))], Cancel, Meant::Moved(1)),
             (&[("nbac", Some(Waits)), ("nbc", Some(Shipped))], Approve, Meant::Moved(0)),
-            (&[("nbai", None), ("dbaiw", None)], Approve, Meant::Moved(1)),
+            (&[("nbai", None), ("nbai", Some(Posted)), ("dbaiw", None)], Approve, Meant::Moved(1)),
         ];
         for (letters, instruction, expected) in rows {
             let candidates: Vec<Candidate> =
                 letters.iter().map(|(letters, standing)| one(letters, *standing)).collect();
             assert_eq!(meant(&candidates, instruction, true, true), expected, "{letters:?} {instruction:?}");
-            // While the file may still be being written, only complete bytes count, and nothing counts while
-            // one is being moved.
+            // While it may still be being written, only complete bytes count, and none while one is being moved.
             let by_bytes =
                 candidates.iter().any(|one| one.has_bytes) && !candidates.iter().any(|one| one.is_moving());
             let early = if by_bytes { expected } else { Meant::NotYet };

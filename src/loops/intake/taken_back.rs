@@ -15,7 +15,7 @@ use crate::outside::store::{Original, Store};
 /// also lie where a move has ended that was reported as failed.
 pub(super) fn remove_text_of(store: &Store, hot: &Hot, original: &Original) -> io::Result<()> {
     for path in [&original.shelved, &original.moving].into_iter().flatten() {
-        if is_anothers(store, original, path)? {
+        if is_anothers(store, hot, original, path)? {
             continue;
         }
         let path = shown_path(path);
@@ -25,12 +25,15 @@ pub(super) fn remove_text_of(store: &Store, hot: &Hot, original: &Original) -> i
     Ok(())
 }
 
-/// Whether another original has this path by now, or was just moved there. A person took this one from there before.
-pub(super) fn is_anothers(store: &Store, original: &Original, path: &[u8]) -> io::Result<bool> {
-    let is_taken = store
-        .is_anothers(original, path)
-        .and_then(|is_anothers| Ok(is_anothers || store.another_comes_to(original, path)?));
-    is_taken.map_err(io::Error::other)
+/// Whether another original has this path by now, or is just being moved there. A person took this one from there before.
+pub(super) fn is_anothers(store: &Store, hot: &Hot, original: &Original, path: &[u8]) -> io::Result<bool> {
+    if store.is_anothers(original, path).map_err(io::Error::other)? {
+        return Ok(true);
+    }
+    // A move that is recorded as begun may have failed, so what lies there counts.
+    let lies = hot.inode_of(&shown_path(path))?;
+    let is_its_own = lies.is_none() || lies == original.inode;
+    Ok(!is_its_own && store.another_comes_to(original, path).map_err(io::Error::other)?)
 }
 
 /// Moves an original from where a person put it into its claim, under the name with which it was dropped.
@@ -134,7 +137,7 @@ pub(super) fn bring_another_sidecar(
 fn bring_from_shelf(store: &Store, hot: &Hot, original: &Original) -> io::Result<()> {
     let Some((shelf, name)) = lies_at(original) else { return Ok(()) };
     let path = Path::new(&shelf).join(shown_path(&name));
-    if !is_anothers(store, original, path.as_os_str().as_encoded_bytes())? {
+    if !is_anothers(store, hot, original, path.as_os_str().as_encoded_bytes())? {
         bring_sidecar(store, hot, original, Path::new(&shelf), &name)?;
     }
     // Under a name of its own, if the original's name was too long for it.
@@ -147,7 +150,7 @@ fn bring_sidecar(store: &Store, hot: &Hot, original: &Original, dir: &Path, name
     for sidecar in hot.sidecars_beside(dir, name)? {
         let its_pdf = pdf_of(&sidecar).filter(|pdf| *pdf != name).map(|pdf| dir.join(shown_path(pdf)));
         if let Some(path) = its_pdf
-            && is_anothers(store, original, path.as_os_str().as_encoded_bytes())?
+            && is_anothers(store, hot, original, path.as_os_str().as_encoded_bytes())?
         {
             // A PDF of another form belongs there, wherever a person has just put it.
             continue;

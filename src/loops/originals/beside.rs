@@ -27,10 +27,10 @@ pub(super) fn leave_shelf(original: &Original, hot: &Hot, found: &Path, now_at: 
         for sidecar in hot.sidecars_beside(dir, was.file_name().unwrap_or_default().as_bytes())? {
             let old = dir.join(OsStr::from_bytes(&sidecar));
             let own = sidecar_ending(&sidecar).unwrap_or_default();
-            // Several come along, too: only a person knows which one counts.
-            let names =
-                sidecar_paths(now_at).into_iter().filter(|new| new.as_os_str().as_bytes().ends_with(own));
-            for new in names.filter(|new| *new != old) {
+            // Several come along, too: only a person knows which one counts. Each keeps its ending if it can.
+            let (same, others): (Vec<_>, Vec<_>) =
+                sidecar_paths(now_at).into_iter().partition(|new| new.as_os_str().as_bytes().ends_with(own));
+            for new in same.into_iter().chain(others).filter(|new| *new != old) {
                 if !hot.is_there(&new)? {
                     hot.shelve(&old, &new)?;
                     break;

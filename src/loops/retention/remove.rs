@@ -111,7 +111,7 @@ impl Retention {
     }
 }
 
-/// Removes an original with its sidecar, text and sealed PDF. A PDF that a person put in its place stays.
+/// Removes an original with what lies beside it. A PDF that a person put in its place stays, alone.
 fn take_away(hot: &Hot, original: &Original, letter: &Letter, sealed: &[Vec<u8>]) -> io::Result<()> {
     let Some(shelved) = &original.shelved else { return Ok(()) };
     let path = Path::new(OsStr::from_bytes(shelved));

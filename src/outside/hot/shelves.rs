@@ -141,7 +141,7 @@ impl Opened {
         };
         match fs::statat(&dir, c(&name)?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat.st_ino)),
-            // Another form of a name may be too long for a name.
+            // Another form of a name may be too long for the file system.
             Err(rustix::io::Errno::NOENT | rustix::io::Errno::NAMETOOLONG) => Ok(None),
             Err(error) => Err(error.into()),
         }

@@ -79,8 +79,8 @@ pub struct Original {
     pub place: OriginalPlace,
     /// Its path in the folder.
     pub shelved: Option<Vec<u8>>,
-    /// Its inode on its shelf, kept if another got its place there. `None` if it is on no shelf, or if an earlier version
-    /// put it there.
+    /// Its inode when it was put on its shelf, kept if another gets its place there. `None` if it is in its claim, if a
+    /// person moved it before that was recorded, or if an earlier version put it there.
     pub inode: Option<u64>,
     pub moving: Option<Vec<u8>>,
     /// What its text was made from, so that it is not written twice.
@@ -189,13 +189,14 @@ impl Store {
         Ok(found)
     }
 
-    /// Held drops that are no letters and had this inode on their shelf, where another has got their place by now: a person
-    /// took them from there.
+    /// Drops that are no letters and had this inode on their shelf, where another has got their place by now: a person took
+    /// them from there.
     pub fn drops_without_place(&self, folder: &str, inode: u64) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!(
             "SELECT {COLUMNS} FROM original
-             WHERE place = 'held' AND letter IS NULL AND folder = ?1 AND shelved IS NULL AND inode = ?2"
+             WHERE place IN ('held', 'gone') AND letter IS NULL AND folder = ?1 AND shelved IS NULL
+                 AND inode = ?2 AND content IS NOT NULL"
         );
         let mut statement = db.prepare_cached(&sql)?;
         let found = statement.query_map(params![folder, inode.cast_signed()], original)?;
@@ -233,7 +234,7 @@ impl Store {
         Ok(self.reader().prepare_cached(sql)?.exists(values)?)
     }
 
-    /// Whether another original is being moved to a path of a folder, and that is not recorded yet.
+    /// Whether a move of another original to a path of a folder was begun, and is not recorded as ended.
     pub fn another_comes_to(&self, original: &Original, path: &[u8]) -> Result<bool, StoreError> {
         let sql =
             "SELECT 1 FROM original WHERE due_at IS NOT NULL AND folder = ?1 AND moving = ?2 AND ulid <> ?3";
