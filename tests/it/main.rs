@@ -113,6 +113,7 @@ mod people {
     mod instructions;
     mod kept;
     mod logs;
+    mod lost_place;
     mod mail_server;
     pub mod mails;
     mod manager;

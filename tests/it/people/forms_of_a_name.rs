@@ -10,15 +10,21 @@ use super::namesakes::{again, approval, moves, posted, sidecar};
 use crate::rigs::mailroom::{Mailroom, RULES};
 use crate::rigs::service::pdf;
 
-#[tokio::test]
-async fn a_copy_of_an_address_is_not_put_where_another_pdf_of_the_name_was_held() {
-    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+/// A PDF of one page is held, because no address came.
+async fn lacking_its_address(name: &str) -> Mailroom {
     let mut room = Mailroom::with(RULES).await;
-    room.drop(composed, 1);
+    room.drop(name, 1);
     room.settled().await;
     room.pass(600).await;
     again(&mut room).await;
-    assert_eq!(room.why(composed), "no sidecar came");
+    assert_eq!(room.why(&name.nfc().collect::<String>()), "no sidecar came");
+    room
+}
+
+#[tokio::test]
+async fn a_copy_of_an_address_is_not_put_where_another_pdf_of_the_name_was_held() {
+    let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
+    let mut room = lacking_its_address(composed).await;
     moves(&room, &format!("Held/{composed}"), "../aside.pdf");
     let address = format!("{decomposed}.yaml");
     std::fs::write(room.path(&address), sidecar("鈴木")).unwrap();
@@ -95,11 +101,7 @@ async fn on_a_shelf_each_form_of_a_name_keeps_its_own_address() {
         std::fs::write(room.path(&format!("{name}.yaml")), sidecar(receiver)).unwrap();
     };
     // One waits for an address, the other has one, and only the PDFs are moved.
-    let mut room = Mailroom::with(RULES).await;
-    room.drop(decomposed, 1);
-    room.settled().await;
-    room.pass(600).await;
-    again(&mut room).await;
+    let mut room = lacking_its_address(decomposed).await;
     address(&room, composed, "鈴木");
     std::fs::write(room.path(composed), padded(2)).unwrap();
     again(&mut room).await;
@@ -147,11 +149,7 @@ async fn no_shelf_has_two_forms_of_a_name_even_if_they_come_together() {
 #[tokio::test]
 async fn an_address_alone_in_approve_is_handed_back_unless_one_pdf_only_can_be_meant() {
     let (composed, decomposed) = ("side請求が.pdf", "side請求か\u{3099}.pdf");
-    let mut room = Mailroom::with(RULES).await;
-    room.drop(composed, 1);
-    room.settled().await;
-    room.pass(600).await;
-    again(&mut room).await;
+    let mut room = lacking_its_address(composed).await;
     // A person has the PDF, and may bring it back.
     moves(&room, &format!("Held/{composed}"), "../aside.pdf");
     std::fs::remove_file(room.path("Held/side請求が.txt")).unwrap();

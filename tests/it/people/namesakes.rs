@@ -3,12 +3,11 @@
 
 use std::path::Path;
 
-use mailchute::domain::drop::Undecided;
 use mailchute::domain::letter::{Number, State};
 
 use super::two_of_a_name::two_that_wait;
 use crate::rigs::files::copy_tree;
-use crate::rigs::mailroom::{Loop, Mailroom, RULES, SIDECAR};
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::rigs::service::pdf;
 
 pub fn approval() -> String {
@@ -167,134 +166,6 @@ async fn a_sidecar_that_is_copied_along_strays_to_no_other_drop() {
     assert_eq!(posted(&room).len(), 1, "{:?}", room.tree());
     assert_eq!(room.why("side.pdf"), "several sidecars");
     room.check().await;
-}
-
-/// The first of two PDFs with one content was moved to `Approve`, and the second, with its address, has its place.
-async fn the_second_at_the_place_of_the_first() -> Mailroom {
-    let mut room = Mailroom::with(RULES).await;
-    let padded = [pdf(1), vec![0x1a]].concat();
-    std::fs::write(room.path("side.pdf"), &padded).unwrap();
-    room.settled().await;
-    room.pass(600).await;
-    again(&mut room).await;
-    std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
-    std::fs::write(room.path("side.pdf"), padded).unwrap();
-    room.pass_only(Loop::Intake, 7).await;
-    assert_eq!(room.desk().drops(10).unwrap().len(), 2, "{:?}", room.tree());
-    moves(&room, "Held/side.pdf", "Approve/side.pdf");
-    std::fs::remove_file(room.path("Held/side.txt")).unwrap();
-    room.turn(Loop::Shelves).await;
-    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
-    room
-}
-
-/// The place of the second is not recorded yet.
-fn before_the_record(room: &Mailroom) {
-    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
-    db.execute_batch(
-        "UPDATE original SET place = 'claim', moving = shelved, shelved = NULL, due_at = 1 WHERE shelved IS NOT NULL;
-         UPDATE original SET shelved = (SELECT moving FROM original WHERE moving IS NOT NULL) WHERE place = 'held';",
-    )
-    .unwrap();
-}
-
-#[tokio::test]
-async fn a_drop_that_was_moved_is_not_taken_for_a_copy_of_another_that_has_just_got_its_place() {
-    for is_recorded in [true, false] {
-        let mut room = the_second_at_the_place_of_the_first().await;
-        if !is_recorded {
-            before_the_record(&room);
-            room.pass_only(Loop::Intake, 7).await;
-            assert!(room.path("Approve/side.pdf").exists(), "nothing is decided until it is recorded");
-        }
-        again(&mut room).await;
-        assert_eq!(posted(&room), [], "{:?}", room.tree());
-        for name in ["Held/side.pdf", "Held/side.pdf.yaml", "Held/side.txt", "Rejected/side.pdf"] {
-            assert!(room.path(name).exists(), "{name}: {:?}", room.tree());
-        }
-        let note = room.note("Rejected/side.txt");
-        assert!(note.contains("Several PDFs with this name and these contents are held"), "{note}");
-        moves(&room, "Held/side.pdf", "Approve/side.pdf");
-        again(&mut room).await;
-        assert_eq!(posted(&room), [("鈴木".to_owned(), 1)], "{:?}", room.tree());
-        // What was handed back can be approved now, and waits for its own address.
-        moves(&room, "Rejected/side.pdf", "Approve/side.pdf");
-        again(&mut room).await;
-        assert!(room.path("Held/side.pdf").exists(), "{:?}", room.tree());
-        assert_eq!(posted(&room).len(), 1);
-    }
-}
-
-#[tokio::test]
-async fn if_the_record_is_late_the_one_that_was_moved_is_known_by_its_inode() {
-    let mut room = the_second_at_the_place_of_the_first().await;
-    before_the_record(&room);
-    room.pass_only(Loop::Intake, 200).await;
-    assert!(!room.path("Approve/side.pdf").exists(), "{:?}", room.tree());
-    for name in ["Held/side.pdf", "Held/side.pdf.yaml", "Held/side.txt"] {
-        assert!(room.path(name).exists(), "{name}: {:?}", room.tree());
-    }
-    again(&mut room).await;
-    assert_eq!(posted(&room), [], "{:?}", room.tree());
-    moves(&room, "Held/side.pdf", "Approve/side.pdf");
-    again(&mut room).await;
-    assert_eq!(posted(&room), [("鈴木".to_owned(), 1)], "{:?}", room.tree());
-}
-
-#[tokio::test]
-async fn a_drop_that_is_brought_back_is_known_although_another_has_its_place() {
-    let mut room = Mailroom::with(RULES).await;
-    let pages = |room: &Mailroom| posted(room).iter().map(|(_, pages)| *pages).collect::<Vec<_>>();
-    for (number, name) in [(1, "x"), (2, "x (2)"), (3, "x (2)")] {
-        std::fs::write(room.path("x.pdf"), [pdf(number), vec![0x1a]].concat()).unwrap();
-        again(&mut room).await;
-        assert!(room.path(&format!("Held/{name}.pdf")).exists(), "{:?}", room.tree());
-        if number == 2 {
-            moves(&room, "Held/x (2).pdf", "../aside.pdf");
-            std::fs::remove_file(room.path("Held/x (2).txt")).unwrap();
-        }
-    }
-    moves(&room, "../aside.pdf", "Approve/x (2).pdf");
-    again(&mut room).await;
-    assert_eq!(pages(&room), [2], "{:?}", room.tree());
-    moves(&room, "Held/x (2).pdf", "Approve/x (2).pdf");
-    again(&mut room).await;
-    assert_eq!(pages(&room), [2, 3], "{:?}", room.tree());
-}
-
-/// The daemon was killed when the first was in its claim. The second is at its place, which is not recorded yet.
-#[tokio::test]
-async fn a_drop_whose_place_another_is_moved_to_takes_no_address_along_from_there() {
-    let mut room = Mailroom::with(RULES).await;
-    room.drop("side.pdf", 1);
-    room.settled().await;
-    room.pass(600).await;
-    again(&mut room).await;
-    let first = room.drops()["side.pdf"].ulid.clone();
-    std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
-    std::fs::write(room.path("side.pdf"), [pdf(2), vec![0x1a]].concat()).unwrap();
-    room.pass_only(Loop::Intake, 7).await;
-    let claim = room.path(".mailchute/claim").join(&first);
-    std::fs::create_dir(&claim).unwrap();
-    std::fs::rename(room.path("Held/side.pdf"), claim.join("side.pdf")).unwrap();
-    std::fs::remove_file(room.path("Held/side.txt")).unwrap();
-    room.turn(Loop::Shelves).await;
-    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
-    room.stop();
-    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
-    let accepted = serde_json::to_string(&Undecided::Accepted { doubts: Vec::new() }).unwrap();
-    let second =
-        "UPDATE original SET place = 'claim', moving = shelved, shelved = NULL, due_at = 1 WHERE ulid <> ?1";
-    assert_eq!(db.execute(second, [&first]).unwrap(), 1);
-    let sql = "UPDATE original SET shelved = CAST('Held/side.pdf' AS BLOB), undecided = ?2 WHERE ulid = ?1";
-    assert_eq!(db.execute(sql, [&first, &accepted]).unwrap(), 1);
-    room.start();
-    room.pass_only(Loop::Intake, 7).await;
-    for name in ["Held/side.pdf", "Held/side.pdf.yaml", "Held/side.txt"] {
-        assert!(room.path(name).exists(), "{name}: {:?}", room.tree());
-    }
-    again(&mut room).await;
-    assert_eq!(posted(&room), [], "{:?}", room.tree());
 }
 
 #[tokio::test]

@@ -241,29 +241,3 @@ async fn an_address_inside_a_subfolder_is_its_own_while_another_of_the_name_is_h
     assert!(room.path("Held/side").is_dir(), "{:?}", room.tree());
     assert_eq!(receivers(&room), ["鈴木"], "{:?}", room.tree());
 }
-
-/// Their names on the shelf have a number.
-#[tokio::test]
-async fn a_letter_that_is_brought_back_is_not_taken_for_a_copy_of_one_that_has_its_place() {
-    let mut room = Mailroom::with(&approval()).await;
-    for n in 0..3 {
-        room.drop("x.pdf", 1);
-        again(&mut room).await;
-        if n == 1 {
-            moves(&room, "Held/x (2).pdf", "../aside.pdf");
-            std::fs::remove_file(room.path("Held/x (2).txt")).unwrap();
-        }
-    }
-    assert!(room.path("Held/x (2).pdf").exists(), "{:?}", room.tree());
-    moves(&room, "../aside.pdf", "Approve/x (2).pdf");
-    again(&mut room).await;
-    assert_eq!(receivers(&room), Vec::<String>::new(), "{:?}", room.tree());
-    assert!(room.path("Rejected/x (2).pdf").exists(), "{:?}", room.tree());
-    // The one that lies there is posted; then the other can be.
-    moves(&room, "Held/x (2).pdf", "Approve/x (2).pdf");
-    again(&mut room).await;
-    assert_eq!(receivers(&room).len(), 1, "{:?}", room.tree());
-    moves(&room, "Rejected/x (2).pdf", "Approve/x (2).pdf");
-    again(&mut room).await;
-    assert_eq!(receivers(&room).len(), 2, "{:?}", room.tree());
-}
