@@ -4,6 +4,9 @@
 /// The folders in force.
 pub mod folders;
 
+/// Whose a place on a shelf is.
+mod shelf_places;
+
 /// Drops from the hot folders to the spool.
 pub mod intake;
 

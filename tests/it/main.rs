@@ -108,6 +108,7 @@ mod people {
     mod forms_of_a_name;
     mod found;
     mod from_page;
+    mod handed_back;
     mod holds;
     mod hooks;
     mod instructions;

@@ -318,6 +318,16 @@ pub enum Undecided {
     },
 }
 
+impl Undecided {
+    /// Whether it waits for a person, or has a person's word and is decided again.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Self::Waits(_) | Self::Accepted { .. } => true,
+            Self::Refused(_) | Self::Cancelled => false,
+        }
+    }
+}
+
 /// Compares names as people count: `2.pdf` comes before `10.pdf`.
 pub fn natural_order(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a.chars().peekable(), b.chars().peekable());

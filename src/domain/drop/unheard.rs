@@ -73,4 +73,11 @@ impl StandingLetter {
             State::Held { .. } => Self::Waits,
         }
     }
+
+    pub fn has_ended(self) -> bool {
+        match self {
+            Self::Waits | Self::OnItsWay | Self::Posted => false,
+            Self::Shipped | Self::NotPosted | Self::Closed => true,
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::instructions::{Failed, is_away, not_taken, shown_path};
+use super::instructions::{Failed, is_away, is_open, not_taken, shown_path};
 use super::shared::Shared;
 use crate::config::Folder;
 use crate::domain::drop::{Receivers, Refusal, Unheard};
@@ -66,11 +66,13 @@ pub(super) async fn copied(
     }
     // It may be an original that was moved here, and whose place another has got.
     let is_itself = |original: &Original| original.shelved.is_none() && original.inode == Some(stat.inode);
-    let drops = shared.store.drops_without_place(&folder.name, stat.inode)?;
-    let is_moved = drops.iter().any(|drop| drop.content.as_ref() == Some(&content))
-        || !shared.store.originals_of(&folder.name, &content, is_itself)?.is_empty();
-    if is_moved {
-        return Ok(None);
+    let mut moved = shared.store.drops_of_inode(&folder.name, stat.inode)?;
+    moved.retain(|drop| drop.content.as_ref() == Some(&content) && is_itself(drop));
+    moved.extend(shared.store.originals_of(&folder.name, &content, is_itself)?);
+    for original in &moved {
+        if is_open(shared, original)? {
+            return Ok(None);
+        }
     }
     let (original, number) = match matching.as_slice() {
         [] => return Ok(None),

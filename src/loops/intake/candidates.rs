@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::instructions::{Failed, shown_path};
 use super::meaning::{Candidate, Instruction, Itself, Meant, Name, Whereabouts, meant};
 use super::shared::Shared;
-use super::taken_back::is_anothers;
 use crate::config::Folder;
 use crate::domain::drop::{
     Kind, Receivers, Refusal, StandingLetter, Undecided, Unheard, is_pdf, natural_order, pdf_of, shown,
 };
 use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Letter, Number};
+use crate::loops::shelf_places::is_anothers;
 use crate::outside::hot::{Content, Hot};
 use crate::outside::spool::sha256_of;
 use crate::outside::store::{Fate, Original, OriginalPlace, Store};
@@ -50,8 +50,11 @@ pub(super) fn meaning_of(
     // A document that is sent to thousands is that of thousands of originals. Those of another name are looked at only if
     // no other decides.
     let of_its_bytes = |only_named: bool| {
-        let is_wanted =
-            |original: &Original| !only_named || name_of(original, laid.name, read.as_ref()) != Name::Another;
+        let has_its_inode =
+            |original: &Original| read.as_ref().is_some_and(|read| original.inode == Some(read.inode));
+        let is_wanted = |original: &Original| {
+            !only_named || name_of(original, laid.name) != Name::Another || has_its_inode(original)
+        };
         first.map_or(Ok(Vec::new()), |first| shared.store.originals_of(&folder.name, first, is_wanted))
     };
     let copies_count = !(laid.instruction == Instruction::Approve && folder.names.by_copy);
@@ -70,7 +73,7 @@ pub(super) fn meaning_of(
     let mut named = shared.store.originals_named(&folder.name, laid.name)?;
     named.extend(of_its_bytes(true)?);
     if let Some(read) = &read {
-        named.extend(shared.store.drops_without_place(&folder.name, read.inode)?);
+        named.extend(shared.store.drops_of_inode(&folder.name, read.inode)?);
     }
     let mut meant = decide(named)?;
     if !meant.is_by_name() {
@@ -193,21 +196,14 @@ fn compare(
     Ok(Compared { original, letter: letter.map(|letter| letter.number), candidate })
 }
 
-fn name_of(original: &Original, name: &[u8], read: Option<&Read>) -> Name {
+fn name_of(original: &Original, name: &[u8]) -> Name {
     if is_shelved_as(original, name) {
         Name::Shelved
-    } else if shown(&original.origin.name) == shown(name) || has_lost_place(original, read) {
-        // Its name on the shelf is not recorded any more if another has its place.
+    } else if shown(&original.origin.name) == shown(name) {
         Name::Dropped
     } else {
         Name::Another
     }
-}
-
-/// Whether a file is the original, and another has got its place on the shelf.
-fn has_lost_place(original: &Original, read: Option<&Read>) -> bool {
-    let is_nowhere = original.shelved.is_none() && original.moving.is_none();
-    is_nowhere && read.is_some_and(|read| original.inode == Some(read.inode))
 }
 
 fn candidate(
@@ -226,11 +222,12 @@ fn candidate(
         (None, _) | (_, None) => Itself::Unknown,
     };
     Ok(Candidate {
-        name: name_of(original, name, read),
+        name: name_of(original, name),
         file,
         has_bytes: has_bytes(hot, original, letter, read, is_away)?,
         original: match (&original.moving, is_away) {
             (Some(_), is_away) => Whereabouts::Moving { is_away },
+            (None, true) if original.shelved.is_none() => Whereabouts::WithoutPlace,
             (None, true) => Whereabouts::Away,
             (None, false) => Whereabouts::There,
         },
@@ -288,11 +285,11 @@ fn is_shelved_as(original: &Original, name: &[u8]) -> bool {
     shelved.into_iter().flatten().any(|path| shown_path(path).file_name().is_some_and(is_named))
 }
 
-/// Whether it is on its shelf and may be accepted or cancelled. A run that was killed may have recorded that it is
-/// accepted, and no more.
-fn waits(original: &Original) -> bool {
-    matches!(original.fate, Fate::Undecided(Undecided::Waits(_) | Undecided::Accepted { .. }))
-        && original.place == OriginalPlace::Held
+/// Whether it may be accepted or cancelled: it is on its shelf, or was when a person took it away. A run that was killed
+/// may have recorded that it is accepted, and no more.
+pub(super) fn waits(original: &Original) -> bool {
+    original.fate.undecided().is_some_and(Undecided::is_open)
+        && matches!(original.place, OriginalPlace::Held | OriginalPlace::Gone)
 }
 
 /// Whether these are the bytes of a drop that waits on its shelf.

@@ -13,7 +13,7 @@ use chrono::TimeDelta;
 
 use super::IntakeError;
 use super::approval::{copied, is_anothers};
-use super::candidates::{FileMeaning, LaidFile, lies_at, meaning_of, sidecars_at};
+use super::candidates::{FileMeaning, LaidFile, lies_at, meaning_of, sidecars_at, waits};
 use super::decide::content_of;
 use super::laid_files::LaidFiles;
 use super::litter::is_litter;
@@ -22,12 +22,14 @@ use super::shared::Shared;
 use super::shelf_names::ShelfNames;
 use super::taken_back::{bring_another_sidecar, copied_sidecars, take_back};
 use crate::config::Folder;
-use crate::domain::drop::{Origin, Refusal, Undecided, Waiting, forms_of, pdf_of, showable, shown};
+use crate::domain::drop::{
+    Origin, Refusal, StandingLetter, Undecided, Waiting, forms_of, pdf_of, showable, shown,
+};
 use crate::domain::letter::{Command, LARGEST_DOCUMENT, Number};
 use crate::domain::printed::ReceiverDoubt;
 use crate::outside::hot::{Content, Hot, WAS_THERE};
 use crate::outside::journal;
-use crate::outside::store::{Fate, Original, OriginalPlace};
+use crate::outside::store::{Fate, Original, OriginalPlace, StoreError};
 
 /// How long a file must be unchanged: a move is instantaneous, a copy over a network is not.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -59,7 +61,7 @@ pub(super) async fn look(
             if let Some(pdf) = pdf_of(&name) {
                 // A sidecar is taken along with its PDF.
                 if !forms_of(pdf).iter().any(|form| instructions.of(place).knows(form)) {
-                    match sidecar_alone(shared, folder, hot, place, &name, pdf).await {
+                    match sidecar_alone(shared, folder, hot, (instruction, place), &name, pdf).await {
                         Ok(()) | Err(Failed::Io(_)) => {}
                         Err(Failed::Intake(error)) => return Err(error),
                     }
@@ -121,31 +123,24 @@ impl<E: Into<IntakeError>> From<E> for Failed {
     }
 }
 
-/// A sidecar without its PDF. It is put beside the drop that waits under this name, where that drop's approval finds
-/// it. A copy of a sidecar that a drop has already is removed. Any other is handed back, and never put into the folder,
-/// where it would decide over another drop of the name.
+/// A sidecar without its PDF. In `Approve` it is put beside the drop that waits under this name, where that drop's approval
+/// finds it. A copy of a sidecar that such a drop has already, or a letter that has not ended, is removed. Any other is
+/// handed back, and never put into the folder, where it would decide over another drop of the name.
 async fn sidecar_alone(
     shared: &Arc<Shared>,
     folder: &Folder,
     hot: &Arc<Hot>,
-    place: &str,
+    (instruction, place): (Instruction, &str),
     name: &[u8],
     pdf: &[u8],
 ) -> Result<(), Failed> {
     let here = Path::new(place).join(shown_path(name));
-    let named = shared.store.originals_named(&folder.name, pdf)?;
-    if let Content::Whole { bytes, .. } = hot.read_at(&here, LARGEST_DOCUMENT)? {
-        let open = shared.store.open_drops_named(&folder.name, pdf)?;
-        for original in named.iter().chain(&open) {
-            if sidecars_at(hot, original)?.contains(&bytes) {
-                return Ok(hot.remove(&here)?);
-            }
-        }
-    }
-    let mut waiting = named;
-    waiting.retain(|original| original.fate.letter().is_none() && original.place == OriginalPlace::Held);
+    let mut named = shared.store.originals_named(&folder.name, pdf)?;
+    let is_held =
+        |original: &&Original| original.fate.letter().is_none() && original.place == OriginalPlace::Held;
     // If there are several, or a person has it in hand, nobody knows for which PDF the sidecar is.
-    if let [original] = waiting.as_slice()
+    if instruction == Instruction::Approve
+        && let [original] = named.iter().filter(is_held).collect::<Vec<_>>().as_slice()
         && !is_away(hot, original)
         && let Some((shelf, _)) = lies_at(original)
     {
@@ -154,8 +149,26 @@ async fn sidecar_alone(
             return Ok(hot.shelve(&here, &there)?);
         }
     }
+    if let Content::Whole { bytes, .. } = hot.read_at(&here, LARGEST_DOCUMENT)? {
+        named.extend(shared.store.open_drops_named(&folder.name, pdf)?);
+        for original in &named {
+            if is_open(shared, original)? && sidecars_at(hot, original)?.contains(&bytes) {
+                return Ok(hot.remove(&here)?);
+            }
+        }
+    }
     let pdf = showable(&shown(pdf));
     not_taken(shared, folder, hot, place, name, Refusal::SidecarAlone { pdf }).await
+}
+
+/// Whether something can still be said about it.
+pub(super) fn is_open(shared: &Shared, original: &Original) -> Result<bool, StoreError> {
+    Ok(match &original.fate {
+        Fate::Letter(number) => {
+            shared.store.letter(*number)?.is_some_and(|letter| !StandingLetter::of(&letter).has_ended())
+        }
+        Fate::Undecided(undecided) => undecided.is_open(),
+    })
 }
 
 /// Handles one file. Returns whether that is finished.
@@ -235,12 +248,7 @@ async fn moved(
     let is_asked =
         original.fate.letter().is_some() && instruction == Instruction::Approve && folder.names.by_copy;
     let is_proved = !is_asked || is_anothers(&original, hot, place, name)?;
-    match obeyed(
-        instruction,
-        original.fate.letter().is_some(),
-        original.place == OriginalPlace::Held,
-        is_proved,
-    ) {
+    match obeyed(instruction, original.fate.letter().is_some(), waits(&original), is_proved) {
         Obeyed::PutBack => {
             take_back(shared, hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
@@ -330,6 +338,14 @@ pub(super) async fn not_taken(
     // If the daemon dies here, it is held as something that was there before, and never taken for a drop.
     let claim = format!("{ulid}{WAS_THERE}");
     hot.claim(&claim, Some(place), &[name])?;
+    // Its sidecars come after it: without a drop, a claim is put back into the folder. There alone, they would be taken
+    // for those of another drop of the name.
+    for sidecar in hot.sidecars_beside(Path::new(place), name)? {
+        match hot.claim(&claim, Some(place), &[&sidecar]) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            claimed => claimed?,
+        }
+    }
     let content = content_of(hot, &claim, name);
     let (refused, now) = (Undecided::Refused(refusal), shared.clock.now());
     shared.store.undecide(ulid, origin, refused, content, (now, now)).await?;

@@ -62,16 +62,29 @@ pub enum Whereabouts {
     Moving {
         is_away: bool,
     },
+    /// Another has got its place, or it was removed. Its inode may belong to another file by now.
+    WithoutPlace,
 }
 
 impl Candidate {
     fn is_away(self) -> bool {
-        matches!(self.original, Whereabouts::Away | Whereabouts::Moving { is_away: true })
+        match self.original {
+            Whereabouts::Away | Whereabouts::WithoutPlace => true,
+            Whereabouts::Moving { is_away } => is_away,
+            Whereabouts::There => false,
+        }
     }
 
-    /// Whether the file may be its original, or a copy of it.
+    /// Whether the file may be its original, or a copy of it. The name that an original without a place had on the shelf
+    /// is not recorded any more, so its inode is enough while something can still be said about it.
     fn fits(self) -> bool {
-        self.name != Name::Another && self.has_bytes
+        let is_open = self.standing.map_or(self.is_waiting, |standing| !standing.has_ended());
+        self.has_bytes && (self.name != Name::Another || is_open && self.has_lost_its_place())
+    }
+
+    /// Whether the file has the inode of an original whose place another has got.
+    fn has_lost_its_place(self) -> bool {
+        self.original == Whereabouts::WithoutPlace && self.file == Itself::Yes
     }
 
     fn is_moving(self) -> bool {
@@ -116,6 +129,7 @@ pub fn meant(
         // Before that its place is not certain.
         return Meant::NotYet;
     }
+    let candidates = &by_present_inodes(candidates);
     if let Some(moved) = moved(candidates, instruction) {
         return moved;
     }
@@ -137,6 +151,19 @@ pub fn meant(
     }
 }
 
+/// An inode that is recorded with a place is not that of an original without one any more. But what was handed back keeps
+/// its inode, in the record of the refusal.
+fn by_present_inodes(candidates: &[Candidate]) -> Vec<Candidate> {
+    let has_both = |one: &Candidate| {
+        let is_refusal = one.standing.is_none() && !one.is_waiting;
+        !is_refusal && one.file == Itself::Yes && one.is_away() && one.original != Whereabouts::WithoutPlace
+    };
+    let is_used_again = candidates.iter().any(has_both);
+    let file =
+        |one: &Candidate| if is_used_again && one.has_lost_its_place() { Itself::No } else { one.file };
+    candidates.iter().map(|one| Candidate { file: file(one), ..*one }).collect()
+}
+
 /// The candidate whose original the file may be: the one with its inode; then those on a shelf under exactly
 /// this name, before those dropped with it. Of several, the one for which the command makes sense. If that is
 /// not exactly one, nothing is done.
@@ -147,19 +174,26 @@ fn moved(candidates: &[Candidate], instruction: Instruction) -> Option<Meant> {
     };
     // If the file may also be a copy of a candidate that lies on its shelf under this name, that candidate
     // counts too.
-    let mut lying = those(candidates, |one| one.fits() && one.name == Name::Shelved && !one.is_away());
+    let lying = those(candidates, |one| one.fits() && one.name == Name::Shelved && !one.is_away());
     let with_its_inode = those(candidates, |one| one.fits() && one.is_away() && one.file == Itself::Yes);
     // The newest, unless that is only the record of a refusal, which can't be approved.
     let is_open = |index: &&usize| candidates[**index].standing.is_some() || candidates[**index].is_waiting;
     if let Some(one) = with_its_inode.iter().find(is_open).or(with_its_inode.first()) {
-        // An original that a person deleted may have left its inode to a copy of one that lies there.
-        lying.retain(|index| may_be_said(&candidates[*index]));
-        if candidates[*one].name == Name::Shelved || lying.is_empty() {
+        let has_place = candidates[*one].original != Whereabouts::WithoutPlace;
+        // An original that a person deleted may have left its inode to a copy of one that lies there, or, if its place is
+        // not recorded, to one that is away.
+        let is_another = |other: &Candidate| other.fits() && other.is_away() && other.file != Itself::Yes;
+        let mut others = lying.clone();
+        others.extend(those(candidates, |other| !has_place && is_another(other)));
+        others.retain(|index| may_be_said(&candidates[*index]));
+        if candidates[*one].name == Name::Shelved || others.is_empty() {
             return Some(Meant::Moved(*one));
         }
-        lying.push(*one);
-        lying.sort_unstable();
-        return Some(Meant::Several(lying));
+        if has_place || may_be_said(&candidates[*one]) {
+            others.push(*one);
+            others.sort_unstable();
+            return Some(Meant::Several(others));
+        }
     }
     let exact = those(candidates, |one| one.fits() && one.is_away() && one.name == Name::Shelved);
     let away = those(candidates, |one| one.fits() && one.is_away());
@@ -226,12 +260,13 @@ mod tests {
 
     /// Which of these it has: name (`n`, or `d` for its drop's), bytes (`b`), away (`a`), moving (`m`), and
     /// its condition. A drop (no condition) waits if it has `w`. `i`: the file has its inode, `c`: it has
-    /// another.
+    /// another. `l`: another has got its place.
     type Known = (&'static str, Option<StandingLetter>);
 
     fn one(letters: &str, standing: Option<StandingLetter>) -> Candidate {
         let has = |letter| letters.contains(letter);
         let original = match (has('m'), has('a')) {
+            _ if has('l') => Whereabouts::WithoutPlace,
             (true, is_away) => Whereabouts::Moving { is_away },
             (false, true) => Whereabouts::Away,
             (false, false) => Whereabouts::There,
@@ -282,7 +317,7 @@ mod tests {
     fn a_copy_is_as_good_as_a_move_and_what_is_not_sure_is_not_done() {
         use Instruction::{Approve, Cancel};
         use StandingLetter::{Closed, NotPosted, OnItsWay, Posted, Shipped, Waits};
-        let rows: [(&[Known], Instruction, Meant); 46] = [
+        let rows: [(&[Known], Instruction, Meant); 58] = [
             (&[], Cancel, Meant::Nothing),
             (&[("nba", Some(Waits))], Approve, Meant::Moved(0)),
             (&[("nba", Some(Shipped))], Cancel, Meant::Moved(0)),
@@ -330,6 +365,19 @@ mod tests {
             (&[("dbai", Some(Waits)), ("nbc", Some(Shipped))], Approve, Meant::Moved(0)),
             (&[("nbc", Some(Waits)), ("nbac", Some(Posted))], Cancel, Meant::Several(vec![0, 1])),
             (&[("nbc", Some(Waits)), ("nbac", Some(Posted))], Approve, Meant::Copied(0)),
+            // Another has got its place. Its inode is enough, unless that may belong to another file by now.
+            (&[("bli", Some(Waits))], Approve, Meant::Moved(0)),
+            (&[("bliw", None)], Cancel, Meant::Moved(0)),
+            (&[("bli", Some(Shipped))], Cancel, Meant::Known(0)),
+            (&[("bl", Some(Waits))], Approve, Meant::Known(0)),
+            (&[("bli", Some(Waits)), ("nbc", Some(Waits))], Approve, Meant::Several(vec![0, 1])),
+            (&[("bli", Some(Posted)), ("nbc", Some(Waits))], Approve, Meant::Copied(1)),
+            (&[("dbli", Some(Shipped)), ("nbc", Some(Waits))], Cancel, Meant::Copied(1)),
+            (&[("dbli", Some(Posted)), ("nbac", Some(Waits))], Approve, Meant::Moved(1)),
+            (&[("dbli", Some(Posted)), ("nbac", Some(Waits))], Cancel, Meant::Several(vec![0, 1])),
+            (&[("dbli", Some(Shipped)), ("nbac", Some(Waits))], Cancel, Meant::Moved(1)),
+            (&[("bli", Some(Posted)), ("bai", Some(Waits))], Cancel, Meant::Known(0)),
+            (&[("nbai", None), ("bli", Some(Waits))], Approve, Meant::Moved(1)),
             (&[("nbc", Some(Waits)), ("nba", Some(Posted))], Cancel, Meant::Moved(1)),
             (&[("nbac", Some(Waits)), ("nbc", Some(Shipped))], Approve, Meant::Moved(0)),
             (&[("nbai", None), ("nbai", Some(Posted)), ("dbaiw", None)], Approve, Meant::Moved(1)),

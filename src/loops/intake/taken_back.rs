@@ -8,6 +8,7 @@ use super::instructions::shown_path;
 use super::shared::Shared;
 use crate::domain::drop::{pdf_of, sidecar_ending, sidecars_of, text_name};
 use crate::domain::letter::LARGEST_DOCUMENT;
+use crate::loops::shelf_places::is_anothers;
 use crate::outside::hot::{Content, Hot, SeenEntry};
 use crate::outside::store::{Original, Store};
 
@@ -23,17 +24,6 @@ pub(super) fn remove_text_of(store: &Store, hot: &Hot, original: &Original) -> i
         hot.remove(&path.with_file_name(shown_path(&text)))?;
     }
     Ok(())
-}
-
-/// Whether another original has this path by now, or is just being moved there. A person took this one from there before.
-pub(super) fn is_anothers(store: &Store, hot: &Hot, original: &Original, path: &[u8]) -> io::Result<bool> {
-    if store.is_anothers(original, path).map_err(io::Error::other)? {
-        return Ok(true);
-    }
-    // A move that is recorded as begun may have failed, so what lies there counts.
-    let lies = hot.inode_of(&shown_path(path))?;
-    let is_its_own = lies.is_none() || lies == original.inode;
-    Ok(!is_its_own && store.another_comes_to(original, path).map_err(io::Error::other)?)
 }
 
 /// Moves an original from where a person put it into its claim, under the name with which it was dropped.

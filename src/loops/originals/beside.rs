@@ -11,17 +11,29 @@ use crate::domain::drop::{
     Receivers, Refusal, Undecided, Unheard, showable, shown, sidecar_ending, sidecars_in_any_form, text_name,
 };
 use crate::domain::letter::Letter;
+use crate::loops::shelf_places::is_anothers;
 use crate::outside::hot::Hot;
 use crate::outside::spool::sha256_of;
 use crate::outside::store::{Original, Store, StoreError};
 use crate::words::texts::{Noted, Times, note};
 
 /// Clears the shelf that an original left: its text is removed, its sidecar goes along. A run that ended may
-/// have moved it before.
-pub(super) fn leave_shelf(original: &Original, hot: &Hot, found: &Path, now_at: &Path) -> io::Result<()> {
-    let recorded = original.shelved.as_deref().map(|path| Path::new(OsStr::from_bytes(path)));
-    let shelves = recorded.into_iter().chain([found]);
-    for was in shelves.filter(|was| *was != now_at && !was.starts_with(hot.claims_path())) {
+/// have moved it before, and another may have got its place.
+pub(super) fn leave_shelf(
+    store: &Store,
+    original: &Original,
+    hot: &Hot,
+    found: &Path,
+    now_at: &Path,
+) -> io::Result<()> {
+    let mut shelves = vec![found];
+    if let Some(path) = &original.shelved
+        && !is_anothers(store, hot, original, path)?
+    {
+        shelves.insert(0, Path::new(OsStr::from_bytes(path)));
+    }
+    let is_left = |was: &&Path| *was != now_at && !was.starts_with(hot.claims_path());
+    for was in shelves.into_iter().filter(is_left) {
         hot.remove(&text_of(was))?;
         let dir = was.parent().unwrap_or(Path::new(""));
         for sidecar in hot.sidecars_beside(dir, was.file_name().unwrap_or_default().as_bytes())? {

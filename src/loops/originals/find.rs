@@ -9,7 +9,7 @@ use super::NotShelved;
 use super::place;
 use crate::base::clock::Time;
 use crate::config::Folder;
-use crate::domain::drop::{Kind, numbered};
+use crate::domain::drop::{Kind, forms_of, numbered};
 use crate::domain::letter::{LARGEST_DOCUMENT, Letter};
 use crate::outside::hot::{Content, Hot};
 use crate::outside::spool::sha256_of;
@@ -30,7 +30,10 @@ pub(super) fn in_hand(original: &Original, folder: &Folder, hot: &Hot) -> bool {
     let Some(path) = last_place(original) else { return false };
     let Some(name) = path.file_name() else { return false };
     let places = [&folder.names.approve, &folder.names.cancel];
-    places.iter().any(|place| hot.is_there(&Path::new(place).join(name)).unwrap_or(true))
+    let paths = places.into_iter().flat_map(|place| {
+        forms_of(name.as_bytes()).into_iter().map(move |form| Path::new(place).join(OsStr::from_bytes(&form)))
+    });
+    paths.into_iter().any(|path| hot.is_there(&path).unwrap_or(true))
 }
 
 /// The present path of an original in its folder: in its claim, where it was being moved to, or on its shelf.

@@ -169,7 +169,7 @@ impl Put<'_> {
     async fn shelve(&self, original: &Original, folder: &Folder, hot: &Hot) -> Result<Shelved, NotShelved> {
         let Placement { place, here, dir, text } = match self.plan(original, folder, hot)? {
             Plan::Place(lay) => lay,
-            Plan::OutOfSight(here) => return Ok(out_of_sight(original, hot, here)?),
+            Plan::OutOfSight(here) => return Ok(out_of_sight(self.store, original, hot, here)?),
             // Its place is kept, because the person who took it may bring it back.
             Plan::Gone => {
                 let path = last_place(original);
@@ -190,9 +190,10 @@ impl Put<'_> {
         } else {
             self.moved(original, hot, &here, &dir, &text).await?
         };
-        leave_shelf(original, hot, &here, &path)?;
+        leave_shelf(self.store, original, hot, &here, &path)?;
         let told = complete(original, hot, &path, &text, path != here)?;
-        let inode = hot.inode_of(&path)?;
+        // A person may take it at this moment.
+        let inode = hot.inode_of(&path)?.or(original.inode);
         Ok(Shelved { place, path: Some(path), inode, told: Some(told) })
     }
 
@@ -278,7 +279,7 @@ fn is_free(original: &Original, hot: &Hot, dir: &Path, names: [&[u8]; 2]) -> io:
 }
 
 /// Moves an original from a shelf back into the claims, because its letter continues.
-fn out_of_sight(original: &Original, hot: &Hot, here: Option<PathBuf>) -> io::Result<Shelved> {
+fn out_of_sight(store: &Store, original: &Original, hot: &Hot, here: Option<PathBuf>) -> io::Result<Shelved> {
     let out = Shelved { place: OriginalPlace::Claim, path: None, inode: None, told: None };
     let Some(here) = here else { return Ok(out) };
     let (Some(dir), Some(name)) = (here.parent(), here.file_name()) else { return Ok(out) };
@@ -288,6 +289,6 @@ fn out_of_sight(original: &Original, hot: &Hot, here: Option<PathBuf>) -> io::Re
         hot.claim_from(original.ulid.as_str(), dir, name.as_bytes(), name.as_bytes())?;
         hot.claimed_path(original.ulid.as_str(), name.as_bytes())
     };
-    leave_shelf(original, hot, &here, &claimed)?;
+    leave_shelf(store, original, hot, &here, &claimed)?;
     Ok(out)
 }

@@ -17,7 +17,7 @@ use super::moves::{End, claimed_path, claims_path, rename_new};
 use super::opened::{Opened, list};
 use super::rights::give_text;
 use super::{MOVING, MoveStep, c};
-use crate::domain::drop::sidecar_ending;
+use crate::domain::drop::{pdf_of, sidecar_ending};
 
 /// The name under which a text is written before it is moved beside its original. Those that are written together
 /// have numbers.
@@ -200,15 +200,20 @@ impl Opened {
     }
 
     /// Moves what is left in a claim (a sidecar) beside its original and ends the claim. The sidecar is named
-    /// after the original's name there, so that of several originals with one name each has its own sidecar.
+    /// after the original's name there, so that of several originals with one name each has its own sidecar. If the
+    /// original is in the claim again, because a person has just moved it to `Approve` or `Cancel`, nothing is moved.
     pub(super) fn shelve_rest(&self, ulid: &str, original: &Path) -> io::Result<()> {
         let dir = original.parent().unwrap_or(Path::new(""));
         let shelved = original.file_name().unwrap_or_default().as_bytes();
         for claim in self.claims_of(ulid)? {
-            for seen in self.claimed(&claim)? {
+            let held = self.claimed(&claim)?;
+            if held.iter().any(|seen| pdf_of(&seen.name).is_none()) {
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, "it has been taken up again"));
+            }
+            for seen in held {
                 let from = claimed_path(&claim, &seen.name);
-                let ending = sidecar_ending(&seen.name);
-                let name = ending.map_or_else(|| seen.name.clone(), |ending| [shelved, ending].concat());
+                let ending = sidecar_ending(&seen.name).unwrap_or_default();
+                let name = [shelved, ending].concat();
                 match self.shelve(&from, &dir.join(OsStr::from_bytes(&name))) {
                     // Another file is there, or the name is too long, so it gets a name of its own.
                     Err(error)
@@ -217,7 +222,7 @@ impl Opened {
                             io::ErrorKind::AlreadyExists | io::ErrorKind::InvalidFilename
                         ) =>
                     {
-                        let other = [ulid.as_bytes(), ending.unwrap_or(b"")].concat();
+                        let other = [ulid.as_bytes(), ending].concat();
                         self.shelve(&from, &dir.join(OsStr::from_bytes(&other)))?;
                     }
                     moved => moved?,

@@ -169,7 +169,7 @@ impl Store {
     /// An original was removed.
     pub async fn original_removed(&self, ulid: Ulid) -> Result<(), RecordError> {
         self.write(move |batch| {
-            let sql = "UPDATE original SET place = 'gone', shelved = NULL, moving = NULL, told = NULL,
+            let sql = "UPDATE original SET place = 'gone', shelved = NULL, inode = NULL, moving = NULL, told = NULL,
                        due_at = NULL WHERE ulid = ?1";
             Ok(batch.db.prepare_cached(sql)?.execute([ulid.as_str()]).map(drop)?)
         })
@@ -187,8 +187,8 @@ pub(super) fn strike(db: &Connection, number: Number) -> Result<Option<Line>, St
     db.prepare_cached(sql)?.execute(params![letter, written.json, written.check])?;
     db.prepare_cached("UPDATE document SET name = '' WHERE letter = ?1")?.execute([letter])?;
     // Paths contain names as well.
-    let sql = "UPDATE original SET name = x'', place = 'gone', shelved = NULL, moving = NULL, told = NULL,
-               due_at = NULL, trouble = NULL WHERE letter = ?1";
+    let sql = "UPDATE original SET name = x'', place = 'gone', shelved = NULL, inode = NULL, moving = NULL,
+               told = NULL, due_at = NULL, trouble = NULL WHERE letter = ?1";
     db.prepare_cached(sql)?.execute([letter])?;
     let sql = "UPDATE sealed SET path = NULL, due_at = NULL, trouble = NULL WHERE letter = ?1";
     db.prepare_cached(sql)?.execute([letter])?;

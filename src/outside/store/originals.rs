@@ -189,14 +189,13 @@ impl Store {
         Ok(found)
     }
 
-    /// Drops that are no letters and had this inode on their shelf, where another has got their place by now: a person took
-    /// them from there.
-    pub fn drops_without_place(&self, folder: &str, inode: u64) -> Result<Vec<Original>, StoreError> {
+    /// Drops that are no letters and had this inode on their shelf, whether another has got their place by now or not.
+    pub fn drops_of_inode(&self, folder: &str, inode: u64) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!(
             "SELECT {COLUMNS} FROM original
-             WHERE place IN ('held', 'gone') AND letter IS NULL AND folder = ?1 AND shelved IS NULL
-                 AND inode = ?2 AND content IS NOT NULL"
+             WHERE place IN ('held', 'gone') AND letter IS NULL AND folder = ?1 AND inode = ?2
+                 AND content IS NOT NULL"
         );
         let mut statement = db.prepare_cached(&sql)?;
         let found = statement.query_map(params![folder, inode.cast_signed()], original)?;
@@ -218,11 +217,7 @@ impl Store {
             let rows = statement.query_map(params![folder, name, on_shelf], original)?;
             found.extend(rows.collect::<Result<Vec<_>, _>>()?);
         }
-        let is_open = |original: &Original| match original.fate.undecided() {
-            Some(Undecided::Waits(_) | Undecided::Accepted { .. }) => true,
-            Some(Undecided::Refused(_) | Undecided::Cancelled) | None => false,
-        };
-        found.retain(is_open);
+        found.retain(|original| original.fate.undecided().is_some_and(Undecided::is_open));
         Ok(found)
     }
 
@@ -322,7 +317,7 @@ impl Store {
             batch.db.prepare_cached(follow)?.execute(params![ulid.as_str(), shelved])?;
             let values = params![ulid.as_str(), place.word(), shelved, told, seen, inode.map(u64::cast_signed)];
             batch.db.prepare_cached(sql)?.execute(values)?;
-            // What another row says of this path is no longer true. Its inode stays: see `drops_without_place`.
+            // What another row says of this path is no longer true. Its inode stays: see `drops_of_inode`.
             let sql = "UPDATE original SET shelved = NULL WHERE shelved = ?3 AND ulid <> ?1
                        AND folder = (SELECT folder FROM original WHERE ulid = ?1) AND ?2 <> 'gone'";
             let values = params![ulid.as_str(), place.word(), shelved];

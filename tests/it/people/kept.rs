@@ -105,6 +105,11 @@ async fn what_was_kept_long_enough_is_removed_and_the_history_says_so() {
     room.pass(31 * 86_400).await;
     let left = ["Rejected/broken.pdf", "Rejected/broken.txt", taken[0].as_str()];
     assert_eq!(room.tree(), left, "what is a person's stays, and what became no letter");
+    // The file system may give its inode to another file.
+    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    let sql = "SELECT place, inode FROM original WHERE name = CAST('x.pdf' AS BLOB)";
+    let removed: (String, Option<i64>) = db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!(removed, ("gone".to_owned(), None));
     let history: Vec<String> = room
         .desk()
         .history(mailchute::domain::letter::Number(1))

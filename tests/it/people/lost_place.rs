@@ -1,5 +1,7 @@
 //! A person took a drop or a letter from its shelf, and another has got its place there: neither is taken for the other.
 
+use std::os::unix::fs::MetadataExt as _;
+
 use mailchute::domain::drop::Undecided;
 
 use super::namesakes::{again, approval, moves, posted, sidecar};
@@ -25,14 +27,21 @@ async fn the_second_at_the_place_of_the_first() -> Mailroom {
     room
 }
 
+fn records(room: &Mailroom) -> rusqlite::Connection {
+    rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap()
+}
+
+fn sql(room: &Mailroom, sql: &str) {
+    records(room).execute_batch(sql).unwrap();
+}
+
 /// The place of the second is not recorded yet.
 fn before_the_record(room: &Mailroom) {
-    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
-    db.execute_batch(
+    sql(
+        room,
         "UPDATE original SET place = 'claim', moving = shelved, shelved = NULL, due_at = 1 WHERE shelved IS NOT NULL;
          UPDATE original SET shelved = (SELECT moving FROM original WHERE moving IS NOT NULL) WHERE place = 'held';",
-    )
-    .unwrap();
+    );
 }
 
 #[tokio::test]
@@ -158,4 +167,70 @@ async fn a_letter_that_is_brought_back_is_not_taken_for_a_copy_of_one_that_has_i
     moves(&room, "Rejected/x (2).pdf", "Approve/x (2).pdf");
     again(&mut room).await;
     assert_eq!(posted(&room).len(), 2, "{:?}", room.tree());
+}
+
+/// A person has it while its text is written anew.
+#[tokio::test]
+async fn a_drop_that_was_taken_away_is_approved_when_it_is_brought_back() {
+    let mut room = Mailroom::with(RULES).await;
+    std::fs::write(room.path("x.pdf"), [pdf(2), vec![0x1a]].concat()).unwrap();
+    room.settled().await;
+    moves(&room, "Held/x.pdf", "../aside.pdf");
+    sql(&room, "UPDATE original SET due_at = 1");
+    again(&mut room).await;
+    let place = records(&room).query_row("SELECT place FROM original", [], |row| row.get::<_, String>(0));
+    assert_eq!(place.unwrap(), "gone", "{:?}", room.tree());
+    moves(&room, "../aside.pdf", "Approve/x.pdf");
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("山田 太郎".to_owned(), 2)], "{:?}", room.tree());
+}
+
+/// The file system gives it to the next file.
+#[tokio::test]
+async fn the_inode_of_an_original_that_was_deleted_decides_about_no_other() {
+    let rules = RULES.replace("rules:", "duplicates: {action: hold, within: 30d}\nrules:");
+    let mut room = Mailroom::with(&rules).await;
+    for _ in 0..2 {
+        room.drop("x.pdf", 1);
+        again(&mut room).await;
+    }
+    assert_eq!(room.row_states(), ["confirmed", "held"], "{:?}", room.tree());
+    std::fs::remove_file(room.path(&format!("{}/x.pdf", room.sent()))).unwrap();
+    std::fs::copy(room.path("Held/x.pdf"), room.path("Approve/x.pdf")).unwrap();
+    let inode = std::fs::metadata(room.path("Approve/x.pdf")).unwrap().ino();
+    sql(&room, &format!("UPDATE original SET shelved = NULL, inode = {inode} WHERE place = 'sent'"));
+    again(&mut room).await;
+    assert_eq!(room.row_states(), ["confirmed", "confirmed"], "{:?}", room.tree());
+    room.check().await;
+}
+
+/// The daemon was killed when the first was cancelled and in its claim. The second is at its place, which is not recorded
+/// yet.
+#[tokio::test]
+async fn a_drop_that_leaves_its_place_takes_nothing_of_another_along() {
+    let mut room = Mailroom::with(RULES).await;
+    room.drop("side.pdf", 1);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    let first = room.drops()["side.pdf"].ulid.clone();
+    std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
+    std::fs::write(room.path("side.pdf"), [pdf(2), vec![0x1a]].concat()).unwrap();
+    room.pass_only(Loop::Intake, 7).await;
+    let claim = room.path(".mailchute/claim").join(&first);
+    std::fs::create_dir(&claim).unwrap();
+    std::fs::rename(room.path("Held/side.pdf"), claim.join("side.pdf")).unwrap();
+    std::fs::remove_file(room.path("Held/side.txt")).unwrap();
+    room.turn(Loop::Shelves).await;
+    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    sql(&room, &format!(
+        "UPDATE original SET place = 'claim', moving = shelved, shelved = NULL, due_at = 2 WHERE ulid <> '{first}';
+         UPDATE original SET shelved = CAST('Held/side.pdf' AS BLOB), undecided = '\"cancelled\"', due_at = 1
+         WHERE ulid = '{first}'"
+    ));
+    room.turn(Loop::Shelves).await;
+    for name in ["Held/side.pdf", "Held/side.pdf.yaml", "Held/side.txt", "Cancelled/side.pdf"] {
+        assert!(room.path(name).exists(), "{name}: {:?}", room.tree());
+    }
+    assert!(!room.path("Cancelled/side.pdf.yaml").exists(), "{:?}", room.tree());
 }
