@@ -5,7 +5,7 @@
 pub mod folders;
 
 /// Whose a place on a shelf is.
-mod shelf_places;
+pub mod shelf_places;
 
 /// Drops from the hot folders to the spool.
 pub mod intake;

@@ -166,6 +166,7 @@ mod house {
     pub mod arrows;
     pub mod documents;
     mod invariants;
+    mod mutants;
     mod packaging;
     mod rows;
     mod tidy;

@@ -4,32 +4,17 @@
 //! `MUTANT=3 cargo test --test long mutants -- --nocapture` tries the third alone, `MUTANT=23-36` some.
 
 mod letter;
+mod mutant;
 mod queue;
 mod taking_in;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use mutant::{Mutant, caught};
+
 /// The environment variable that names the size a mutant is tried with.
 pub const SIZE: &str = "MODEL_SIZE";
-
-#[derive(Clone, Copy)]
-struct Mutant {
-    what: &'static str,
-    size: &'static str,
-    /// File, what stands there, what is put in its place; everywhere it stands.
-    edits: &'static [(&'static str, &'static str, &'static str)],
-    /// Why nothing can break.
-    harmless: Option<&'static str>,
-}
-
-const fn caught(
-    what: &'static str,
-    size: &'static str,
-    edits: &'static [(&'static str, &'static str, &'static str)],
-) -> Mutant {
-    Mutant { what, size, edits, harmless: None }
-}
 
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();

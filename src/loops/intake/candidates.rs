@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::instructions::{Failed, shown_path};
-use super::meaning::{Candidate, Instruction, Itself, Meant, Name, Whereabouts, meant};
+use super::meaning::{Candidate, Itself, Meant, Name, Whereabouts, meant};
+use super::obeyed::Instruction;
 use super::shared::Shared;
 use crate::config::Folder;
 use crate::domain::drop::{
@@ -231,7 +232,11 @@ fn candidate(
             (None, true) => Whereabouts::Away,
             (None, false) => Whereabouts::There,
         },
-        is_waiting: standing.map_or_else(|| waits(original), |standing| standing == StandingLetter::Waits),
+        is_waiting: match standing {
+            Some(standing) => standing == StandingLetter::Waits,
+            // What a person took away is not approved by a copy of it.
+            None => waits(original) && (original.place == OriginalPlace::Held || file == Itself::Yes),
+        },
         standing,
     })
 }

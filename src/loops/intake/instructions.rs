@@ -17,13 +17,13 @@ use super::candidates::{FileMeaning, LaidFile, lies_at, meaning_of, sidecars_at,
 use super::decide::content_of;
 use super::laid_files::LaidFiles;
 use super::litter::is_litter;
-use super::meaning::{Instruction, Obeyed, obeyed};
+use super::obeyed::{Instruction, Obeyed, obeyed};
 use super::shared::Shared;
 use super::shelf_names::ShelfNames;
 use super::taken_back::{bring_another_sidecar, copied_sidecars, take_back};
 use crate::config::Folder;
 use crate::domain::drop::{
-    Origin, Refusal, StandingLetter, Undecided, Waiting, forms_of, pdf_of, showable, shown,
+    Origin, Refusal, StandingLetter, Undecided, Waiting, forms_of, is_pdf, pdf_of, showable, shown,
 };
 use crate::domain::letter::{Command, LARGEST_DOCUMENT, Number};
 use crate::domain::printed::ReceiverDoubt;
@@ -138,8 +138,11 @@ async fn sidecar_alone(
     let mut named = shared.store.originals_named(&folder.name, pdf)?;
     let is_held =
         |original: &&Original| original.fate.letter().is_none() && original.place == OriginalPlace::Held;
-    // If there are several, or a person has it in hand, nobody knows for which PDF the sidecar is.
+    let open = shared.store.open_drops_named(&folder.name, pdf)?;
+    let is_taken_aside = |drop: &Original| drop.place == OriginalPlace::Held && lies_at(drop).is_none();
+    // If there are several, or a person has one in hand, nobody knows for which PDF the sidecar is.
     if instruction == Instruction::Approve
+        && !open.iter().any(is_taken_aside)
         && let [original] = named.iter().filter(is_held).collect::<Vec<_>>().as_slice()
         && !is_away(hot, original)
         && let Some((shelf, _)) = lies_at(original)
@@ -150,7 +153,7 @@ async fn sidecar_alone(
         }
     }
     if let Content::Whole { bytes, .. } = hot.read_at(&here, LARGEST_DOCUMENT)? {
-        named.extend(shared.store.open_drops_named(&folder.name, pdf)?);
+        named.extend(open);
         for original in &named {
             if is_open(shared, original)? && sidecars_at(hot, original)?.contains(&bytes) {
                 return Ok(hot.remove(&here)?);
@@ -214,7 +217,7 @@ async fn copy(
         shared.store.said_in_folder(letter, command, file, shared.clock.now()).await?;
         heard(shared, laid, letter, command);
     } else if let Some((shelf, name)) = lies_at(&original) {
-        if original.place == OriginalPlace::Held {
+        if waits(&original) {
             bring_another_sidecar(&shared.store, hot, &original, (laid.place, laid.name), &copies)?;
         }
         let there = LaidFile { place: &shelf, name: &name, ..*laid };
@@ -248,7 +251,8 @@ async fn moved(
     let is_asked =
         original.fate.letter().is_some() && instruction == Instruction::Approve && folder.names.by_copy;
     let is_proved = !is_asked || is_anothers(&original, hot, place, name)?;
-    match obeyed(instruction, original.fate.letter().is_some(), waits(&original), is_proved) {
+    let is_held = may_be_accepted(&original, hot, place, name)?;
+    match obeyed(instruction, original.fate.letter().is_some(), is_held, is_proved) {
         Obeyed::PutBack => {
             take_back(shared, hot, &original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
@@ -281,6 +285,14 @@ async fn moved(
     }
     shared.bells.originals.notify_one();
     Ok(())
+}
+
+/// Whether a drop waits on its shelf, or a person has taken it from there and this is that file.
+fn may_be_accepted(original: &Original, hot: &Hot, place: &str, name: &[u8]) -> io::Result<bool> {
+    if !waits(original) || original.place == OriginalPlace::Held {
+        return Ok(waits(original));
+    }
+    Ok(hot.inode_of(&Path::new(place).join(shown_path(name)))? == original.inode)
 }
 
 /// The hashes of the PDFs that a person accepts as they are.
@@ -335,19 +347,29 @@ pub(super) async fn not_taken(
 ) -> Result<(), Failed> {
     let Some(ulid) = shared.new_ulid() else { return Ok(()) };
     let origin = Origin { folder: folder.name.clone(), name: name.to_vec(), owner: None };
-    // If the daemon dies here, it is held as something that was there before, and never taken for a drop.
+    let (refused, now) = (Undecided::Refused(refusal), shared.clock.now());
     let claim = format!("{ulid}{WAS_THERE}");
+    if pdf_of(name).is_some() {
+        // A claim without a drop and without a record is put back into the folder, so the record of a sidecar comes first.
+        shared.store.undecide(ulid.clone(), origin, refused, None, (now, now + BACK)).await?;
+        hot.claim(&claim, Some(place), &[name])?;
+        shared.store.reclaimed(ulid, Some(now)).await?;
+        shared.bells.originals.notify_one();
+        return Ok(());
+    }
+    // If the daemon dies here, it is held as something that was there before, and never taken for a drop.
     hot.claim(&claim, Some(place), &[name])?;
-    // Its sidecars come after it: without a drop, a claim is put back into the folder. There alone, they would be taken
-    // for those of another drop of the name.
-    for sidecar in hot.sidecars_beside(Path::new(place), name)? {
-        match hot.claim(&claim, Some(place), &[&sidecar]) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            claimed => claimed?,
+    // Its sidecars come after it, for the same reason. Left alone, they would be taken for those of another drop of the
+    // name.
+    let sidecars = if is_pdf(name) { hot.sidecars_beside(Path::new(place), name) } else { Ok(Vec::new()) };
+    for sidecar in sidecars.unwrap_or_default() {
+        if let Err(error) = hot.claim(&claim, Some(place), &[&sidecar])
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            journal::not_obeyed(&folder.name, &shown(&sidecar), &error);
         }
     }
     let content = content_of(hot, &claim, name);
-    let (refused, now) = (Undecided::Refused(refusal), shared.clock.now());
     shared.store.undecide(ulid, origin, refused, content, (now, now)).await?;
     shared.bells.originals.notify_one();
     Ok(())

@@ -64,6 +64,9 @@ impl Watched {
 
     /// The sidecars of a PDF. `None` if one of them is not finished.
     fn finished_sidecars(&self, pdf: &Name, finished: &HashSet<&[u8]>) -> Option<Vec<(Name, Stamp)>> {
+        if !is_pdf(pdf) {
+            return Some(Vec::new());
+        }
         // A PDF of another form that was handed out in this look still lies there, and its sidecar is its own.
         let lies = |form: &[u8]| self.settling.knows(form) || finished.contains(form);
         let known = sidecars_in_any_form(pdf, lies).into_iter().filter_map(|sidecar| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::meaning::Instruction;
+use super::obeyed::Instruction;
 use super::open::NotOpened;
 use super::shared::Shared;
 use super::watched::Watched;

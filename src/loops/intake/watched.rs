@@ -12,7 +12,7 @@ use super::found_claims::forgotten;
 use super::held_up::HeldUpDrops;
 use super::hints::Hints;
 use super::laid_files::LaidFiles;
-use super::meaning::Instruction;
+use super::obeyed::Instruction;
 use super::open::NotOpened;
 use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, together};

@@ -36,7 +36,10 @@ pub(super) fn leave_shelf(
     for was in shelves.into_iter().filter(is_left) {
         hot.remove(&text_of(was))?;
         let dir = was.parent().unwrap_or(Path::new(""));
-        for sidecar in hot.sidecars_beside(dir, was.file_name().unwrap_or_default().as_bytes())? {
+        let mut sidecars = hot.sidecars_beside(dir, was.file_name().unwrap_or_default().as_bytes())?;
+        // Under a name of its own, if that of the original was taken or too long.
+        sidecars.extend(hot.sidecars_beside(dir, original.ulid.as_str().as_bytes())?);
+        for sidecar in sidecars {
             let old = dir.join(OsStr::from_bytes(&sidecar));
             let own = sidecar_ending(&sidecar).unwrap_or_default();
             // Several come along, too: only a person knows which one counts. Each keeps its ending if it can.
@@ -53,12 +56,9 @@ pub(super) fn leave_shelf(
     Ok(())
 }
 
-/// Whether a sidecar of a former original lies beside this path, where it would decide a drop that is put
-/// there. A letter has its order already.
-pub(super) fn is_sidecar_left(original: &Original, hot: &Hot, path: &Path) -> io::Result<bool> {
-    if original.fate.letter().is_some() {
-        return Ok(false);
-    }
+/// Whether a sidecar of a former original lies beside this path, where it would decide a drop that is put there. It would
+/// be taken for a letter's own by whoever drops the two again.
+pub(super) fn is_sidecar_left(hot: &Hot, path: &Path) -> io::Result<bool> {
     for sidecar in sidecar_paths(path) {
         if hot.is_there(&sidecar)? {
             return Ok(true);

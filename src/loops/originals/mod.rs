@@ -23,7 +23,7 @@ use chrono::TimeDelta;
 use crate::base::backoff::Backoff;
 use crate::base::clock::Clock;
 use crate::config::Folder;
-use crate::domain::drop::{forms_of, numbered};
+use crate::domain::drop::{forms_of, numbered, pdf_of};
 use crate::loops::folders::Registry;
 use crate::outside::hot::{Hot, MoveWithText};
 use crate::outside::journal;
@@ -252,7 +252,7 @@ impl Put<'_> {
     ) -> Result<PathBuf, NotShelved> {
         for n in 1..MOST_OF_A_NAME {
             let (name, text) = numbered(&original.origin.name, n);
-            if !is_free(original, hot, dir, [&name, &text])? {
+            if !is_free(hot, dir, [&name, &text])? {
                 continue;
             }
             let path = dir.join(OsStr::from_bytes(&name));
@@ -268,14 +268,16 @@ impl Put<'_> {
 }
 
 /// Whether an original and its text can have these names in a directory. Two forms of one name look the same to people,
-/// and either could be meant by a sidecar, so a shelf has only one of them.
-fn is_free(original: &Original, hot: &Hot, dir: &Path, names: [&[u8]; 2]) -> io::Result<bool> {
-    for form in names.into_iter().flat_map(forms_of) {
+/// and either could be meant by a sidecar, so a shelf has only one of them. A sidecar that was handed back alone does not
+/// lie beside the PDF of another, nor a PDF beside such a sidecar.
+fn is_free(hot: &Hot, dir: &Path, names: [&[u8]; 2]) -> io::Result<bool> {
+    let its_pdf = pdf_of(names[0]);
+    for form in names.into_iter().chain(its_pdf).flat_map(forms_of) {
         if hot.is_there(&dir.join(OsStr::from_bytes(&form)))? {
             return Ok(false);
         }
     }
-    Ok(!is_sidecar_left(original, hot, &dir.join(OsStr::from_bytes(names[0])))?)
+    Ok(!is_sidecar_left(hot, &dir.join(OsStr::from_bytes(names[0])))?)
 }
 
 /// Moves an original from a shelf back into the claims, because its letter continues.

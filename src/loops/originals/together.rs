@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::beside::complete;
 use super::{NotShelved, Placement, Placing, Plan, Put, Shelved, is_free, is_written};
-use crate::domain::drop::{numbered, shown};
+use crate::domain::drop::{numbered, pdf_of, shown, sidecars_of};
 use crate::outside::hot::{Hot, MoveWithText};
 use crate::outside::store::{Original, RecordError};
 
@@ -132,9 +132,12 @@ impl Put<'_> {
 /// Its own name in a directory and the name of its text, if both are free.
 fn free(original: &Original, dir: &Path, hot: &Hot, taken: &mut TakenNames) -> Option<(PathBuf, Vec<u8>)> {
     let (name, text_name) = numbered(&original.origin.name, 1);
-    let paths = [&name, &text_name].map(|name| (original.origin.folder.clone(), dir.join(shown(name))));
-    let is_taken = paths.iter().any(|path| taken.contains(path));
-    if is_taken || !is_free(original, hot, dir, [&name, &text_name]).is_ok_and(|free| free) {
+    let path_of = |name: &[u8]| (original.origin.folder.clone(), dir.join(shown(name)));
+    let paths = [path_of(&name), path_of(&text_name)];
+    // A sidecar that is handed back alone and a PDF of its name.
+    let others = sidecars_of(&name).chain(pdf_of(&name).map(<[u8]>::to_vec)).map(|other| path_of(&other));
+    let is_taken = paths.iter().cloned().chain(others).any(|path| taken.contains(&path));
+    if is_taken || !is_free(hot, dir, [&name, &text_name]).is_ok_and(|free| free) {
         return None;
     }
     taken.extend(paths);

@@ -85,6 +85,7 @@ pub const WINGS: &[(&str, &[Room])] = &[
         "loops",
         &[
             ("folders", &["clock", "address", "hot", "config"]),
+            ("shelf_places", &["store", "hot"]),
             (
                 "intake",
                 &[
@@ -107,14 +108,26 @@ pub const WINGS: &[(&str, &[Room])] = &[
                     "journal",
                     "config",
                     "folders",
+                    "shelf_places",
                 ],
             ),
             ("dispatch", &["clock", "bells", "letter", "pause", "alarm", "spool", "store", "api", "journal"]),
             (
                 "originals",
                 &[
-                    "clock", "backoff", "bells", "letter", "drop", "texts", "spool", "store", "hot",
-                    "journal", "config", "folders",
+                    "clock",
+                    "backoff",
+                    "bells",
+                    "letter",
+                    "drop",
+                    "texts",
+                    "spool",
+                    "store",
+                    "hot",
+                    "journal",
+                    "config",
+                    "folders",
+                    "shelf_places",
                 ],
             ),
             (

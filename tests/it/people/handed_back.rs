@@ -1,8 +1,10 @@
 //! What is handed back takes its address along, and an address that lies alone decides about no other drop.
 
+use chrono::TimeDelta;
+
 use super::mails::ship;
-use super::namesakes::{again, moves, posted, sidecar};
-use crate::rigs::mailroom::{Mailroom, RULES};
+use super::namesakes::{again, approval, moves, posted, sidecar};
+use crate::rigs::mailroom::{Loop, Mailroom, RULES};
 use crate::rigs::service::pdf;
 
 /// A drop that is held because no address came.
@@ -74,4 +76,116 @@ async fn an_address_for_a_drop_that_waits_is_kept_though_an_earlier_letter_had_t
         assert!(!room.path("Rejected/side.pdf.yaml").exists(), "it is a copy: {:?}", room.tree());
         room.check().await;
     }
+}
+
+/// The two would look as if they belonged together, and whoever drops them again would post to a stranger.
+#[tokio::test]
+async fn an_address_that_is_handed_back_does_not_lie_beside_the_pdf_of_another() {
+    let mut room = Mailroom::with(RULES).await;
+    std::fs::write(room.path("side.pdf"), "no PDF").unwrap();
+    room.settled().await;
+    assert!(room.path("Rejected/side.pdf").exists(), "{:?}", room.tree());
+    std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
+    room.settled().await;
+    room.pass(700).await;
+    again(&mut room).await;
+    let tree = room.tree();
+    assert!(
+        !room.path("side.pdf.yaml").exists() && !room.path("Rejected/side.pdf.yaml").exists(),
+        "{tree:?}"
+    );
+    assert!(room.path("Rejected/side.pdf (2).yaml").exists(), "{tree:?}");
+}
+
+/// They are put there in one look.
+#[tokio::test]
+async fn neither_do_those_that_are_handed_back_at_the_same_time() {
+    let mut room = Mailroom::with(RULES).await;
+    std::fs::write(room.path("Approve/side.pdf.yaml"), sidecar("鈴木")).unwrap();
+    std::fs::write(room.path("side.pdf"), "no PDF").unwrap();
+    room.pass_only(Loop::Intake, 10).await;
+    room.turn(Loop::Shelves).await;
+    let rejected: Vec<String> = room
+        .tree()
+        .into_iter()
+        .filter(|name| name.starts_with("Rejected/") && !name.contains(".txt"))
+        .collect();
+    assert_eq!(rejected.len(), 2, "{:?}", room.tree());
+    assert_ne!(rejected, ["Rejected/side.pdf", "Rejected/side.pdf.yaml"]);
+}
+
+#[tokio::test]
+async fn a_letter_is_not_laid_beside_the_address_of_another() {
+    let mut room = Mailroom::with(&approval()).await;
+    std::fs::create_dir_all(room.path("Held")).unwrap();
+    std::fs::write(room.path("Held/side.pdf.yaml"), sidecar("佐藤")).unwrap();
+    std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
+    room.drop("side.pdf", 1);
+    room.settled().await;
+    assert!(!room.path("Held/side.pdf").exists(), "{:?}", room.tree());
+    moves(&room, "Held/side (2).pdf", "Cancel/side (2).pdf");
+    again(&mut room).await;
+    let tree = room.tree();
+    assert!(tree.contains(&"Cancelled/side.pdf.yaml".to_owned()), "{tree:?}");
+    let address = std::fs::read_to_string(room.path("Cancelled/side.pdf.yaml")).unwrap();
+    assert!(address.contains("鈴木"), "{address}");
+    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    room.check().await;
+}
+
+/// The record of its refusal can't be written, and the daemon ends.
+#[tokio::test]
+async fn an_address_alone_in_approve_comes_into_no_folder_after_a_crash() {
+    let mut room = without_an_address().await;
+    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    let refuse = "CREATE TRIGGER refused BEFORE INSERT ON original BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    db.execute_batch(refuse).unwrap();
+    std::fs::write(room.path("Approve/other.pdf.yaml"), sidecar("鈴木")).unwrap();
+    room.pass_only(Loop::Intake, 1).await;
+    room.clock.move_by(TimeDelta::seconds(1)).unwrap();
+    room.refused().await;
+    room.stop();
+    db.execute_batch("DROP TRIGGER refused").unwrap();
+    room.start();
+    room.settled().await;
+    assert!(!room.path("other.pdf.yaml").exists(), "{:?}", room.tree());
+    again(&mut room).await;
+    assert!(room.path("Rejected/other.pdf.yaml").exists(), "{:?}", room.tree());
+}
+
+/// A person has the PDF for which it is.
+#[tokio::test]
+async fn an_address_alone_is_not_given_to_a_pdf_that_has_the_place_of_another() {
+    let mut room = without_an_address().await;
+    moves(&room, "Held/side.pdf", "../aside.pdf");
+    std::fs::remove_file(room.path("Held/side.txt")).unwrap();
+    room.drop("side.pdf", 2);
+    room.settled().await;
+    room.pass(600).await;
+    again(&mut room).await;
+    assert!(room.path("Held/side.pdf").exists(), "{:?}", room.tree());
+    std::fs::write(room.path("Approve/side.pdf.yaml"), sidecar("鈴木")).unwrap();
+    again(&mut room).await;
+    assert!(!room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    assert!(!room.path("Approve/side.pdf.yaml").exists(), "{:?}", room.tree());
+}
+
+#[tokio::test]
+async fn what_is_no_pdf_has_no_address_beside_it() {
+    let mut room = Mailroom::with(RULES).await;
+    let names = ["side.tif", "side.tif.json", "Approve/other.png", "Approve/other.png.yaml"];
+    for name in names {
+        std::fs::write(room.path(name), name).unwrap();
+    }
+    room.settled().await;
+    room.pass(150).await;
+    again(&mut room).await;
+    let rejected = room.tree().into_iter().filter(|name| !name.contains(".txt"));
+    let mut rejected: Vec<String> =
+        rejected.map(|name| std::fs::read_to_string(room.path(&name)).unwrap()).collect();
+    rejected.sort();
+    let mut expected = names.map(str::to_owned).to_vec();
+    expected.sort();
+    assert_eq!(rejected, expected, "{:?}", room.tree());
+    assert_eq!(room.drops().len(), 4, "each was judged by itself");
 }

@@ -185,6 +185,24 @@ async fn a_drop_that_was_taken_away_is_approved_when_it_is_brought_back() {
     assert_eq!(posted(&room), [("山田 太郎".to_owned(), 2)], "{:?}", room.tree());
 }
 
+/// Nobody knows where it is. A copy of a letter with the same contents says nothing about it.
+#[tokio::test]
+async fn a_drop_that_was_taken_away_is_not_approved_by_a_copy_of_another() {
+    let mut room = Mailroom::with(RULES).await;
+    let padded = [pdf(2), vec![0x1a]].concat();
+    std::fs::write(room.path("x.pdf"), &padded).unwrap();
+    room.settled().await;
+    moves(&room, "Held/x.pdf", "../aside.pdf");
+    sql(&room, "UPDATE original SET due_at = 1");
+    again(&mut room).await;
+    std::fs::write(room.path("Approve/x.pdf"), &padded).unwrap();
+    again(&mut room).await;
+    assert_eq!(posted(&room), [], "{:?}", room.tree());
+    moves(&room, "../aside.pdf", "Approve/x.pdf");
+    again(&mut room).await;
+    assert_eq!(posted(&room).len(), 1, "{:?}", room.tree());
+}
+
 /// The file system gives it to the next file.
 #[tokio::test]
 async fn the_inode_of_an_original_that_was_deleted_decides_about_no_other() {

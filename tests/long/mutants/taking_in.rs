@@ -8,6 +8,7 @@ const SETTLE: &str = "src/loops/intake/settle.rs";
 const JUDGING: &str = "src/loops/intake/order.rs";
 const BOOKS: &str = "src/loops/intake/books.rs";
 const WISH: &str = "src/loops/intake/meaning.rs";
+const OBEYED: &str = "src/loops/intake/obeyed.rs";
 const IDENTITY: &str = "src/loops/intake/identity.rs";
 const PLACE: &str = "src/outside/store/place.rs";
 
@@ -106,11 +107,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     caught(
         "what was written to is as still as before",
         "a writer",
-        &[(
-            SETTLE,
-            "Some(before) if before.stamp == stamp => before.since,\n                Some(_) | None => now,",
-            "Some(before) => before.since,\n                None => now,",
-        )],
+        &[(SETTLE, "*sighting = fresh();", "sighting.stamp = stamp.clone();")],
     ),
     caught(
         "a drop need not be still",
@@ -179,9 +176,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "what waits and is cancelled is accepted",
         "wishes",
         &[(
-            WISH,
-            "(Hand::Cancel, false) => Obeyed::Cancelled,",
-            "(Hand::Cancel, false) => Obeyed::Accepted,",
+            OBEYED,
+            "(Instruction::Cancel, false) => Obeyed::Cancelled,",
+            "(Instruction::Cancel, false) => Obeyed::Accepted,",
         )],
     ),
     caught(
@@ -190,13 +187,13 @@ pub(super) const MUTANTS: &[Mutant] = &[
         &[
             (
                 WISH,
-                "(Hand::Cancel, Some(Standing::OnItsWay | Standing::Posted)) => {",
-                "(Hand::Cancel, Some(Standing::Posted)) => {",
+                "(Instruction::Cancel, Some(StandingLetter::OnItsWay | StandingLetter::Posted)) => true,",
+                "(Instruction::Cancel, Some(StandingLetter::Posted)) => true,",
             ),
             (
                 WISH,
-                "(Hand::Approve, Some(Standing::OnItsWay | Standing::Posted))\n",
-                "(Hand::Approve, Some(Standing::Posted)) | (_, Some(Standing::OnItsWay))\n",
+                "(Instruction::Approve, Some(StandingLetter::OnItsWay | StandingLetter::Posted))\n",
+                "(Instruction::Approve, Some(StandingLetter::Posted)) | (_, Some(StandingLetter::OnItsWay))\n",
             ),
         ],
     ),
