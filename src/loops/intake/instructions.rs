@@ -31,6 +31,8 @@ use crate::outside::hot::{Content, Hot, WAS_THERE};
 use crate::outside::journal;
 use crate::outside::store::{Fate, Original, OriginalPlace, StoreError};
 
+/// The name of a sidecar in its claim if it lay alone in `Approve` or `Cancel`.
+const ALONE: &[u8] = b"address";
 /// How long a file must be unchanged: a move is instantaneous, a copy over a network is not.
 const SETTLE: Duration = Duration::from_millis(500);
 /// The wait before the next look at a file that cannot be judged yet.
@@ -347,20 +349,13 @@ pub(super) async fn not_taken(
 ) -> Result<(), Failed> {
     let Some(ulid) = shared.new_ulid() else { return Ok(()) };
     let origin = Origin { folder: folder.name.clone(), name: name.to_vec(), owner: None };
-    let (refused, now) = (Undecided::Refused(refusal), shared.clock.now());
+    // If the daemon dies here, it is held as something that was there before, and never taken for a drop. A sidecar that
+    // is alone gets another name there, because a claim with sidecars only is put back into the folder.
     let claim = format!("{ulid}{WAS_THERE}");
-    if pdf_of(name).is_some() {
-        // A claim without a drop and without a record is put back into the folder, so the record of a sidecar comes first.
-        shared.store.undecide(ulid.clone(), origin, refused, None, (now, now + BACK)).await?;
-        hot.claim(&claim, Some(place), &[name])?;
-        shared.store.reclaimed(ulid, Some(now)).await?;
-        shared.bells.originals.notify_one();
-        return Ok(());
-    }
-    // If the daemon dies here, it is held as something that was there before, and never taken for a drop.
-    hot.claim(&claim, Some(place), &[name])?;
-    // Its sidecars come after it, for the same reason. Left alone, they would be taken for those of another drop of the
-    // name.
+    let claimed_as = if pdf_of(name).is_some() { ALONE } else { name };
+    hot.claim_from(&claim, Path::new(place), name, claimed_as)?;
+    // The sidecars of a PDF come after it, for the same reason. Left alone, they would be taken for those of another drop
+    // of the name.
     let sidecars = if is_pdf(name) { hot.sidecars_beside(Path::new(place), name) } else { Ok(Vec::new()) };
     for sidecar in sidecars.unwrap_or_default() {
         if let Err(error) = hot.claim(&claim, Some(place), &[&sidecar])
@@ -369,7 +364,8 @@ pub(super) async fn not_taken(
             journal::not_obeyed(&folder.name, &shown(&sidecar), &error);
         }
     }
-    let content = content_of(hot, &claim, name);
+    let content = content_of(hot, &claim, claimed_as);
+    let (refused, now) = (Undecided::Refused(refusal), shared.clock.now());
     shared.store.undecide(ulid, origin, refused, content, (now, now)).await?;
     shared.bells.originals.notify_one();
     Ok(())

@@ -56,17 +56,6 @@ pub(super) fn leave_shelf(
     Ok(())
 }
 
-/// Whether a sidecar of a former original lies beside this path, where it would decide a drop that is put there. It would
-/// be taken for a letter's own by whoever drops the two again.
-pub(super) fn is_sidecar_left(hot: &Hot, path: &Path) -> io::Result<bool> {
-    for sidecar in sidecar_paths(path) {
-        if hot.is_there(&sidecar)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// The paths that a sidecar of an original at this path may have, those of its own form first.
 fn sidecar_paths(path: &Path) -> Vec<PathBuf> {
     let names = sidecars_in_any_form(path.file_name().unwrap_or_default().as_bytes(), |_| false);

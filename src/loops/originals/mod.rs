@@ -23,7 +23,7 @@ use chrono::TimeDelta;
 use crate::base::backoff::Backoff;
 use crate::base::clock::Clock;
 use crate::config::Folder;
-use crate::domain::drop::{forms_of, numbered, pdf_of};
+use crate::domain::drop::{forms_of, numbered, pdf_of, sidecars_in_any_form};
 use crate::loops::folders::Registry;
 use crate::outside::hot::{Hot, MoveWithText};
 use crate::outside::journal;
@@ -31,7 +31,7 @@ use crate::outside::store::{Dated, Fate, Original, OriginalPlace, RecordError, S
 use crate::words::texts::Times;
 
 pub use audit::{FolderAudit, audit};
-use beside::{complete, is_sidecar_left, leave_shelf, text_for, text_of, with_receivers};
+use beside::{complete, leave_shelf, text_for, text_of, with_receivers};
 use find::{find, in_hand, last_place, on_a_shelf};
 pub use tick::Shelves;
 
@@ -268,16 +268,14 @@ impl Put<'_> {
 }
 
 /// Whether an original and its text can have these names in a directory. Two forms of one name look the same to people,
-/// and either could be meant by a sidecar, so a shelf has only one of them. A sidecar that was handed back alone does not
-/// lie beside the PDF of another, nor a PDF beside such a sidecar.
-fn is_free(hot: &Hot, dir: &Path, names: [&[u8]; 2]) -> io::Result<bool> {
-    let its_pdf = pdf_of(names[0]);
-    for form in names.into_iter().chain(its_pdf).flat_map(forms_of) {
-        if hot.is_there(&dir.join(OsStr::from_bytes(&form)))? {
-            return Ok(false);
-        }
-    }
-    Ok(!is_sidecar_left(hot, &dir.join(OsStr::from_bytes(names[0])))?)
+/// and either could be meant by a sidecar, so a shelf has only one of them. Nothing is put beside the sidecar of another,
+/// and no sidecar that was handed back alone beside a PDF: it would be taken for its own by whoever drops the two again.
+fn is_free(hot: &Hot, dir: &Path, [name, text]: [&[u8]; 2]) -> io::Result<bool> {
+    let mut taken_by: Vec<Vec<u8>> =
+        [name, text].into_iter().chain(pdf_of(name)).flat_map(forms_of).collect();
+    taken_by.extend(sidecars_in_any_form(name, |_| false));
+    let taken_by: Vec<&[u8]> = taken_by.iter().map(Vec::as_slice).collect();
+    Ok(!hot.has_any(dir, &taken_by)?)
 }
 
 /// Moves an original from a shelf back into the claims, because its letter continues.

@@ -72,6 +72,8 @@ operations! {
     /// Whether the folder has a directory of this name.
     fn is_directory(name: &str) -> bool;
     fn is_there(path: &Path) -> bool;
+    /// Whether something lies in a directory of the folder under one of these names.
+    fn has_any(dir: &Path; names: &[u8]) -> bool;
     /// The inode of what lies at a path, if anything does.
     fn inode_of(path: &Path) -> Option<u64>;
     /// The beginning and the end of a file where it was dropped.

@@ -139,12 +139,21 @@ impl Opened {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        match fs::statat(&dir, c(&name)?, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(stat.st_ino)),
-            // Another form of a name may be too long for the file system.
-            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NAMETOOLONG) => Ok(None),
-            Err(error) => Err(error.into()),
+        inode_in(&dir, &name)
+    }
+
+    pub(super) fn has_any(&self, dir: &Path, names: &[&[u8]]) -> io::Result<bool> {
+        let dir = match self.parent(&dir.join("x"), false) {
+            Ok((dir, _)) => dir,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        for name in names {
+            if inode_in(&dir, name)?.is_some() {
+                return Ok(true);
+            }
         }
+        Ok(false)
     }
 
     /// Writes a text for people. They see the old one or the new one, never a part.
@@ -231,6 +240,16 @@ impl Opened {
             self.unclaim(&claim)?;
         }
         Ok(())
+    }
+}
+
+/// The inode of what lies in a directory under a name, if anything does.
+fn inode_in(dir: &OwnedFd, name: &[u8]) -> io::Result<Option<u64>> {
+    match fs::statat(dir, c(name)?, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat.st_ino)),
+        // Another form of a name may be too long for the file system.
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NAMETOOLONG) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 
