@@ -1,8 +1,10 @@
 //! A person took a drop or a letter from its shelf, and another has got its place there: neither is taken for the other.
 
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use mailchute::domain::drop::Undecided;
+use mailchute::outside::hot::{Hot, Keeper};
 
 use super::namesakes::{again, approval, moves, posted, sidecar};
 use crate::rigs::mailroom::{Loop, Mailroom, RULES};
@@ -108,9 +110,8 @@ async fn a_drop_that_is_brought_back_is_known_although_another_has_its_place() {
     assert_eq!(pages(&room), [2, 3], "{:?}", room.tree());
 }
 
-/// The daemon was killed when the first was in its claim. The second is at its place, which is not recorded yet.
-#[tokio::test]
-async fn a_drop_whose_place_another_is_moved_to_takes_no_address_along_from_there() {
+/// A drop without an address is in its claim, and the second, with one, is at its place. Returns the ULID of the first.
+async fn the_first_in_its_claim() -> (Mailroom, String) {
     let mut room = Mailroom::with(RULES).await;
     room.drop("side.pdf", 1);
     room.settled().await;
@@ -126,6 +127,13 @@ async fn a_drop_whose_place_another_is_moved_to_takes_no_address_along_from_ther
     std::fs::remove_file(room.path("Held/side.txt")).unwrap();
     room.turn(Loop::Shelves).await;
     assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    (room, first)
+}
+
+/// The daemon was killed when the first was in its claim. The second is at its place, which is not recorded yet.
+#[tokio::test]
+async fn a_drop_whose_place_another_is_moved_to_takes_no_address_along_from_there() {
+    let (mut room, first) = the_first_in_its_claim().await;
     room.stop();
     let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
     let accepted = serde_json::to_string(&Undecided::Accepted { doubts: Vec::new() }).unwrap();
@@ -226,21 +234,7 @@ async fn the_inode_of_an_original_that_was_deleted_decides_about_no_other() {
 /// yet.
 #[tokio::test]
 async fn a_drop_that_leaves_its_place_takes_nothing_of_another_along() {
-    let mut room = Mailroom::with(RULES).await;
-    room.drop("side.pdf", 1);
-    room.settled().await;
-    room.pass(600).await;
-    again(&mut room).await;
-    let first = room.drops()["side.pdf"].ulid.clone();
-    std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
-    std::fs::write(room.path("side.pdf"), [pdf(2), vec![0x1a]].concat()).unwrap();
-    room.pass_only(Loop::Intake, 7).await;
-    let claim = room.path(".mailchute/claim").join(&first);
-    std::fs::create_dir(&claim).unwrap();
-    std::fs::rename(room.path("Held/side.pdf"), claim.join("side.pdf")).unwrap();
-    std::fs::remove_file(room.path("Held/side.txt")).unwrap();
-    room.turn(Loop::Shelves).await;
-    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    let (mut room, first) = the_first_in_its_claim().await;
     sql(&room, &format!(
         "UPDATE original SET place = 'claim', moving = shelved, shelved = NULL, due_at = 2 WHERE ulid <> '{first}';
          UPDATE original SET shelved = CAST('Held/side.pdf' AS BLOB), undecided = '\"cancelled\"', due_at = 1
@@ -251,4 +245,23 @@ async fn a_drop_that_leaves_its_place_takes_nothing_of_another_along() {
         assert!(room.path(name).exists(), "{name}: {:?}", room.tree());
     }
     assert!(!room.path("Cancelled/side.pdf.yaml").exists(), "{:?}", room.tree());
+}
+
+/// A person moves it to `Approve` while its text on the shelf is written anew.
+#[test]
+fn what_is_in_its_claim_again_is_not_put_to_the_shelf_as_left_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let hot = Hot::open(dir.path(), false, &Keeper::default()).unwrap();
+    let claim = dir.path().join(".mailchute/claim/01M8GTM7JVATQYE3WCDPTM29NX");
+    std::fs::create_dir_all(&claim).unwrap();
+    std::fs::create_dir(dir.path().join("Held")).unwrap();
+    for name in ["x.pdf", "x.pdf.yaml"] {
+        std::fs::write(claim.join(name), name).unwrap();
+    }
+    let rest = || hot.shelve_rest("01M8GTM7JVATQYE3WCDPTM29NX", Path::new("Held/x.pdf"));
+    assert_eq!(rest().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+    assert!(claim.join("x.pdf").exists() && claim.join("x.pdf.yaml").exists());
+    std::fs::rename(claim.join("x.pdf"), dir.path().join("Held/x.pdf")).unwrap();
+    rest().unwrap();
+    assert!(dir.path().join("Held/x.pdf.yaml").exists() && !claim.exists());
 }
