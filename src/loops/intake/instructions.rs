@@ -166,7 +166,7 @@ async fn sidecar_alone(
     not_taken(shared, folder, hot, place, name, Refusal::SidecarAlone { pdf }).await
 }
 
-/// Whether something can still be said about it.
+/// Whether a command can still change what becomes of it.
 pub(super) fn is_open(shared: &Shared, original: &Original) -> Result<bool, StoreError> {
     Ok(match &original.fate {
         Fate::Letter(number) => {

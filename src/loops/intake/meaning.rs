@@ -60,7 +60,7 @@ impl Candidate {
     }
 
     /// Whether the file may be its original, or a copy of it. The name that an original without a place had on the shelf
-    /// is not recorded any more, so its inode is enough while something can still be said about it.
+    /// is not recorded any more, so its inode is enough while a command can still change what becomes of it.
     fn fits(self) -> bool {
         let is_open = self.standing.map_or(self.is_waiting, |standing| !standing.has_ended());
         self.has_bytes && (self.name != Name::Another || is_open && self.has_lost_its_place())
