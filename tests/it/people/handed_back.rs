@@ -78,6 +78,21 @@ async fn an_address_for_a_drop_that_waits_is_kept_though_an_earlier_letter_had_t
     }
 }
 
+/// It may be meant for the next PDF of the name, so it is not lost.
+#[tokio::test]
+async fn an_address_that_only_an_ended_letter_had_is_handed_back() {
+    let mut room = Mailroom::with(RULES).await;
+    std::fs::write(room.path("side.pdf.yaml"), sidecar("鈴木")).unwrap();
+    room.drop("side.pdf", 1);
+    room.settled().await;
+    ship(&mut room).await;
+    assert_eq!(room.row_states(), ["shipped"]);
+    std::fs::write(room.path("Approve/side.pdf.yaml"), sidecar("鈴木")).unwrap();
+    again(&mut room).await;
+    assert!(room.path("Rejected/side.pdf.yaml").exists(), "{:?}", room.tree());
+    room.check().await;
+}
+
 /// The two would look as if they belonged together, and whoever drops them again would post to a stranger.
 #[tokio::test]
 async fn an_address_that_is_handed_back_does_not_lie_beside_the_pdf_of_another() {
