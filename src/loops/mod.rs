@@ -7,6 +7,9 @@ pub mod folders;
 /// Whose a place on a shelf is.
 pub mod shelf_places;
 
+/// Whether an address beside a letter's original is the letter's.
+pub mod address_beside;
+
 /// Drops from the hot folders to the spool.
 pub mod intake;
 

@@ -104,6 +104,7 @@ mod queues {
 
 mod people {
     mod at_hand;
+    mod corrected;
     mod doctor;
     mod forms_of_a_name;
     mod found;

@@ -113,9 +113,11 @@ pub enum Refusal {
     },
     /// A queue took it without a receiver, and the rule that matches takes none from anywhere else.
     NoLetter,
-    /// It is a sidecar whose PDF did not come.
+    /// It is a sidecar whose PDF did not come, or had been taken in without it as this letter.
     SidecarAlone {
         pdf: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        taken_in: Option<Number>,
     },
     /// It needs a sidecar, but its name is so long that a sidecar's name would be too long.
     NameTooLong,
@@ -172,6 +174,8 @@ impl Refusal {
             Self::Unheard(Unheard::Several { .. }) => "several letters may be meant",
             Self::Unheard(Unheard::Known { .. }) => "its letter can't be approved or cancelled this way",
             Self::Unheard(Unheard::Changed) => "not the PDF that waits",
+            Self::Unheard(Unheard::CopyOfHeld) => "a copy of what waits",
+            Self::Unheard(Unheard::OtherAddress { .. }) => "the address beside it is not its letter's",
             Self::Unheard(Unheard::Unread) => "it can't be compared with what waits",
             Self::OwnerNotProved { .. } => "approved, and an owner is not proved",
             Self::OwnApproval => "approved by the person who dropped it",

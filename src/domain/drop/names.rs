@@ -69,9 +69,13 @@ pub fn sidecar_ending(name: &[u8]) -> Option<&'static [u8]> {
 ///
 /// assert_eq!(numbered(b"bill.pdf", 1), (b"bill.pdf".to_vec(), b"bill.txt".to_vec()));
 /// assert_eq!(numbered(b"bill.pdf", 2), (b"bill (2).pdf".to_vec(), b"bill (2).txt".to_vec()));
+/// // A sidecar stays one.
+/// assert_eq!(numbered(b"bill.pdf.yaml", 1), (b"bill.pdf.yaml".to_vec(), b"bill.pdf.txt".to_vec()));
+/// assert_eq!(numbered(b"bill.pdf.yaml", 2), (b"bill (2).pdf.yaml".to_vec(), b"bill (2).pdf.txt".to_vec()));
 /// ```
 pub fn numbered(name: &[u8], n: u32) -> (Vec<u8>, Vec<u8>) {
-    let dot = name.iter().rposition(|byte| *byte == b'.').filter(|at| *at > 0 && name.len() - at <= 10);
+    let pdf = pdf_of(name).unwrap_or(name);
+    let dot = pdf.iter().rposition(|byte| *byte == b'.').filter(|at| *at > 0 && name.len() - at <= 10);
     let (stem, ending) = name.split_at(dot.unwrap_or(name.len()));
     let number = if n < 2 { String::new() } else { format!(" ({n})") };
     // Characters are not cut in two.
@@ -85,7 +89,8 @@ pub fn numbered(name: &[u8], n: u32) -> (Vec<u8>, Vec<u8>) {
     let name = [stem.as_slice(), ending].concat();
     // A file that is itself a text must not have its own name as the name of its text.
     let before = if is_text { &name } else { &stem };
-    let text = [before.as_slice(), b".txt"].concat();
+    let pdf_ending = sidecar_ending(ending).map_or(&b""[..], |own| &ending[..ending.len() - own.len()]);
+    let text = [before.as_slice(), pdf_ending, b".txt"].concat();
     (name, text)
 }
 

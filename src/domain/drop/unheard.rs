@@ -25,6 +25,10 @@ pub enum Unheard {
     },
     /// A drop of this name waits, but these are not its bytes.
     Changed,
+    /// It is a copy of a drop that waits, and copies count for nothing here.
+    CopyOfHeld,
+    /// It is a copy of a letter that waits, and the address beside it, or beside the original, is not the letter's.
+    OtherAddress { letter: Number },
     /// A letter or a waiting drop has this name, but the file could not be read, so nothing could be compared.
     Unread,
 }

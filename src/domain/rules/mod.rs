@@ -143,6 +143,20 @@ pub struct Sidecar {
     pub pages: Option<u32>,
 }
 
+impl Sidecar {
+    /// Whether a letter with this order is what it asks for.
+    pub fn agrees_with(&self, order: &Order) -> bool {
+        let pages: u32 = order.documents.iter().map(|document| document.pages).sum();
+        let asks_for = |print: &Print| order.documents.iter().all(|document| document.print == *print);
+        self.receiver == order.receiver
+            && self.sender.as_ref().is_none_or(|sender| *sender == order.sender)
+            && self.shipping.as_ref().is_none_or(|shipping| *shipping == order.shipping)
+            && (self.reply_letterpack.is_none() || self.reply_letterpack == order.reply_letterpack)
+            && self.print.as_ref().is_none_or(asks_for)
+            && self.pages.is_none_or(|said| said == pages)
+    }
+}
+
 #[derive(Debug)]
 pub enum Verdict {
     /// What will be posted, and which parts of it may be wrong.

@@ -1,23 +1,30 @@
-//! Hands back a sidecar whose PDF does not come. A PDF of that name that comes later without a sidecar is
-//! held for a day, because it may belong to that address.
+//! Hands back a sidecar whose PDF does not come, or was taken in without it. A PDF of that name that comes later without a
+//! sidecar is held for a day, because it may belong to that address.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::TimeDelta;
 
-use super::candidates::sidecars_at;
+use super::candidates::{LaidFile, lies_at, sidecars_at};
 use super::decide::{Claim, Done, TakeError};
-use super::instructions::shown_path;
+use super::handed_back::not_taken;
+use super::instructions::{Failed, is_away, is_open, shown_path};
+use super::obeyed::Instruction;
 use super::settle::{Name, Stamp};
+use super::shared::Shared;
 use super::take::Still;
 use crate::base::clock::Time;
-use crate::config::LetterKind;
+use crate::config::{Folder, LetterKind};
 use crate::domain::drop::{
-    Origin, Refusal, Undecided, Waiting, forms_of, pdf_of, showable, shown, sidecars_of,
+    Origin, Refusal, StandingLetter, Undecided, Waiting, forms_of, pdf_of, showable, shown, sidecars_of,
 };
+use crate::domain::letter::{LARGEST_DOCUMENT, Number};
 use crate::domain::rules::{Sidecar, Verdict};
-use crate::outside::store::{Original, Store, StoreError};
+use crate::outside::hot::{Content, Hot};
+use crate::outside::store::{Original, OriginalPlace, Store, StoreError};
 
 /// How long such a PDF is held.
 const REMEMBERED: TimeDelta = TimeDelta::hours(24);
@@ -52,7 +59,13 @@ impl Alone {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    fn add(&self, store: &Store, folder: &str, sidecar: &[u8], at: Time) -> Result<(), StoreError> {
+    pub(super) fn add(
+        &self,
+        store: &Store,
+        folder: &str,
+        sidecar: &[u8],
+        at: Time,
+    ) -> Result<(), StoreError> {
         let Some(key) = key(folder, sidecar) else { return Ok(()) };
         self.with(store, at, |map| {
             map.retain(|_, (then, _)| at - *then < REMEMBERED);
@@ -85,10 +98,18 @@ fn entry(original: &Original) -> Option<(Key, HandedBack)> {
 }
 
 impl Claim {
-    /// Claims a sidecar whose wait is over, and hands it back.
-    pub(super) async fn hand_back(&mut self, sidecar: &(Name, Stamp)) -> Result<Done, TakeError> {
+    /// Claims a sidecar whose wait is over, or whose PDF was taken in without it, and hands it back.
+    pub(super) async fn hand_back(
+        &mut self,
+        sidecar: &(Name, Stamp),
+        is_over: bool,
+    ) -> Result<Done, TakeError> {
         let (name, _) = sidecar;
         let Some(pdf) = pdf_of(name) else { return Ok(Done::Nothing) };
+        let taken_in = self.taken_in_without_one(pdf)?;
+        if taken_in.is_none() && !is_over {
+            return Ok(Done::Nothing);
+        }
         if !self.claim(&[name])? {
             return Ok(Done::Nothing);
         }
@@ -106,7 +127,28 @@ impl Claim {
         let origin = self.origin(seen);
         self.shared.alone.add(&self.shared.store, &self.folder.name, name, self.ulid.time())?;
         let pdf = showable(&shown(pdf));
-        self.record(origin, Undecided::Refused(Refusal::SidecarAlone { pdf })).await
+        self.record(origin, Undecided::Refused(Refusal::SidecarAlone { pdf, taken_in })).await
+    }
+
+    /// The letter that a PDF of this name became a short time ago, without a sidecar. One that comes now is not for the next
+    /// PDF of the name. What a queue took has none in a folder, and what was cancelled may be dropped again with one.
+    fn taken_in_without_one(&self, pdf: &[u8]) -> Result<Option<Number>, TakeError> {
+        let within = TimeDelta::from_std(self.folder.sidecar_within).unwrap_or(REMEMBERED);
+        let store = &self.shared.store;
+        for original in store.letters_named(&self.folder.name, pdf, self.ulid.time() - within)? {
+            let Some(letter) =
+                original.fate.letter().map(|number| store.letter(number)).transpose()?.flatten()
+            else {
+                continue;
+            };
+            if StandingLetter::of(&letter) != StandingLetter::NotPosted
+                && store.incoming(&original.ulid)?.is_none()
+                && sidecars_at(&self.hot, &original)?.is_empty()
+            {
+                return Ok(Some(letter.number));
+            }
+        }
+        Ok(None)
     }
 
     /// The outcome of a drop whose sidecar is impossible, was handed back, or may be that of another drop.
@@ -126,7 +168,9 @@ impl Claim {
             // It may be meant for a drop of the name that has none, whatever that waits for. What lies inside a subfolder
             // is meant for it.
             let others = self.shared.store.open_drops_named(&self.folder.name, name)?;
-            for other in others.iter().filter(|other| other.ulid != self.ulid) {
+            for other in
+                others.iter().filter(|other| other.ulid != self.ulid && other.place != OriginalPlace::Gone)
+            {
                 let lacks_one = match self.folder.letter {
                     LetterKind::File => sidecars_at(&self.hot, other)?.is_empty(),
                     LetterKind::Subfolder => {
@@ -137,10 +181,106 @@ impl Claim {
                     return Ok(Verdict::Hold(Waiting::SidecarOfTwo));
                 }
             }
+            if self.folder.letter == LetterKind::File
+                && self.was_alone
+                && self.taken_in_without_one(name)?.is_some()
+            {
+                return Ok(Verdict::Hold(Waiting::SidecarOfTwo));
+            }
             return Ok(verdict);
         }
         let before =
             self.shared.alone.before(&self.shared.store, &self.folder.name, name, self.ulid.time())?;
         Ok(before.map_or(verdict, |sidecar| Verdict::Hold(Waiting::SidecarHandedBack { sidecar })))
+    }
+}
+
+/// A sidecar without its PDF. In `Approve` it is put beside the drop that waits under this name, where that drop's approval
+/// finds it, or beside the letter that waits, which is not approved then if it has another address. A copy of a sidecar
+/// that such a drop has already, or a letter that has not ended, is removed. Any other is handed back, and never put into
+/// the folder, where it would decide over another drop of the name.
+pub(super) async fn sidecar_alone(
+    shared: &Arc<Shared>,
+    folder: &Folder,
+    hot: &Arc<Hot>,
+    laid: &LaidFile<'_>,
+    pdf: &[u8],
+) -> Result<(), Failed> {
+    let here = Path::new(laid.place).join(shown_path(laid.name));
+    let mut named = shared.store.originals_named(&folder.name, pdf)?;
+    let open = shared.store.open_drops_named(&folder.name, pdf)?;
+    if laid.instruction == Instruction::Approve
+        && let Some(only) = only_one(shared, folder, hot, pdf, (&named, &open))?
+        && let Some((shelf, _)) = lies_at(only)
+        && !(only.fate.letter().is_some() && has_the_same(hot, only, &here)?)
+    {
+        let free = std::iter::once(laid.name.to_vec()).chain(sidecars_of(pdf));
+        for there in free.map(|name| Path::new(&shelf).join(shown_path(&name))) {
+            if !hot.is_there(&there)? {
+                return Ok(hot.shelve(&here, &there)?);
+            }
+        }
+    }
+    named.extend(open);
+    for original in &named {
+        if is_open(shared, original)? && has_the_same(hot, original, &here)? {
+            return Ok(hot.remove(&here)?);
+        }
+    }
+    let pdf = showable(&shown(pdf));
+    let refusal = Refusal::SidecarAlone { pdf, taken_in: None };
+    not_taken(shared, folder, hot, laid.place, laid.name, refusal).await
+}
+
+/// The drop that waits without a sidecar, or the letter that waits, if it lies on its shelf and no other drop of the name
+/// lacks a sidecar, wherever that is. Of several, nobody knows for which PDF a sidecar is.
+fn only_one<'a>(
+    shared: &Shared,
+    folder: &Folder,
+    hot: &Hot,
+    pdf: &[u8],
+    (named, open): (&'a [Original], &[Original]),
+) -> Result<Option<&'a Original>, Failed> {
+    let mut held = Vec::new();
+    for original in named.iter().filter(|original| original.place == OriginalPlace::Held) {
+        if original.fate.letter().is_none() || waits_as_letter(shared, original)? {
+            held.push(original);
+        }
+    }
+    let [only] = held.as_slice() else { return Ok(None) };
+    let is_letter = only.fate.letter().is_some();
+    if is_away(&shared.store, hot, only) || !is_letter && !sidecars_at(hot, only)?.is_empty() {
+        return Ok(None);
+    }
+    for other in open.iter().filter(|other| other.ulid != only.ulid) {
+        if sidecars_at(hot, other)?.is_empty() {
+            return Ok(None);
+        }
+    }
+    // It may correct the address of a letter that was dropped under this name and has another one on its shelf.
+    if !is_letter {
+        for other in shared.store.letters_in(&folder.name, &folder.names.held, pdf)? {
+            if waits_as_letter(shared, &other)? {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(only))
+}
+
+fn waits_as_letter(shared: &Shared, original: &Original) -> Result<bool, StoreError> {
+    let letter = original.fate.letter().map(|number| shared.store.letter(number)).transpose()?.flatten();
+    Ok(letter.is_some_and(|letter| StandingLetter::of(&letter) == StandingLetter::Waits))
+}
+
+/// Whether an original has a sidecar with the bytes of this one.
+fn has_the_same(hot: &Hot, original: &Original, sidecar: &Path) -> io::Result<bool> {
+    match hot.read_at(sidecar, LARGEST_DOCUMENT)? {
+        Content::Whole { bytes, .. } => Ok(sidecars_at(hot, original)?.contains(&bytes)),
+        Content::Changing
+        | Content::TooLarge(_)
+        | Content::NotAFile(_)
+        | Content::Linked
+        | Content::NoRight => Ok(false),
     }
 }

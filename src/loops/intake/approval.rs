@@ -8,7 +8,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::instructions::{Failed, is_away, is_open, not_taken, shown_path};
+use super::candidates::LaidFile;
+use super::corrected::{hold, of_another_address};
+use super::handed_back::not_taken;
+use super::instructions::{Failed, is_away, is_open, shown_path};
 use super::shared::Shared;
 use crate::config::Folder;
 use crate::domain::drop::{Receivers, Refusal, Unheard};
@@ -46,14 +49,14 @@ pub(super) async fn copied(
     shared: &Arc<Shared>,
     folder: &Folder,
     hot: &Arc<Hot>,
-    place: &str,
-    name: &[u8],
+    laid: &LaidFile<'_>,
 ) -> Result<Option<()>, Failed> {
+    let LaidFile { place, name, .. } = *laid;
     let Content::Whole { bytes, stat } = hot.peek_in(place, name, LARGEST_DOCUMENT)? else { return Ok(None) };
     let (content, file) = (sha256_of(&bytes), format!("{} {}", stat.inode, stat.changed));
     let mut matching = Vec::new();
     for original in shared.store.originals_named(&folder.name, name)? {
-        let is_waiting = original.place == OriginalPlace::Held && !is_away(hot, &original);
+        let is_waiting = original.place == OriginalPlace::Held && !is_away(&shared.store, hot, &original);
         let Some(number) = original.fate.letter().filter(|_| is_waiting) else { continue };
         let same =
             |letter: &Letter| matches!(letter.order.documents.as_slice(), [only] if only.sha256 == content);
@@ -83,6 +86,11 @@ pub(super) async fn copied(
             return not_taken(shared, folder, hot, place, name, refusal).await.map(Some);
         }
     };
+    if let Some(letter) = of_another_address(shared, folder, hot, laid, original)? {
+        hold(shared, &letter, &file).await?;
+        let refusal = Refusal::Unheard(Unheard::OtherAddress { letter: letter.number });
+        return not_taken(shared, folder, hot, place, name, refusal).await.map(Some);
+    }
     let refusal = match whose(original, hot, place, name, stat)? {
         OwnerIs::Anothers => None,
         OwnerIs::TheSame => Some(Refusal::OwnApproval),

@@ -107,10 +107,13 @@ fn meaning(meant: Meant, mut compared: Vec<Compared>, is_read: bool) -> FileMean
             })
         }
         Meant::NotYet => FileMeaning::NotYet,
-        Meant::Nothing if compared.iter().any(|one| waits(&one.original)) => {
-            FileMeaning::Unheard(Refusal::Unheard(Unheard::Changed))
+        Meant::Nothing => {
+            FileMeaning::Unheard(match compared.iter().find(|one| is_held_under_its_name(one)) {
+                Some(one) if one.candidate.has_bytes => Refusal::Unheard(Unheard::CopyOfHeld),
+                Some(_) => Refusal::Unheard(Unheard::Changed),
+                None => Refusal::NothingWaits,
+            })
         }
-        Meant::Nothing => FileMeaning::Unheard(Refusal::NothingWaits),
     }
 }
 
@@ -119,6 +122,12 @@ struct Compared {
     original: Original,
     letter: Option<Number>,
     candidate: Candidate,
+}
+
+/// Whether a drop waits on its shelf under the file's name.
+fn is_held_under_its_name(one: &Compared) -> bool {
+    let is_held = one.original.place == OriginalPlace::Held && waits(&one.original);
+    is_held && one.candidate.name != Name::Another
 }
 
 /// A file or subfolder that could be read, so that more than its name is known.

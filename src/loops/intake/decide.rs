@@ -69,6 +69,8 @@ pub(super) struct Claim {
     /// Its name among the claims, which begins with the ULID.
     pub(super) name: String,
     pub(super) ulid: Ulid,
+    /// Whether its sidecar was there before it. That is not known after a restart.
+    pub(super) was_alone: bool,
     /// What was counted before the claim, so that the same bytes are not inspected twice.
     pub(super) peeked: Option<(Vec<u8>, Inspection)>,
     /// What is recorded of it if a queue took it.
@@ -79,6 +81,24 @@ pub(super) struct Claim {
 const LARGEST_PEEKED: usize = 1 << 20;
 
 impl Claim {
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        folder: Arc<Folder>,
+        hot: Arc<Hot>,
+        (name, ulid): (String, Ulid),
+    ) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            folder,
+            hot,
+            name,
+            ulid,
+            was_alone: true,
+            peeked: None,
+            queued: None,
+        }
+    }
+
     /// Whether a drop that is not claimed yet needs a sidecar. The answer decides nothing else.
     pub(super) async fn needs_sidecar(&mut self, name: &[u8]) -> Result<bool, TakeError> {
         let Content::Whole { bytes, .. } = self.hot.peek(name, LARGEST_DOCUMENT)? else { return Ok(false) };

@@ -12,9 +12,11 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::IntakeError;
+use super::alone::sidecar_alone;
 use super::approval::{copied, is_anothers};
-use super::candidates::{FileMeaning, LaidFile, lies_at, meaning_of, sidecars_at, waits};
-use super::decide::content_of;
+use super::candidates::{FileMeaning, LaidFile, lies_at, meaning_of, waits};
+use super::corrected::{hold, of_another_address};
+use super::handed_back::not_taken;
 use super::laid_files::LaidFiles;
 use super::litter::is_litter;
 use super::obeyed::{Instruction, Obeyed, obeyed};
@@ -23,16 +25,16 @@ use super::shelf_names::ShelfNames;
 use super::taken_back::{bring_another_sidecar, copied_sidecars, take_back};
 use crate::config::Folder;
 use crate::domain::drop::{
-    Origin, Refusal, StandingLetter, Undecided, Waiting, forms_of, is_pdf, pdf_of, showable, shown,
+    Origin, Refusal, StandingLetter, Undecided, Unheard, Waiting, forms_of, pdf_of, showable, shown,
 };
-use crate::domain::letter::{Command, LARGEST_DOCUMENT, Number};
+use crate::domain::letter::{Command, Number};
 use crate::domain::printed::ReceiverDoubt;
-use crate::outside::hot::{Content, Hot, WAS_THERE};
+use crate::loops::address_beside;
+use crate::loops::shelf_places;
+use crate::outside::hot::Hot;
 use crate::outside::journal;
-use crate::outside::store::{Fate, Original, OriginalPlace, StoreError};
+use crate::outside::store::{Fate, Original, OriginalPlace, Store, StoreError};
 
-/// The name of a sidecar in its claim if it lay alone in `Approve` or `Cancel`.
-const ALONE: &[u8] = b"address";
 /// How long a file must be unchanged: a move is instantaneous, a copy over a network is not.
 const SETTLE: Duration = Duration::from_millis(500);
 /// The wait before the next look at a file that cannot be judged yet.
@@ -60,14 +62,9 @@ pub(super) async fn look(
         let look = instructions.of(place).look(now, SETTLE, listing, |_, _| None);
         instructions.next = [instructions.next, look.next].into_iter().flatten().min();
         for name in look.ready {
-            if let Some(pdf) = pdf_of(&name) {
-                // A sidecar is taken along with its PDF.
-                if !forms_of(pdf).iter().any(|form| instructions.of(place).knows(form)) {
-                    match sidecar_alone(shared, folder, hot, (instruction, place), &name, pdf).await {
-                        Ok(()) | Err(Failed::Io(_)) => {}
-                        Err(Failed::Intake(error)) => return Err(error),
-                    }
-                }
+            // A sidecar is taken along with its PDF.
+            let lies = |pdf: &[u8]| forms_of(pdf).iter().any(|form| instructions.of(place).knows(form));
+            if pdf_of(&name).is_some_and(lies) {
                 continue;
             }
             // A file that has not the bytes of any letter may still be being copied.
@@ -75,25 +72,21 @@ pub(super) async fn look(
             let path = Path::new(place).join(shown_path(&name));
             let before = instructions.failed.get(&path).copied();
             if let Some((_, again)) = before.filter(|(_, again)| now < *again) {
-                instructions.next = Some(instructions.next.map_or(again, |next| next.min(again)));
+                instructions.look_again(again);
                 continue;
             }
             let is_first = before.is_none();
             let laid = LaidFile { instruction, place, name: &name, is_finished: now >= until, is_first };
-            let said = said(shared, folder, hot, &laid).await;
-            match said {
+            match said(shared, folder, hot, &laid).await {
                 Ok(true) => {
                     instructions.of(place).forget(&name);
                     instructions.failed.remove(&path);
                 }
                 // It may still be being written.
-                Ok(false) => {
-                    let again = until.min(now + AGAIN);
-                    instructions.next = Some(instructions.next.map_or(again, |next| next.min(again)));
-                }
+                Ok(false) => instructions.look_again(until.min(now + AGAIN)),
                 Err(Failed::Io(error)) => {
                     let (again, is_news) = instructions.fails(path, now);
-                    instructions.next = Some(instructions.next.map_or(again, |next| next.min(again)));
+                    instructions.look_again(again);
                     // A person took it away at this moment.
                     if is_news && error.kind() != io::ErrorKind::NotFound {
                         journal::not_obeyed(&folder.name, &shown(&name), &error);
@@ -125,47 +118,6 @@ impl<E: Into<IntakeError>> From<E> for Failed {
     }
 }
 
-/// A sidecar without its PDF. In `Approve` it is put beside the drop that waits under this name, where that drop's approval
-/// finds it. A copy of a sidecar that such a drop has already, or a letter that has not ended, is removed. Any other is
-/// handed back, and never put into the folder, where it would decide over another drop of the name.
-async fn sidecar_alone(
-    shared: &Arc<Shared>,
-    folder: &Folder,
-    hot: &Arc<Hot>,
-    (instruction, place): (Instruction, &str),
-    name: &[u8],
-    pdf: &[u8],
-) -> Result<(), Failed> {
-    let here = Path::new(place).join(shown_path(name));
-    let mut named = shared.store.originals_named(&folder.name, pdf)?;
-    let is_held =
-        |original: &&Original| original.fate.letter().is_none() && original.place == OriginalPlace::Held;
-    let open = shared.store.open_drops_named(&folder.name, pdf)?;
-    let is_taken_aside = |drop: &Original| drop.place == OriginalPlace::Held && lies_at(drop).is_none();
-    // If there are several, or a person has one in hand, nobody knows for which PDF the sidecar is.
-    if instruction == Instruction::Approve
-        && !open.iter().any(is_taken_aside)
-        && let [original] = named.iter().filter(is_held).collect::<Vec<_>>().as_slice()
-        && !is_away(hot, original)
-        && let Some((shelf, _)) = lies_at(original)
-    {
-        let there = Path::new(&shelf).join(shown_path(name));
-        if sidecars_at(hot, original)?.is_empty() && !hot.is_there(&there)? {
-            return Ok(hot.shelve(&here, &there)?);
-        }
-    }
-    if let Content::Whole { bytes, .. } = hot.read_at(&here, LARGEST_DOCUMENT)? {
-        named.extend(open);
-        for original in &named {
-            if is_open(shared, original)? && sidecars_at(hot, original)?.contains(&bytes) {
-                return Ok(hot.remove(&here)?);
-            }
-        }
-    }
-    let pdf = showable(&shown(pdf));
-    not_taken(shared, folder, hot, place, name, Refusal::SidecarAlone { pdf }).await
-}
-
 /// Whether a command can still change what becomes of it.
 pub(super) fn is_open(shared: &Shared, original: &Original) -> Result<bool, StoreError> {
     Ok(match &original.fate {
@@ -184,9 +136,12 @@ async fn said(
     laid: &LaidFile<'_>,
 ) -> Result<bool, Failed> {
     let LaidFile { instruction, place, name, .. } = *laid;
+    if let Some(pdf) = pdf_of(name) {
+        return sidecar_alone(shared, folder, hot, laid, pdf).await.map(|()| true);
+    }
     if instruction == Instruction::Approve
         && folder.names.by_copy
-        && let Some(()) = copied(shared, folder, hot, place, name).await?
+        && let Some(()) = copied(shared, folder, hot, laid).await?
     {
         return Ok(true);
     }
@@ -196,7 +151,7 @@ async fn said(
             hot.remove(&Path::new(place).join(shown_path(name)))?;
         }
         FileMeaning::NotYet => return Ok(false),
-        FileMeaning::Moved(original) => moved(shared, folder, hot, laid, original, file).await?,
+        FileMeaning::Moved(original) => moved(shared, folder, hot, laid, &original, file).await?,
         FileMeaning::Copied(original) => copy(shared, folder, hot, laid, original, file).await?,
         FileMeaning::Unheard(refusal) => not_taken(shared, folder, hot, place, name, refusal).await?,
     }
@@ -213,6 +168,11 @@ async fn copy(
     original: Original,
     file: String,
 ) -> Result<(), Failed> {
+    if let Some(letter) = of_another_address(shared, folder, hot, laid, &original)? {
+        hold(shared, &letter, &file).await?;
+        let refusal = Refusal::Unheard(Unheard::OtherAddress { letter: letter.number });
+        return not_taken(shared, folder, hot, laid.place, laid.name, refusal).await;
+    }
     let copies = copied_sidecars(hot, &original, laid.place, laid.name)?;
     if let Fate::Letter(letter) = original.fate {
         let command = laid.instruction.command();
@@ -223,10 +183,23 @@ async fn copy(
             bring_another_sidecar(&shared.store, hot, &original, (laid.place, laid.name), &copies)?;
         }
         let there = LaidFile { place: &shelf, name: &name, ..*laid };
-        moved(shared, folder, hot, &there, original, file).await?;
+        moved(shared, folder, hot, &there, &original, file).await?;
     }
     for copy in copies {
         hot.remove(&copy)?;
+    }
+    let letter = original.fate.letter().map(|number| shared.store.letter(number)).transpose()?.flatten();
+    for other in hot.sidecars_beside(Path::new(laid.place), laid.name)? {
+        let path = Path::new(laid.place).join(shown_path(&other));
+        if let Some(letter) = &letter
+            && !address_beside::asks_for_another(folder, hot, letter, &path)?
+        {
+            hot.remove(&path)?;
+            continue;
+        }
+        let pdf = showable(&shown(laid.name));
+        let refusal = Refusal::SidecarAlone { pdf, taken_in: None };
+        not_taken(shared, folder, hot, laid.place, &other, refusal).await?;
     }
     Ok(hot.remove(&Path::new(laid.place).join(shown_path(laid.name)))?)
 }
@@ -245,18 +218,23 @@ async fn moved(
     folder: &Folder,
     hot: &Arc<Hot>,
     laid: &LaidFile<'_>,
-    original: Original,
+    original: &Original,
     file: String,
 ) -> Result<(), Failed> {
     let LaidFile { instruction, place, name, .. } = *laid;
     let now = shared.clock.now();
     let is_asked =
         original.fate.letter().is_some() && instruction == Instruction::Approve && folder.names.by_copy;
-    let is_proved = !is_asked || is_anothers(&original, hot, place, name)?;
-    let is_held = may_be_accepted(&original, hot, place, name)?;
-    match obeyed(instruction, original.fate.letter().is_some(), is_held, is_proved) {
+    let is_proved = !is_asked || is_anothers(original, hot, place, name)?;
+    let another = of_another_address(shared, folder, hot, laid, original)?;
+    let is_sure = is_proved && another.is_none();
+    let is_held = may_be_accepted(original, hot, place, name)?;
+    match obeyed(instruction, original.fate.letter().is_some(), is_held, is_sure) {
         Obeyed::PutBack => {
-            take_back(shared, hot, &original, place, name)?;
+            if let Some(letter) = &another {
+                hold(shared, letter, &file).await?;
+            }
+            take_back(shared, hot, original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
         }
         Obeyed::Order(command) => {
@@ -264,12 +242,13 @@ async fn moved(
                 shared.store.said_in_folder(letter, command, file, now).await?;
                 heard(shared, laid, letter, command);
             }
-            take_back(shared, hot, &original, place, name)?;
+            take_back(shared, hot, original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now + BACK)).await?;
         }
         Obeyed::Accepted => {
-            shared.store.accept(original.ulid.clone(), doubts_of(&original)).await?;
-            take_back(shared, hot, &original, place, name)?;
+            shared.store.accept(original.ulid.clone(), doubts_of(original)).await?;
+            decided_without(shared, folder, hot, original).await?;
+            take_back(shared, hot, original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), None).await?;
             shared.rest(&folder.name, original.ulid.as_str());
         }
@@ -281,12 +260,43 @@ async fn moved(
             // The original is not put away before it is taken back, which follows immediately.
             let (ulid, times) = (original.ulid.clone(), (now, now + BACK));
             shared.store.undecide(ulid, origin, Undecided::Cancelled, None, times).await?;
-            take_back(shared, hot, &original, place, name)?;
+            take_back(shared, hot, original, place, name)?;
             shared.store.reclaimed(original.ulid.clone(), Some(now)).await?;
         }
     }
     shared.bells.originals.notify_one();
     Ok(())
+}
+
+/// A person has decided whose a sidecar is. Held drops of the name that are missing from their shelf do not make the next
+/// one wait: whoever has them may bring them back.
+async fn decided_without(
+    shared: &Shared,
+    folder: &Folder,
+    hot: &Hot,
+    accepted: &Original,
+) -> Result<(), Failed> {
+    if !matches!(accepted.fate.undecided(), Some(Undecided::Waits(Waiting::SidecarOfTwo))) {
+        return Ok(());
+    }
+    let Origin { folder: folder_name, name, .. } = &accepted.origin;
+    let mut missed = shared.store.open_drops_named(folder_name, name)?;
+    missed.retain(|drop| {
+        drop.ulid != accepted.ulid
+            && drop.place == OriginalPlace::Held
+            && (lies_at(drop).is_none() || is_away(&shared.store, hot, drop))
+            && !is_laid(folder, hot, drop)
+    });
+    Ok(shared.store.missed(missed.into_iter().map(|drop| drop.ulid).collect()).await?)
+}
+
+/// Whether a file with one of a drop's names lies in `Approve` or `Cancel`.
+fn is_laid(folder: &Folder, hot: &Hot, drop: &Original) -> bool {
+    let names = lies_at(drop).map(|(_, name)| name).into_iter().chain([drop.origin.name.clone()]);
+    let paths = names.flat_map(|name| forms_of(&name)).flat_map(|name| {
+        [&folder.names.approve, &folder.names.cancel].map(|place| Path::new(place).join(shown_path(&name)))
+    });
+    paths.into_iter().any(|path| hot.is_there(&path).unwrap_or(true))
 }
 
 /// Whether a drop waits on its shelf, or a person has taken it from there and this is that file.
@@ -315,10 +325,12 @@ fn doubts_of(original: &Original) -> Vec<String> {
     }
 }
 
-/// Whether an original is no longer where we put it, so that a file elsewhere may be the original.
-pub(super) fn is_away(hot: &Hot, original: &Original) -> bool {
+/// Whether an original is no longer where we put it, so that a file elsewhere may be the original. Another may have got its
+/// place.
+pub(super) fn is_away(store: &Store, hot: &Hot, original: &Original) -> bool {
     let Some(path) = &original.shelved else { return false };
     hot.is_there(&shown_path(path)).is_ok_and(|there| !there)
+        || shelf_places::is_anothers(store, hot, original, path).is_ok_and(|anothers| anothers)
 }
 
 pub(super) fn shown_path(path: &[u8]) -> PathBuf {
@@ -331,42 +343,12 @@ fn is_left_over(shared: &Arc<Shared>, folder: &Folder, hot: &Hot, name: &[u8]) -
     let Some(stem) = name.strip_suffix(b".txt") else { return Ok(false) };
     for original in [b".pdf".as_slice(), b".PDF", b""].map(|ending| [stem, ending].concat()) {
         let named = shared.store.originals_named(&folder.name, &original)?;
-        if named.iter().any(|original| is_away(hot, original) || original.place == OriginalPlace::Claim) {
+        if named
+            .iter()
+            .any(|original| is_away(&shared.store, hot, original) || original.place == OriginalPlace::Claim)
+        {
             return Ok(true);
         }
     }
     Ok(false)
-}
-
-/// The command is not carried out, and a text in the folder says why.
-pub(super) async fn not_taken(
-    shared: &Arc<Shared>,
-    folder: &Folder,
-    hot: &Arc<Hot>,
-    place: &str,
-    name: &[u8],
-    refusal: Refusal,
-) -> Result<(), Failed> {
-    let Some(ulid) = shared.new_ulid() else { return Ok(()) };
-    let origin = Origin { folder: folder.name.clone(), name: name.to_vec(), owner: None };
-    // If the daemon dies here, it is held as something that was there before, and never taken for a drop. A sidecar that
-    // is alone gets another name there, because a claim with sidecars only is put back into the folder.
-    let claim = format!("{ulid}{WAS_THERE}");
-    let claimed_as = if pdf_of(name).is_some() { ALONE } else { name };
-    hot.claim_from(&claim, Path::new(place), name, claimed_as)?;
-    // The sidecars of a PDF come after it, for the same reason. Left alone, they would be taken for those of another drop
-    // of the name.
-    let sidecars = if is_pdf(name) { hot.sidecars_beside(Path::new(place), name) } else { Ok(Vec::new()) };
-    for sidecar in sidecars.unwrap_or_default() {
-        if let Err(error) = hot.claim(&claim, Some(place), &[&sidecar])
-            && error.kind() != io::ErrorKind::NotFound
-        {
-            journal::not_obeyed(&folder.name, &shown(&sidecar), &error);
-        }
-    }
-    let content = content_of(hot, &claim, claimed_as);
-    let (refused, now) = (Undecided::Refused(refusal), shared.clock.now());
-    shared.store.undecide(ulid, origin, refused, content, (now, now)).await?;
-    shared.bells.originals.notify_one();
-    Ok(())
 }

@@ -26,6 +26,10 @@ impl LaidFiles {
         self.next
     }
 
+    pub(super) fn look_again(&mut self, at: TimeDelta) {
+        self.next = Some(self.next.map_or(at, |next| next.min(at)));
+    }
+
     pub(super) fn of(&mut self, place: &str) -> &mut Settling {
         self.places.entry(place.to_owned()).or_default()
     }

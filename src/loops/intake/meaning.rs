@@ -71,6 +71,19 @@ impl Candidate {
         self.original == Whereabouts::WithoutPlace && self.file == Itself::Yes
     }
 
+    /// Whether the command can change anything. What became no letter can be approved or cancelled while it waits.
+    fn may_get(self, instruction: Instruction) -> bool {
+        match (instruction, self.standing) {
+            (_, None) => self.is_waiting,
+            (_, Some(StandingLetter::Waits))
+            | (Instruction::Cancel, Some(StandingLetter::OnItsWay | StandingLetter::Posted)) => true,
+            (Instruction::Approve, Some(StandingLetter::OnItsWay | StandingLetter::Posted))
+            | (_, Some(StandingLetter::Shipped | StandingLetter::NotPosted | StandingLetter::Closed)) => {
+                false
+            }
+        }
+    }
+
     fn is_moving(self) -> bool {
         matches!(self.original, Whereabouts::Moving { .. })
     }
@@ -117,7 +130,7 @@ pub fn meant(
     if let Some(moved) = moved(candidates, instruction) {
         return moved;
     }
-    let is_open = |one: &Candidate| one.fits() && copies_count && can_be_said(instruction, one.standing);
+    let is_open = |one: &Candidate| one.fits() && copies_count && one.may_get(instruction);
     let open = those(candidates, is_open);
     match open.as_slice() {
         [] => {}
@@ -155,10 +168,6 @@ fn by_present_inodes(candidates: &[Candidate]) -> Vec<Candidate> {
 /// this name, before those dropped with it. Of several, the one for which the command makes sense. If that is
 /// not exactly one, nothing is done.
 fn moved(candidates: &[Candidate], instruction: Instruction) -> Option<Meant> {
-    let may_be_said = |one: &Candidate| match one.standing {
-        None => one.is_waiting,
-        Some(_) => can_be_said(instruction, one.standing),
-    };
     // If the file may also be a copy of a candidate that lies on its shelf under this name, that candidate
     // counts too.
     let lying = those(candidates, |one| one.fits() && one.name == Name::Shelved && !one.is_away());
@@ -172,11 +181,11 @@ fn moved(candidates: &[Candidate], instruction: Instruction) -> Option<Meant> {
         let is_another = |other: &Candidate| other.fits() && other.is_away() && other.file != Itself::Yes;
         let mut others = lying.clone();
         others.extend(those(candidates, |other| !has_place && is_another(other)));
-        others.retain(|index| may_be_said(&candidates[*index]));
+        others.retain(|index| candidates[*index].may_get(instruction));
         if candidates[*one].name == Name::Shelved || others.is_empty() {
             return Some(Meant::Moved(*one));
         }
-        if has_place || may_be_said(&candidates[*one]) {
+        if has_place || candidates[*one].may_get(instruction) {
             others.push(*one);
             others.sort_unstable();
             return Some(Meant::Several(others));
@@ -189,7 +198,7 @@ fn moved(candidates: &[Candidate], instruction: Instruction) -> Option<Meant> {
     let is_copy = from.iter().all(|index| candidates[*index].file == Itself::No);
     let others = if exact.is_empty() || is_copy { lying } else { Vec::new() };
     let mut open: Vec<usize> = from.iter().chain(&others).copied().collect();
-    open.retain(|index| may_be_said(&candidates[*index]));
+    open.retain(|index| candidates[*index].may_get(instruction));
     open.sort_unstable();
     Some(match open.as_slice() {
         [] => Meant::Moved(newest),
@@ -202,15 +211,6 @@ fn moved(candidates: &[Candidate], instruction: Instruction) -> Option<Meant> {
 /// The indices of the candidates for which `wanted` is true.
 fn those(candidates: &[Candidate], wanted: impl Fn(&Candidate) -> bool) -> Vec<usize> {
     candidates.iter().enumerate().filter(|(_, one)| wanted(one)).map(|(index, _)| index).collect()
-}
-
-fn can_be_said(instruction: Instruction, standing: Option<StandingLetter>) -> bool {
-    match (instruction, standing) {
-        (_, None | Some(StandingLetter::Waits))
-        | (Instruction::Cancel, Some(StandingLetter::OnItsWay | StandingLetter::Posted)) => true,
-        (Instruction::Approve, Some(StandingLetter::OnItsWay | StandingLetter::Posted))
-        | (_, Some(StandingLetter::Shipped | StandingLetter::NotPosted | StandingLetter::Closed)) => false,
-    }
 }
 
 #[cfg(test)]
@@ -259,7 +259,7 @@ mod tests {
             (&[("nba", None)], Approve, Meant::Moved(0)),
             (&[("nb", Some(Waits)), ("nba", Some(Waits))], Cancel, Meant::Moved(1)),
             (&[("nb", Some(Waits))], Approve, Meant::Copied(0)),
-            (&[("nb", None)], Cancel, Meant::Copied(0)),
+            (&[("nbw", None)], Cancel, Meant::Copied(0)),
             (&[("nb", Some(OnItsWay))], Cancel, Meant::Copied(0)),
             (&[("nb", Some(Posted))], Cancel, Meant::Copied(0)),
             (&[("nb", Some(OnItsWay))], Approve, Meant::Known(0)),
@@ -274,7 +274,7 @@ mod tests {
             (&[("na", Some(Waits))], Cancel, Meant::Known(0)),
             (&[("n", Some(Posted))], Cancel, Meant::Known(0)),
             (&[("n", None)], Approve, Meant::Nothing),
-            (&[("nbm", None)], Approve, Meant::Copied(0)),
+            (&[("nbmw", None)], Approve, Meant::Copied(0)),
             (&[("nba", Some(Waits)), ("nm", None)], Cancel, Meant::Moved(0)),
             (&[("na", None)], Cancel, Meant::Nothing),
             // Two with the same bytes, one of them dropped with the name that the other has on its shelf.
@@ -315,6 +315,13 @@ mod tests {
         }
         // With four eyes the owner of the copy decides, which is not checked here.
         assert_eq!(meant(&[one("nb", Some(Waits))], Approve, false, true), Meant::Known(0));
+    }
+
+    #[test]
+    fn what_was_refused_and_dropped_again_is_known_by_what_waits() {
+        let again = [one("nb", Some(StandingLetter::Waits)), one("nbac", None)];
+        assert_eq!(meant(&again, Instruction::Approve, true, true), Meant::Copied(0));
+        assert_eq!(meant(&[one("nb", None)], Instruction::Cancel, true, true), Meant::Nothing);
     }
 
     /// Another has got its place. Its inode is enough, unless that may belong to another file by now.

@@ -27,18 +27,18 @@ pub enum Obeyed {
     Accepted,
     /// A waiting drop is cancelled.
     Cancelled,
-    /// It goes back to its shelf without effect, because nobody can know who moved it.
+    /// It goes back to its shelf without effect, because nobody can know who moved it, or to which address it is to go.
     PutBack,
     /// Nothing waits there, so nothing is approved.
     NothingWaits,
 }
 
 /// `is_letter` says that it is the original of a letter, otherwise of a drop, which may wait (`is_held`).
-/// `is_proved` says that another person than the one who dropped it has certainly moved it, where that is
-/// required.
-pub fn obeyed(instruction: Instruction, is_letter: bool, is_held: bool, is_proved: bool) -> Obeyed {
+/// `is_sure` says that no address beside it is another than its letter's and, where that is required, that another person
+/// than the one who dropped it has certainly moved it.
+pub fn obeyed(instruction: Instruction, is_letter: bool, is_held: bool, is_sure: bool) -> Obeyed {
     match (instruction, is_letter) {
-        (Instruction::Approve, true) if !is_proved => Obeyed::PutBack,
+        (Instruction::Approve, true) if !is_sure => Obeyed::PutBack,
         (instruction, true) => Obeyed::Order(instruction.command()),
         (Instruction::Approve, false) if is_held => Obeyed::Accepted,
         (Instruction::Approve, false) => Obeyed::NothingWaits,
@@ -54,7 +54,7 @@ mod tests {
     fn an_original_that_was_moved_does_what_its_place_says() {
         use Instruction::{Approve, Cancel};
         let order = |instruction: Instruction| Obeyed::Order(instruction.command());
-        for (instruction, is_letter, is_held, is_proved, expected) in [
+        for (instruction, is_letter, is_held, is_sure, expected) in [
             (Approve, true, true, true, order(Approve)),
             (Approve, true, false, true, order(Approve)),
             (Approve, true, true, false, Obeyed::PutBack),
@@ -73,8 +73,8 @@ mod tests {
             (Cancel, false, false, true, Obeyed::Cancelled),
             (Cancel, false, false, false, Obeyed::Cancelled),
         ] {
-            let found = obeyed(instruction, is_letter, is_held, is_proved);
-            assert_eq!(found, expected, "{instruction:?} {is_letter} {is_held} {is_proved}");
+            let found = obeyed(instruction, is_letter, is_held, is_sure);
+            assert_eq!(found, expected, "{instruction:?} {is_letter} {is_held} {is_sure}");
         }
     }
 }

@@ -33,7 +33,7 @@ impl Watched {
         self.waiting.grow(&listing, (&self.settling, settle), now, had_end);
         self.waiting.lie_alone(&listing, now);
         let waits = |name: &[u8], settling: &Settling| self.waiting.extra(folder, name, settling);
-        let look = self.settling.look(now, settle, listing, waits);
+        let mut look = self.settling.look(now, settle, listing, waits);
         self.stuck.retain(|name, _| self.settling.knows(name));
         self.was_there.retain(|(name, _)| self.settling.knows(name));
         let ready = Some(look.ready).filter(|_| folder.accept == Accept::Yes).unwrap_or_default();
@@ -49,8 +49,14 @@ impl Watched {
             }
             if pdf_of(name).is_some() {
                 if self.waiting.is_alone(name) {
-                    self.settling.forget(name);
-                    self.ready.push_back(Work::Sidecar((name.clone(), stamp)));
+                    // Its PDF may have been taken in without it. If not, it waits for that.
+                    let is_over = !self.waiting.is_first_asked(name);
+                    if is_over {
+                        self.settling.forget(name);
+                    } else {
+                        look.next = Some(now);
+                    }
+                    self.ready.push_back(Work::Sidecar { part: (name.clone(), stamp), is_over });
                 }
                 continue;
             }
@@ -90,9 +96,10 @@ impl Watched {
         let may_grow = (is_document || is_subfolder) && !had_no_end;
         let peek =
             is_document && !lacked && sidecars.is_empty() && folder.rules.may_need_sidecar(&shown(name));
+        let was_alone = sidecars.iter().any(|(sidecar, _)| self.waiting.came_alone(sidecar));
         let mut parts = sidecars;
         parts.push(main);
-        Work::Drop { parts, was_there, peek, may_grow }
+        Work::Drop { parts, was_there, peek, may_grow, was_alone }
     }
 
     /// Everything that may be a drop, or belong to one.

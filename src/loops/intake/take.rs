@@ -31,7 +31,8 @@ impl Claim {
             self.queued = self.shared.store.incoming(&self.ulid)?;
         }
         match work {
-            Work::Drop { parts, peek, may_grow, .. } => {
+            Work::Drop { parts, peek, may_grow, was_alone, .. } => {
+                self.was_alone = *was_alone;
                 // Its writer finds it under its name while it is left there.
                 if let Some((name, stamp)) = parts.last().filter(|_| *may_grow)
                     && self.has_no_end(name)
@@ -61,7 +62,7 @@ impl Claim {
                 }
                 self.decide(&Still::Settled(parts)).await
             }
-            Work::Sidecar(sidecar) => self.hand_back(sidecar).await,
+            Work::Sidecar { part, is_over } => self.hand_back(part, *is_over).await,
             // A drop that we did not claim ourselves may still be being written.
             Work::Claimed(_, looks) if *looks == Some(self.looks()?) => {
                 self.decide(&Still::Looks(looks.unwrap_or_default())).await

@@ -16,6 +16,10 @@ const STEPS: u32 = 2;
 pub(super) struct WaitingDrops {
     /// Sidecars without their PDF, and since when.
     alone: HashMap<Name, TimeDelta>,
+    /// Those of them that wait for their PDF, since none was taken in without them.
+    awaiting: HashSet<Name>,
+    /// Sidecars that lay alone at any look, while they are there.
+    came_alone: HashSet<Name>,
     /// Drops that need a sidecar and have none yet.
     lacking: HashSet<Name>,
     /// PDFs that had no end at this stamp: their writer may be pausing.
@@ -46,9 +50,17 @@ impl WaitingDrops {
         let lies = |pdf: &[u8]| forms_of(pdf).iter().any(|form| names.contains(form.as_slice()));
         let is_alone = |name: &[u8]| pdf_of(name).is_some_and(|pdf| !lies(pdf));
         self.alone.retain(|name, _| names.contains(name.as_slice()) && is_alone(name));
+        self.awaiting.retain(|name| self.alone.contains_key(name));
+        self.came_alone.retain(|name| names.contains(name.as_slice()));
         for (name, _) in listing.iter().filter(|(name, _)| is_alone(name)) {
             self.alone.entry(name.clone()).or_insert(now);
+            self.came_alone.insert(name.clone());
         }
+    }
+
+    /// Whether a sidecar was there before its PDF.
+    pub(super) fn came_alone(&self, sidecar: &[u8]) -> bool {
+        self.came_alone.contains(sidecar)
     }
 
     /// Notes which PDFs grew since the last look, and whether they were whole before. `had_end` says whether
@@ -85,11 +97,16 @@ impl WaitingDrops {
         self.alone.contains_key(sidecar)
     }
 
+    /// A sidecar that lies alone is finished. Returns whether its wait begins now.
+    pub(super) fn is_first_asked(&mut self, sidecar: &Name) -> bool {
+        self.awaiting.insert(sidecar.clone())
+    }
+
     /// The wait in addition to the settle time.
     pub(super) fn extra(&self, folder: &Folder, name: &[u8], settling: &Settling) -> Option<TimeDelta> {
         if pdf_of(name).is_some() {
             // A sidecar goes with its PDF. Its wait counts from when it lies there alone.
-            let alone = self.alone.get(name)?;
+            let alone = self.alone.get(name).filter(|_| self.awaiting.contains(name))?;
             let before = settling.since(name).map_or(TimeDelta::zero(), |since| *alone - since);
             return Some(before.max(TimeDelta::zero()) + time(folder.sidecar_within));
         }

@@ -17,9 +17,12 @@ pub(super) enum Work {
         peek: bool,
         /// While it has no end, it is left to its writer for a while.
         may_grow: bool,
+        /// Its sidecar was there before it, so it may be meant for a letter of the name that was taken in without one.
+        was_alone: bool,
     },
-    /// A sidecar whose PDF did not come: to be claimed and handed back.
-    Sidecar((Name, Stamp)),
+    /// A sidecar without its PDF, to be claimed and handed back: if its wait is over, or else only if its PDF was taken in
+    /// without it.
+    Sidecar { part: (Name, Stamp), is_over: bool },
     /// Claimed already, with its stamp at the last look.
     Claimed(String, Option<u64>),
     /// A queue took it: to be laid into the claims.
@@ -31,7 +34,7 @@ impl Work {
     pub(super) fn main(&self) -> Option<&(Name, Stamp)> {
         match self {
             Self::Drop { parts, .. } => parts.last(),
-            Self::Sidecar(sidecar) => Some(sidecar),
+            Self::Sidecar { part, .. } => Some(part),
             Self::Claimed(..) | Self::Laid(_) => None,
         }
     }
@@ -51,7 +54,7 @@ impl Work {
                 };
                 Some((alone.unwrap_or_else(|| ulid.to_string()), ulid))
             }
-            Self::Sidecar(_) => {
+            Self::Sidecar { .. } => {
                 let ulid = shared.new_ulid()?;
                 Some((ulid.to_string(), ulid))
             }

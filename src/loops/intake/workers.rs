@@ -111,9 +111,7 @@ impl Intake {
                     continue;
                 }
                 self.busy.insert((name.clone(), ulid.clone()), reached);
-                let (shared, folder) = (Arc::clone(&self.shared), known.folder);
-                let mut claim =
-                    Claim { shared, folder, hot, name: claimed_as, ulid, peeked: None, queued: None };
+                let mut claim = Claim::new(&self.shared, known.folder, hot, (claimed_as, ulid));
                 let name = name.clone();
                 let taken = async move {
                     let done = claim.take(&work).await;
@@ -202,7 +200,7 @@ impl Intake {
                 watched.resume(claim, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
             }
             (Err(TakeError::Record(error @ RecordError::Halted(_))), _) => return Err(error.into()),
-            (Err(TakeError::NoRight), work @ (Work::Drop { .. } | Work::Sidecar(_))) => {
+            (Err(TakeError::NoRight), work @ (Work::Drop { .. } | Work::Sidecar { .. })) => {
                 if let Some((drop, stamp)) = work.main()
                     && watched.sticks(drop.clone(), stamp, now)
                 {

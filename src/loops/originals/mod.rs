@@ -23,7 +23,9 @@ use chrono::TimeDelta;
 use crate::base::backoff::Backoff;
 use crate::base::clock::Clock;
 use crate::config::Folder;
-use crate::domain::drop::{forms_of, numbered, pdf_of, sidecars_in_any_form};
+use crate::domain::drop::{StandingLetter, forms_of, numbered, pdf_of, sidecars_in_any_form};
+use crate::domain::letter::Letter;
+use crate::loops::address_beside;
 use crate::loops::folders::Registry;
 use crate::outside::hot::{Hot, MoveWithText};
 use crate::outside::journal;
@@ -233,6 +235,12 @@ impl Put<'_> {
             (Some(_), None) => Plan::Gone,
             (Some(dir), Some(here)) => {
                 let mut text = text_for(original, folder, letter.as_ref(), undecided.as_deref(), times);
+                let waits = |letter: &&Letter| StandingLetter::of(letter) == StandingLetter::Waits;
+                if let Some(letter) = letter.as_ref().filter(waits)
+                    && address_beside::is_another(folder, hot, letter, &original.ulid, &here)?
+                {
+                    text.extend([&folder.language.other_address(&folder.names), "\r\n"]);
+                }
                 if self.registry.has_mistakes() {
                     text.extend([folder.language.old_rules(), "\r\n"]);
                 }

@@ -46,7 +46,8 @@ pub use rights::not_shared;
 use rustix::fs::{self, FileType, Mode, OFlags};
 pub use shelves::MoveWithText;
 
-use crate::domain::drop::{Kind, forms_of, sidecars_in_any_form};
+use crate::domain::drop::{Kind, forms_of, is_pdf, sidecars_in_any_form};
+use crate::outside::spool::Ulid;
 
 /// How long a call on a file system that is not local may take.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -167,8 +168,12 @@ impl Hot {
     }
 
     /// The sidecars of a name that lie in a directory of the folder. Those of a PDF that lies there under another form
-    /// of the name are its own.
+    /// of the name are its own. What is no PDF has none, except under the ULID of its drop.
     pub fn sidecars_beside(&self, dir: &Path, name: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+        let is_ulid = || std::str::from_utf8(name).is_ok_and(|name| name.parse::<Ulid>().is_ok());
+        if !is_pdf(name) && !is_ulid() {
+            return Ok(Vec::new());
+        }
         let lies = |name: &[u8]| self.is_there(&dir.join(OsStr::from_bytes(name)));
         let mut others = Vec::new();
         for form in forms_of(name).into_iter().filter(|form| form != name) {

@@ -203,11 +203,11 @@ impl Store {
     }
 
     /// Drops of a folder that wait for a person or were accepted, without being letters yet, and have this name in any form
-    /// of Unicode: on their shelf, or as they were dropped.
+    /// of Unicode: on their shelf, or as they were dropped. Also those that a person took from there and may bring back.
     pub fn open_drops_named(&self, folder: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!(
-            "SELECT {COLUMNS} FROM original WHERE place IN ('held', 'claim') AND letter IS NULL AND folder = ?1
+            "SELECT {COLUMNS} FROM original WHERE place IN ('held', 'claim', 'gone') AND letter IS NULL AND folder = ?1
              AND (name = ?2 OR substr(shelved, -length(?3)) = ?3)"
         );
         let mut statement = db.prepare_cached(&sql)?;
@@ -282,6 +282,19 @@ impl Store {
                        WHERE ulid = ?1 AND letter IS NULL";
             let accepted = serde_json::to_string(&Undecided::Accepted { doubts: doubts.clone() })?;
             Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), accepted]).map(drop)?)
+        })
+        .await
+    }
+
+    /// Held drops that are missing from their shelf: a person decided without them. They can be brought back.
+    pub async fn missed(&self, drops: Vec<Ulid>) -> Result<(), RecordError> {
+        self.write(move |batch| {
+            let sql = "UPDATE original SET place = 'gone', changes = changes + 1
+                       WHERE ulid = ?1 AND letter IS NULL AND place = 'held' AND due_at IS NULL";
+            for ulid in &drops {
+                batch.db.prepare_cached(sql)?.execute([ulid.as_str()])?;
+            }
+            Ok(())
         })
         .await
     }

@@ -6,7 +6,7 @@ use super::moves::RecordError;
 use super::originals::{COLUMNS, original};
 use super::{Fate, Original, Store, StoreError, millis, signed};
 use crate::base::clock::Time;
-use crate::domain::drop::{Refusal, Undecided};
+use crate::domain::drop::{Refusal, Undecided, forms_of};
 use crate::domain::letter::{Command, Number};
 use crate::outside::spool::Ulid;
 
@@ -40,7 +40,7 @@ impl Store {
         .await
     }
 
-    /// The sidecars that were handed back since then because their PDFs did not come.
+    /// The sidecars that were handed back since then without a PDF.
     pub fn sidecars_handed_back(&self, since: Time) -> Result<Vec<Original>, StoreError> {
         let db = self.reader();
         let sql = format!("SELECT {COLUMNS} FROM original WHERE ulid >= ?1 AND letter IS NULL");
@@ -51,6 +51,42 @@ impl Store {
             matches!(original.fate, Fate::Undecided(Undecided::Refused(Refusal::SidecarAlone { .. })))
         };
         Ok(all.into_iter().filter(is_one).collect())
+    }
+
+    /// The originals of a folder's letters that were dropped since then under this name, in any form of Unicode. The newest
+    /// is first.
+    pub fn letters_named(&self, folder: &str, name: &[u8], since: Time) -> Result<Vec<Original>, StoreError> {
+        let db = self.reader();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM original WHERE ulid >= ?1 AND folder = ?2 AND name = ?3 AND letter IS NOT NULL
+             ORDER BY ulid DESC"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
+        let mut found = Vec::new();
+        for name in forms_of(name) {
+            let rows =
+                statement.query_map(params![Ulid::earliest(since).as_str(), folder, name], original)?;
+            found.extend(rows.collect::<Result<Vec<_>, _>>()?);
+        }
+        Ok(found)
+    }
+
+    /// The originals of letters in a directory of a folder that were dropped under this name, in any form of Unicode.
+    pub fn letters_in(&self, folder: &str, dir: &str, name: &[u8]) -> Result<Vec<Original>, StoreError> {
+        let db = self.reader();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM original
+             WHERE folder = ?1 AND shelved > ?2 AND shelved < ?3 AND name = ?4 AND letter IS NOT NULL"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
+        // Every path in the directory, and no other.
+        let (from, to) = (format!("{dir}/"), format!("{dir}0"));
+        let mut found = Vec::new();
+        for name in forms_of(name) {
+            let values = params![folder, from.as_bytes(), to.as_bytes(), name];
+            found.extend(statement.query_map(values, original)?.collect::<Result<Vec<_>, _>>()?);
+        }
+        Ok(found)
     }
 
     /// The originals of a folder's letters whose first document has these bytes, of those that are wanted: a document may

@@ -66,7 +66,17 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
             "Its receiver is not known: the rule that matches takes it from the request, and the request had none.",
             "Send the field `letter` with a `receiver`.",
         ),
-        Refusal::SidecarAlone { pdf } => Advice::new(
+        Refusal::SidecarAlone { pdf, taken_in: Some(letter) } => Advice::new(
+            format!(
+                "It came after its `{pdf}`, which is letter {letter}. That letter does not use this address."
+            ),
+            format!(
+                "If this belongs to another `{pdf}`, put both into the folder together. If letter {letter} must go to this \
+                 address and is not posted yet, cancel it, and put both into the folder together. If `{pdf}` comes alone \
+                 within 24 hours, it is held."
+            ),
+        ),
+        Refusal::SidecarAlone { pdf, taken_in: None } => Advice::new(
             format!("No `{pdf}` came with it."),
             format!(
                 "If `{pdf}` is still to be posted, put both into the folder together. If it is held, put this beside it \
@@ -131,8 +141,8 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
             format!("{beside} Then {again}"),
         ),
         Waiting::SidecarOfTwo => Advice::new(
-            "An address came with it, but another PDF of this name waits for one, so nobody knows for which of them it \
-             is.",
+            "An address came with it, but another PDF of this name waits for one, or was taken in without one not long \
+             before, so nobody knows for which of them it is.",
             format!("If the address beside it is right, {again}"),
         ),
         Waiting::SidecarHandedBack { sidecar } => Advice::new(

@@ -75,7 +75,15 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
             "宛先が分かりません。この規則では送信元のプログラムが宛先を指定しますが、指定がありませんでした。",
             "「letter」に「receiver」を指定して送り直してください。",
         ),
-        Refusal::SidecarAlone { pdf } => Advice::new(
+        Refusal::SidecarAlone { pdf, taken_in: Some(letter) } => Advice::new(
+            format!(
+                "この宛先ファイルより先に「{pdf}」を受け付けました（手紙 {letter}）。手紙 {letter} には、この宛先を使いません。"
+            ),
+            format!(
+                "別の「{pdf}」の宛先である場合は、そのPDFと一緒にフォルダーに入れてください。手紙 {letter} をこの宛先に送る場合は、まだ郵送していなければ取り消してから、PDFと宛先ファイルを一緒にフォルダーに入れてください。24時間以内に「{pdf}」だけが入れられた場合は、保留にします。"
+            ),
+        ),
+        Refusal::SidecarAlone { pdf, taken_in: None } => Advice::new(
             format!("対になるPDF「{pdf}」が届きませんでした。"),
             format!(
                 "「{pdf}」をまだ郵送していない場合は、この宛先ファイルと一緒にフォルダーに入れてください。「{pdf}」が保留になっている場合は、保留中のPDFの横に置いてから承認してください。24時間以内に「{pdf}」だけが入れられた場合は、保留にします。"
@@ -136,7 +144,7 @@ pub(super) fn waiting(waiting: &Waiting, names: &Names) -> Advice {
             format!("{beside}その後、{again}"),
         ),
         Waiting::SidecarOfTwo => Advice::new(
-            "宛先ファイルと一緒に届きましたが、同じ名前のPDFがもう1つ宛先を待っているため、どちらの宛先か分かりません。",
+            "宛先ファイルと一緒に届きましたが、同じ名前の別のPDFが宛先を待っているか、少し前に宛先なしで受け付けられているため、どちらの宛先か分かりません。",
             format!("横にある宛先で正しければ、{again}"),
         ),
         Waiting::SidecarHandedBack { sidecar } => Advice::new(

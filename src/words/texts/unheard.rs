@@ -41,6 +41,20 @@ pub(super) fn en(unheard: &Unheard) -> Advice {
             "The PDF of this name that waits has other contents.",
             "Nothing was done. If this one is right, put it into the folder itself.",
         ),
+        Unheard::CopyOfHeld => Advice::new(
+            "This is a copy of a PDF that is held.",
+            "Nothing was done. MOVE the PDF itself from where it is held; do not send it again.",
+        ),
+        Unheard::OtherAddress { letter } => Advice::new(
+            format!(
+                "A file with an address lies beside it or beside letter {letter}, and asks for something else than that \
+                 letter, or can't be read."
+            ),
+            format!(
+                "Nothing was done, and letter {letter} still waits. If the letter is right, take that file away and \
+                 approve it again. If the file is right, cancel letter {letter}, and put both into the folder together."
+            ),
+        ),
         Unheard::Unread => Advice::new(
             "It can't be compared with what is held under this name: it can't be read, or the disk has it under a \
              second name.",
@@ -100,6 +114,18 @@ pub(super) fn ja(unheard: &Unheard) -> Advice {
         Unheard::Changed => Advice::new(
             "同じ名前で待っているPDFとは内容が違います。",
             "何も行っていません。このPDFを郵送する場合は、フォルダーに直接入れてください。",
+        ),
+        Unheard::CopyOfHeld => Advice::new(
+            "これは保留中のPDFのコピーです。",
+            "何も行っていません。保留の場所にあるPDFそのものを移動してください。もう一度送らないでください。",
+        ),
+        Unheard::OtherAddress { letter } => Advice::new(
+            format!(
+                "このファイル、または手紙 {letter} の横にある宛先ファイルの内容が、手紙 {letter} と違うか、読み取れません。"
+            ),
+            format!(
+                "何も行っていません。手紙 {letter} は保留のままです。手紙 {letter} が正しい場合は、その宛先ファイルを取り除いてから、もう一度承認してください。宛先ファイルが正しい場合は、手紙 {letter} を取り消してから、PDFと宛先ファイルを一緒にフォルダーに入れてください。"
+            ),
         ),
         Unheard::Unread => Advice::new(
             "このファイルは読み取れないか、ディスク上に別名があるため、保留中のものと比べられません。",

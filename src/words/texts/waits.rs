@@ -1,7 +1,7 @@
 //! The text in the folder itself about what lies and waits there. Also the remark in other texts while a
 //! change of the rules is not in force.
 
-use super::Language;
+use super::{Language, Names};
 use crate::domain::drop::HeldUp;
 
 impl Language {
@@ -55,6 +55,22 @@ impl Language {
             (Self::Ja, HeldUp::Right) => {
                 "mailchuteに移動する権限がありません。移動ではなくコピーで入れ直して元のファイルを削除するか、サーバーの管理者にご相談ください。"
             }
+        }
+    }
+
+    /// The end of the text beside a letter that waits, if the sidecar beside it is not the letter's.
+    pub fn other_address(self, names: &Names) -> String {
+        let Names { approve, cancel, .. } = names;
+        match self {
+            Self::En => format!(
+                "The file with an address that lies beside it asks for something else than this letter, or can't be read. \
+                 So the letter is not approved by moving it into `{approve}`. If the letter is right, take that file away \
+                 first. If the file is right, move the letter into `{cancel}`, and then put the PDF and the file into the \
+                 folder together."
+            ),
+            Self::Ja => format!(
+                "横にある宛先ファイルの内容が、この手紙と違うか、読み取れません。そのため「{approve}」に移しても承認されません。この手紙が正しい場合は、先に宛先ファイルを取り除いてください。宛先ファイルが正しい場合は、この手紙を「{cancel}」に移してから、PDFと宛先ファイルを一緒にフォルダーに入れてください。"
+            ),
         }
     }
 

@@ -1,13 +1,16 @@
 //! A sidecar whose PDF does not come is handed back, and decides over no later PDF of that name.
 
-use crate::rigs::mailroom::{Mailroom, SIDECAR};
+use mailchute::domain::drop::shown;
+
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::service::pdf;
 
 /// The sidecar alone, until it is handed back.
 async fn handed_back(room: &mut Mailroom, sidecar: &str) {
     std::fs::write(room.path(sidecar), SIDECAR).unwrap();
     room.settled().await;
     room.pass(580).await;
-    let sidecar = &mailchute::domain::drop::shown(sidecar.as_bytes());
+    let sidecar = &shown(sidecar.as_bytes());
     assert_eq!(room.state(sidecar), "not taken", "it is waited for");
     room.pass(30).await;
     room.settled().await;
@@ -141,5 +144,101 @@ async fn a_sidecar_that_was_handed_back_counts_in_a_folder_whose_file_was_rename
         (room.state("x.pdf").as_str(), room.why("x.pdf").as_str()),
         ("held", "its sidecar was handed back")
     );
+    room.check().await;
+}
+
+/// A PDF of one page needs no address of its own.
+fn mixed() -> String {
+    format!(
+        "{RULES}  - name: one page
+    when: {{file_name: '^mix', pages: ..1}}
+    receiver: {{book: '000123'}}
+    shipping: {{method: normal}}
+  - name: more
+    when: {{file_name: '^mix'}}
+    receiver: sidecar
+    shipping: {{method: normal}}
+"
+    )
+}
+
+/// The first PDF was held when its address was saved, and then approved without it.
+#[tokio::test]
+async fn an_address_that_waits_is_given_to_no_other_once_its_pdf_was_taken_in() {
+    let mut room = Mailroom::with(&mixed()).await;
+    let padded = [pdf(1), vec![0; 3]].concat();
+    std::fs::write(room.path("mix.pdf"), padded).unwrap();
+    room.settled().await;
+    assert_eq!(room.state("mix.pdf"), "held", "{:?}", room.tree());
+    std::fs::write(room.path("mix.pdf.yaml"), SIDECAR).unwrap();
+    room.settled().await;
+    std::fs::rename(room.path("Held/mix.pdf"), room.path("Approve/mix.pdf")).unwrap();
+    room.settled().await;
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed"], "{:?}", room.tree());
+    assert!(room.path("mix.pdf.yaml").exists());
+    room.drop("mix.pdf", 2);
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed"], "{:?}", room.tree());
+    assert_eq!(room.why("mix.pdf"), "a sidecar that may be another PDF's");
+    room.check().await;
+}
+
+/// Its rule needed no address, so the PDF was posted. An address that is saved only then is for that one, if for any.
+#[tokio::test]
+async fn an_address_that_comes_after_its_pdf_was_taken_in_is_given_to_no_other() {
+    for (first, address) in [("mix.pdf", "mix.pdf.yaml"), ("mixが.pdf", "mixか\u{3099}.pdf.yaml")] {
+        let mut room = Mailroom::with(&mixed()).await;
+        room.drop(first, 1);
+        room.settled().await;
+        assert_eq!(room.state(first), "confirmed", "{:?}", room.tree());
+        room.pass(580).await;
+        std::fs::write(room.path(address), SIDECAR).unwrap();
+        room.settled().await;
+        room.settled().await;
+        assert_eq!(room.state(&shown(address.as_bytes())), "rejected", "{:?}", room.tree());
+        let note = room.note(&format!("Rejected/{}.txt", address.trim_end_matches(".yaml")));
+        assert!(note.contains("which is letter #1. That letter does not use this address"), "{note}");
+        // Whoever drops another PDF of the name has not seen that address.
+        room.drop(first, 2);
+        room.settled().await;
+        room.pass(600).await;
+        room.settled().await;
+        assert_eq!(room.why(first), "no sidecar came");
+        assert_eq!(room.row_states().len(), 1, "{:?}", room.tree());
+        room.check().await;
+    }
+}
+
+#[tokio::test]
+async fn an_address_waits_if_the_last_pdf_of_the_name_came_long_ago_had_its_own_or_was_cancelled() {
+    let mut room = Mailroom::with(&RULES.replace("rules:", "release: approval\nrules:")).await;
+    // It came long ago.
+    room.drop("xa.pdf", 1);
+    room.settled().await;
+    room.pass(610).await;
+    // It had its own.
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    room.drop("side.pdf", 1);
+    // It was cancelled.
+    room.drop("xc.pdf", 1);
+    room.settled().await;
+    room.settled().await;
+    std::fs::rename(room.path("Held/xc.pdf"), room.path("Cancel/xc.pdf")).unwrap();
+    room.settled().await;
+    room.settled().await;
+    for name in ["side.pdf.yaml", "xa.pdf.yaml", "xc.pdf.yaml"] {
+        std::fs::write(room.path(name), SIDECAR).unwrap();
+    }
+    room.settled().await;
+    room.pass(580).await;
+    for name in ["side.pdf.yaml", "xa.pdf.yaml", "xc.pdf.yaml"] {
+        assert_eq!(room.state(name), "not taken", "{name}: {:?}", room.tree());
+    }
+    // The wait ends as ever.
+    room.pass(30).await;
+    room.settled().await;
+    assert_eq!(room.state("xc.pdf.yaml"), "rejected", "{:?}", room.tree());
+    assert!(room.note("Rejected/xc.pdf.txt").contains("No `xc.pdf` came with it."));
     room.check().await;
 }

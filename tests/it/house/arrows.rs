@@ -86,6 +86,7 @@ pub const WINGS: &[(&str, &[Room])] = &[
         &[
             ("folders", &["clock", "address", "hot", "config"]),
             ("shelf_places", &["store", "hot"]),
+            ("address_beside", &["letter", "drop", "rules", "spool", "hot", "config"]),
             (
                 "intake",
                 &[
@@ -109,6 +110,7 @@ pub const WINGS: &[(&str, &[Room])] = &[
                     "config",
                     "folders",
                     "shelf_places",
+                    "address_beside",
                 ],
             ),
             ("dispatch", &["clock", "bells", "letter", "pause", "alarm", "spool", "store", "api", "journal"]),
@@ -128,6 +130,7 @@ pub const WINGS: &[(&str, &[Room])] = &[
                     "config",
                     "folders",
                     "shelf_places",
+                    "address_beside",
                 ],
             ),
             (

@@ -46,6 +46,14 @@ async fn an_address_alone_in_cancel_is_given_to_no_drop() {
     again(&mut room).await;
     assert!(room.path("Rejected/side.pdf.yaml").exists(), "{:?}", room.tree());
     assert!(!room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    // What its text says of a PDF that comes alone, in a folder whose sidecars were asked for before.
+    room.drop("xa.pdf", 1);
+    room.settled().await;
+    std::fs::write(room.path("Cancel/xa.pdf.yaml"), sidecar("鈴木")).unwrap();
+    again(&mut room).await;
+    std::fs::write(room.path("xa.pdf"), pdf(2)).unwrap();
+    again(&mut room).await;
+    assert_eq!(room.why("xa.pdf"), "its sidecar was handed back");
 }
 
 #[tokio::test]
@@ -109,7 +117,7 @@ async fn an_address_that_is_handed_back_does_not_lie_beside_the_pdf_of_another()
         !room.path("side.pdf.yaml").exists() && !room.path("Rejected/side.pdf.yaml").exists(),
         "{tree:?}"
     );
-    assert!(room.path("Rejected/side.pdf (2).yaml").exists(), "{tree:?}");
+    assert!(room.path("Rejected/side (2).pdf.yaml").exists(), "{tree:?}");
 }
 
 /// They are put there in one look.

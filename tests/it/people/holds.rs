@@ -294,3 +294,21 @@ async fn a_duplicate_names_the_earlier_letter_and_can_be_sent_anyway() {
     assert_eq!(room.row_states(), ["confirmed", "confirmed"]);
     room.check().await;
 }
+
+/// It waits under that name, so the text must not say that nothing does.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_of_a_drop_that_waits_approves_nothing_where_copies_are_asked_for() {
+    let mut room = Mailroom::with(&with("release: approval\napproval: {not_by_owner: true}")).await;
+    room.drop("side.pdf", 1);
+    room.settled().await;
+    room.pass(600).await;
+    room.settled().await;
+    room.settled().await;
+    std::fs::copy(room.path("Held/side.pdf"), room.path("Approve/side.pdf")).unwrap();
+    room.settled().await;
+    room.pass(150).await;
+    room.settled().await;
+    let note = room.note("Rejected/side.txt");
+    assert!(note.contains("This is a copy of a PDF that is held."), "{note}");
+    room.check().await;
+}

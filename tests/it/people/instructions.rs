@@ -190,24 +190,27 @@ async fn a_name_of_eighty_three_characters_is_approved_and_cancelled_like_any_ot
 async fn a_file_that_can_not_be_taken_up_is_obeyed_seen_and_reported_once() {
     journal::keep();
     let mut room = Mailroom::with(&approval()).await;
-    room.drop("x.pdf", 1);
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    room.drop("side.pdf", 1);
     room.settled().await;
-    let ulid = room.drops()["x.pdf"].ulid.clone();
+    let ulid = room.drops()["side.pdf"].ulid.clone();
     // What was moved along has its name taken where it would be taken back to.
     let in_the_way = room.path(&format!(".mailchute/claim/{ulid}"));
     std::fs::create_dir(&in_the_way).unwrap();
     for ending in ["yaml", "yml", "json"] {
-        std::fs::write(in_the_way.join(format!("x.pdf.{ending}")), "").unwrap();
+        let json = r#"{"receiver": {"postal_code": "0600001", "state": "北海道", "city": "札幌市", "address1": "1-1", "name": "佐藤"}}"#;
+        let same = if ending == "json" { json } else { SIDECAR };
+        std::fs::write(in_the_way.join(format!("side.pdf.{ending}")), same).unwrap();
     }
-    std::fs::write(room.path("Approve/x.pdf.yaml"), "").unwrap();
-    std::fs::rename(room.path("Held/x.pdf"), room.path("Approve/x.pdf")).unwrap();
+    std::fs::write(room.path("Approve/side.pdf.yaml"), SIDECAR).unwrap();
+    std::fs::rename(room.path("Held/side.pdf"), room.path("Approve/side.pdf")).unwrap();
     for _ in 0..10 {
         room.pass(1).await;
     }
     assert_eq!(room.row_states(), ["confirmed"], "what was said is done, whatever becomes of the file");
-    assert!(room.path("Approve/x.pdf").exists());
+    assert!(room.path("Approve/side.pdf").exists());
     let text = room.note("THESE FILES WAIT.txt");
-    assert!(text.contains("Approve/x.pdf: it can't be processed"), "{text}");
+    assert!(text.contains("Approve/side.pdf: it can't be processed"), "{text}");
     for _ in 0..60 {
         room.pass(9).await;
     }
@@ -218,12 +221,12 @@ async fn a_file_that_can_not_be_taken_up_is_obeyed_seen_and_reported_once() {
         (1, 1),
         "{journal}"
     );
-    assert!(journal.contains("file=\"x.pdf\""), "{journal}");
+    assert!(journal.contains("file=\"side.pdf\""), "{journal}");
     std::fs::remove_dir_all(&in_the_way).unwrap();
     for _ in 0..60 {
         room.pass(9).await;
     }
-    assert!(room.path(&format!("{}/x.pdf", room.sent())).exists(), "{:?}", room.tree());
+    assert!(room.path(&format!("{}/side.pdf", room.sent())).exists(), "{:?}", room.tree());
     assert!(!room.path("THESE FILES WAIT.txt").exists());
     room.check().await;
 }

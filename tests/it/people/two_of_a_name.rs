@@ -241,3 +241,74 @@ async fn an_address_inside_a_subfolder_is_its_own_while_another_of_the_name_is_h
     assert!(room.path("Held/side").is_dir(), "{:?}", room.tree());
     assert_eq!(receivers(&room), ["鈴木"], "{:?}", room.tree());
 }
+
+/// Nobody can know for which of the two it is.
+#[tokio::test]
+async fn an_address_alone_in_approve_is_put_beside_neither_of_two_that_wait() {
+    let mut room = two_that_wait().await;
+    std::fs::write(room.path("Approve/side.pdf.yaml"), SIDECAR).unwrap();
+    again(&mut room).await;
+    let tree = room.tree();
+    assert!(!tree.iter().any(|path| path.starts_with("Held/") && path.contains(".yaml")), "{tree:?}");
+    assert!(tree.contains(&"Rejected/side.pdf.yaml".to_owned()), "{tree:?}");
+    // It has its name still if another of it is handed back.
+    std::fs::write(room.path("Approve/side.pdf.yaml"), SIDECAR).unwrap();
+    again(&mut room).await;
+    assert!(room.path("Rejected/side (2).pdf.yaml").exists(), "{:?}", room.tree());
+    assert!(room.path("Rejected/side (2).pdf.txt").exists(), "{:?}", room.tree());
+    room.check().await;
+}
+
+/// A person deleted the first, instead of moving it to `Cancel`.
+#[tokio::test]
+async fn a_held_drop_that_is_missing_makes_one_of_its_name_wait_and_not_each() {
+    let mut room = two_that_wait().await;
+    for name in ["side.pdf", "side (2).pdf"] {
+        std::fs::remove_file(room.path("Held").join(name)).unwrap();
+    }
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    room.drop("side.pdf", 3);
+    again(&mut room).await;
+    assert_eq!(room.why("side.pdf"), "a sidecar that may be another PDF's");
+    let held = room.tree().into_iter().find(|path| path.starts_with("Held/") && path.ends_with("pdf"));
+    let held = held.unwrap();
+    moves(&room, &held, &held.replace("Held", "Approve"));
+    again(&mut room).await;
+    assert_eq!(receivers(&room), ["佐藤"], "{:?}", room.tree());
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR.replace("佐藤", "鈴木")).unwrap();
+    room.drop("side.pdf", 4);
+    again(&mut room).await;
+    assert_eq!(receivers(&room), ["佐藤", "鈴木"], "{:?}", room.tree());
+    room.check().await;
+}
+
+/// What its text says is true: nothing waits under that name.
+#[tokio::test]
+async fn a_held_drop_that_was_renamed_is_not_said_to_have_other_contents() {
+    let mut room = two_that_wait().await;
+    moves(&room, "Held/side.pdf", "Approve/other.pdf");
+    again(&mut room).await;
+    room.pass(150).await;
+    again(&mut room).await;
+    let note = room.note("Rejected/other.txt");
+    assert!(note.contains("Nothing waits under this name"), "{note}");
+    room.check().await;
+}
+
+/// Its rejected row has the name and the bytes, too.
+#[tokio::test]
+async fn a_copy_approves_what_was_rejected_once_and_dropped_again() {
+    let mut room = Mailroom::with(&approval()).await;
+    std::fs::write(room.path("side.pdf.yaml"), "receiver: {}\n").unwrap();
+    room.drop("side.pdf", 1);
+    again(&mut room).await;
+    assert_eq!(room.state("side.pdf"), "rejected");
+    std::fs::remove_file(room.path("Rejected/side.pdf.yaml")).unwrap();
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    moves(&room, "Rejected/side.pdf", "side.pdf");
+    again(&mut room).await;
+    copies(&mut room, "Held/side.pdf", "Approve/side.pdf").await;
+    again(&mut room).await;
+    assert_eq!(receivers(&room), ["佐藤"], "{:?}", room.tree());
+    room.check().await;
+}
