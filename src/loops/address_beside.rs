@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::config::{Folder, LetterKind};
+use crate::config::Folder;
 use crate::domain::drop::{INSIDE, shown};
 use crate::domain::letter::{LARGEST_DOCUMENT, Letter};
 use crate::outside::hot::{Content, Hot};
@@ -14,7 +14,7 @@ use crate::outside::spool::Ulid;
 
 /// Whether a sidecar beside a file, or in a subfolder, asks for anything else than the letter.
 pub fn is_another(folder: &Folder, hot: &Hot, letter: &Letter, ulid: &Ulid, file: &Path) -> io::Result<bool> {
-    for path in sidecars(folder, hot, ulid, file)? {
+    for path in sidecars(hot, ulid, file)? {
         if asks_for_another(folder, hot, letter, &path)? {
             return Ok(true);
         }
@@ -31,7 +31,7 @@ pub fn asks_for_another(folder: &Folder, hot: &Hot, letter: &Letter, sidecar: &P
         }
         Ok(Content::Changing) => Err(io::Error::new(io::ErrorKind::WouldBlock, "it is being written")),
         Ok(Content::TooLarge(_) | Content::NotAFile(_) | Content::Linked | Content::NoRight) => Ok(true),
-        // The folder took files when the letter was dropped, and takes subfolders now.
+        // There is nothing inside a file.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(false)
         }
@@ -39,15 +39,12 @@ pub fn asks_for_another(folder: &Folder, hot: &Hot, letter: &Letter, sidecar: &P
     }
 }
 
-fn sidecars(folder: &Folder, hot: &Hot, ulid: &Ulid, file: &Path) -> io::Result<Vec<PathBuf>> {
-    match folder.letter {
-        LetterKind::File => {
-            let (dir, name) = (file.parent().unwrap_or(Path::new("")), file.file_name().unwrap_or_default());
-            let mut beside = hot.sidecars_beside(dir, name.as_bytes())?;
-            // Under a name of its own, if that of the original was taken or too long.
-            beside.extend(hot.sidecars_beside(dir, ulid.as_str().as_bytes())?);
-            Ok(beside.iter().map(|sidecar| dir.join(OsStr::from_bytes(sidecar))).collect())
-        }
-        LetterKind::Subfolder => Ok(INSIDE.iter().map(|name| file.join(name)).collect()),
-    }
+/// What may be a sidecar of a file or a subfolder. The folder may have taken the other kind when it was dropped.
+fn sidecars(hot: &Hot, ulid: &Ulid, file: &Path) -> io::Result<Vec<PathBuf>> {
+    let (dir, name) = (file.parent().unwrap_or(Path::new("")), file.file_name().unwrap_or_default());
+    let mut beside = hot.sidecars_beside(dir, name.as_bytes())?;
+    // Under a name of its own, if that of the original was taken or too long.
+    beside.extend(hot.sidecars_beside(dir, ulid.as_str().as_bytes())?);
+    let beside = beside.iter().map(|sidecar| dir.join(OsStr::from_bytes(sidecar)));
+    Ok(beside.chain(INSIDE.iter().map(|name| file.join(name))).collect())
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use chrono::TimeDelta;
 
 use super::candidates::{LaidFile, lies_at, sidecars_at};
+use super::corrected::hold;
 use super::decide::{Claim, Done, TakeError};
 use super::handed_back::not_taken;
 use super::instructions::{Failed, is_away, is_open, shown_path};
@@ -21,8 +22,9 @@ use crate::config::{Folder, LetterKind};
 use crate::domain::drop::{
     Origin, Refusal, StandingLetter, Undecided, Waiting, forms_of, pdf_of, showable, shown, sidecars_of,
 };
-use crate::domain::letter::{LARGEST_DOCUMENT, Number};
+use crate::domain::letter::{LARGEST_DOCUMENT, Letter, Number};
 use crate::domain::rules::{Sidecar, Verdict};
+use crate::loops::address_beside::asks_for_another;
 use crate::outside::hot::{Content, Hot};
 use crate::outside::store::{Original, OriginalPlace, Store, StoreError};
 
@@ -217,6 +219,11 @@ pub(super) async fn sidecar_alone(
         let free = std::iter::once(laid.name.to_vec()).chain(sidecars_of(pdf));
         for there in free.map(|name| Path::new(&shelf).join(shown_path(&name))) {
             if !hot.is_there(&there)? {
+                if let Some(letter) = waits_as_letter(shared, only)?
+                    && asks_for_another(folder, hot, &letter, &here)?
+                {
+                    hold(shared, &letter, "").await?;
+                }
                 return Ok(hot.shelve(&here, &there)?);
             }
         }
@@ -243,7 +250,7 @@ fn only_one<'a>(
 ) -> Result<Option<&'a Original>, Failed> {
     let mut held = Vec::new();
     for original in named.iter().filter(|original| original.place == OriginalPlace::Held) {
-        if original.fate.letter().is_none() || waits_as_letter(shared, original)? {
+        if original.fate.letter().is_none() || waits_as_letter(shared, original)?.is_some() {
             held.push(original);
         }
     }
@@ -258,19 +265,18 @@ fn only_one<'a>(
         }
     }
     // It may correct the address of a letter that was dropped under this name and has another one on its shelf.
-    if !is_letter {
-        for other in shared.store.letters_in(&folder.name, &folder.names.held, pdf)? {
-            if waits_as_letter(shared, &other)? {
-                return Ok(None);
-            }
+    for other in shared.store.letters_in(&folder.name, &folder.names.held, pdf)? {
+        if other.ulid != only.ulid && waits_as_letter(shared, &other)?.is_some() {
+            return Ok(None);
         }
     }
     Ok(Some(only))
 }
 
-fn waits_as_letter(shared: &Shared, original: &Original) -> Result<bool, StoreError> {
+/// The letter of an original, if it waits.
+fn waits_as_letter(shared: &Shared, original: &Original) -> Result<Option<Letter>, StoreError> {
     let letter = original.fate.letter().map(|number| shared.store.letter(number)).transpose()?.flatten();
-    Ok(letter.is_some_and(|letter| StandingLetter::of(&letter) == StandingLetter::Waits))
+    Ok(letter.filter(|letter| StandingLetter::of(letter) == StandingLetter::Waits))
 }
 
 /// Whether an original has a sidecar with the bytes of this one.

@@ -29,14 +29,16 @@ pub(super) fn of_another_address(
     let Some(letter) = letter.filter(|letter| StandingLetter::of(letter) == StandingLetter::Waits) else {
         return Ok(None);
     };
-    // A run that was killed may have taken back the sidecar and not the PDF.
-    let in_claim = hot.claimed_path(original.ulid.as_str(), &original.origin.name);
-    let mut files = vec![Path::new(laid.place).join(shown_path(laid.name)), in_claim];
-    if let Some(path) = &original.shelved
-        && !is_anothers(&shared.store, hot, original, path)?
-    {
-        files.push(shown_path(path));
+    // In the order in which people and we move it, so that it is not missed on its way.
+    let mut files = Vec::new();
+    for path in [&original.shelved, &original.moving].into_iter().flatten() {
+        if !is_anothers(&shared.store, hot, original, path)? {
+            files.push(shown_path(path));
+        }
     }
+    files.push(Path::new(laid.place).join(shown_path(laid.name)));
+    // A run that was killed may have taken back the sidecar and not the PDF.
+    files.push(hot.claimed_path(original.ulid.as_str(), &original.origin.name));
     for file in files {
         if address_beside::is_another(folder, hot, &letter, &original.ulid, &file)? {
             return Ok(Some(letter));
@@ -45,7 +47,8 @@ pub(super) fn of_another_address(
     Ok(None)
 }
 
-/// A letter that only waits for its posting time would go to its own address then. It waits for a person now.
+/// A letter that only waits for its posting time would go to its own address then. It waits for a person now. `file` tells
+/// this file from a later one, and may be empty.
 pub(super) async fn hold(shared: &Arc<Shared>, letter: &Letter, file: &str) -> Result<(), Failed> {
     if letter.state.hold().is_none() {
         let now = shared.clock.now();

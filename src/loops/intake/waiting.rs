@@ -18,8 +18,9 @@ pub(super) struct WaitingDrops {
     alone: HashMap<Name, TimeDelta>,
     /// Those of them that wait for their PDF, since none was taken in without them.
     awaiting: HashSet<Name>,
-    /// Sidecars that lay alone at any look, while they are there.
+    /// Sidecars that lay alone at any look, or may have before the first, while they are there.
     came_alone: HashSet<Name>,
+    has_looked: bool,
     /// Drops that need a sidecar and have none yet.
     lacking: HashSet<Name>,
     /// PDFs that had no end at this stamp: their writer may be pausing.
@@ -52,6 +53,11 @@ impl WaitingDrops {
         self.alone.retain(|name, _| names.contains(name.as_slice()) && is_alone(name));
         self.awaiting.retain(|name| self.alone.contains_key(name));
         self.came_alone.retain(|name| names.contains(name.as_slice()));
+        if !self.has_looked {
+            let sidecars = listing.iter().filter(|(name, _)| pdf_of(name).is_some());
+            self.came_alone.extend(sidecars.map(|(name, _)| name.clone()));
+            self.has_looked = true;
+        }
         for (name, _) in listing.iter().filter(|(name, _)| is_alone(name)) {
             self.alone.entry(name.clone()).or_insert(now);
             self.came_alone.insert(name.clone());

@@ -93,17 +93,21 @@ async fn an_address_that_was_taken_back_without_its_pdf_counts() {
 /// At its time it would be posted to its own address, whatever was asked.
 #[tokio::test]
 async fn a_letter_that_waits_for_its_posting_time_is_held_by_another_address() {
-    for by_copy in [false, true] {
+    for how in ["moved", "copied", "alone"] {
         let rules = RULES.replace("rules:", "release: '0 16 * * *'\nrules:");
         let mut room = Mailroom::with(&rules).await;
         writes(&room, "side.pdf.yaml", "佐藤");
         room.drop("side.pdf", 1);
         again(&mut room).await;
         assert_eq!(room.row_states(), ["admitted"], "{:?}", room.tree());
-        writes(&room, "Held/side.pdf.yaml", "鈴木");
-        if by_copy {
-            copies(&mut room, "Held/side.pdf", "Approve/side.pdf").await;
+        if how == "alone" {
+            writes(&room, "Approve/side.pdf.yaml", "鈴木");
         } else {
+            writes(&room, "Held/side.pdf.yaml", "鈴木");
+        }
+        if how == "copied" {
+            copies(&mut room, "Held/side.pdf", "Approve/side.pdf").await;
+        } else if how == "moved" {
             moves(&room, "Held/side.pdf", "Approve/side.pdf");
         }
         again(&mut room).await;
@@ -253,5 +257,20 @@ async fn what_is_named_as_a_subfolder_is_no_address_of_it() {
     again(&mut room).await;
     assert_eq!(posted(&room), [("佐藤".to_owned(), 1)], "{:?}", room.tree());
     assert!(room.path("Rejected/side.json").exists(), "{:?}", room.tree());
+    room.check().await;
+}
+
+/// Whichever is meant, it is not put beside the other without a word.
+#[tokio::test]
+async fn an_address_alone_in_approve_that_may_correct_two_letters_is_handed_back() {
+    let mut room = held().await;
+    writes(&room, "side.pdf.yaml", "田中");
+    room.drop("side.pdf", 2);
+    again(&mut room).await;
+    assert!(room.path("Held/side (2).pdf").exists(), "{:?}", room.tree());
+    writes(&room, "Approve/side.pdf.yaml", "鈴木");
+    again(&mut room).await;
+    assert!(room.path("Rejected/side.pdf.yaml").exists(), "{:?}", room.tree());
+    assert!(!room.path("Held/side.pdf.yml").exists(), "{:?}", room.tree());
     room.check().await;
 }
