@@ -29,7 +29,7 @@ pub(super) fn of_another_address(
     let Some(letter) = letter.filter(|letter| StandingLetter::of(letter) == StandingLetter::Waits) else {
         return Ok(None);
     };
-    // In the order in which people and we move it, so that it is not missed on its way.
+    // In the order in which files are moved, from the shelf to the claim, so that no sidecar is missed on its way.
     let mut files = Vec::new();
     for path in [&original.shelved, &original.moving].into_iter().flatten() {
         if !is_anothers(&shared.store, hot, original, path)? {

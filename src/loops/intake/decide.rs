@@ -69,7 +69,7 @@ pub(super) struct Claim {
     /// Its name among the claims, which begins with the ULID.
     pub(super) name: String,
     pub(super) ulid: Ulid,
-    /// Whether its sidecar was there before it. That is not known after a restart.
+    /// Whether its sidecar may have been there before it. What is claimed already when the daemon starts may have one.
     pub(super) was_alone: bool,
     /// What was counted before the claim, so that the same bytes are not inspected twice.
     pub(super) peeked: Option<(Vec<u8>, Inspection)>,

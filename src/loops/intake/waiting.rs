@@ -18,7 +18,7 @@ pub(super) struct WaitingDrops {
     alone: HashMap<Name, TimeDelta>,
     /// Those of them that wait for their PDF, since none was taken in without them.
     awaiting: HashSet<Name>,
-    /// Sidecars that lay alone at any look, or may have before the first, while they are there.
+    /// Sidecars that lay alone at some look, while they are there. Those of the first look may have lain alone before it.
     came_alone: HashSet<Name>,
     has_looked: bool,
     /// Drops that need a sidecar and have none yet.

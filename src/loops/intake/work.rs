@@ -17,7 +17,7 @@ pub(super) enum Work {
         peek: bool,
         /// While it has no end, it is left to its writer for a while.
         may_grow: bool,
-        /// Its sidecar was there before it, so it may be meant for a letter of the name that was taken in without one.
+        /// Its sidecar may have been there before it, so it may be meant for a letter of the name that was taken in without one.
         was_alone: bool,
     },
     /// A sidecar without its PDF, to be claimed and handed back: if its wait is over, or else only if its PDF was taken in
