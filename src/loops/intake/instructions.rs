@@ -12,12 +12,12 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::IntakeError;
-use super::alone::sidecar_alone;
 use super::approval::{copied, is_anothers};
 use super::candidates::{FileMeaning, LaidFile, lies_at, meaning_of, waits};
 use super::corrected::{hold, of_another_address};
 use super::handed_back::not_taken;
 use super::laid_files::LaidFiles;
+use super::laid_sidecar::sidecar_alone;
 use super::litter::is_litter;
 use super::obeyed::{Instruction, Obeyed, obeyed};
 use super::shared::Shared;

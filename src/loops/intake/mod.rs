@@ -21,6 +21,7 @@ mod identity;
 mod instructions;
 mod judge;
 mod laid_files;
+mod laid_sidecar;
 mod lay;
 mod left;
 mod litter;

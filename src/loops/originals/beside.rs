@@ -10,7 +10,6 @@ use crate::config::Folder;
 use crate::domain::drop::{
     Receivers, Refusal, Undecided, Unheard, showable, shown, sidecar_ending, sidecars_in_any_form, text_name,
 };
-use crate::domain::letter::Letter;
 use crate::loops::shelf_places::is_anothers;
 use crate::outside::hot::Hot;
 use crate::outside::spool::sha256_of;
@@ -85,20 +84,9 @@ pub(super) fn with_receivers<'a>(
 }
 
 /// The text beside an original.
-pub(super) fn text_for(
-    original: &Original,
-    folder: &Folder,
-    letter: Option<&Letter>,
-    undecided: Option<&Undecided>,
-    times: Times,
-) -> String {
-    let about = match (letter, undecided) {
-        (Some(letter), _) => Noted::Letter(letter),
-        (None, Some(undecided)) => Noted::Drop(undecided),
-        (None, None) => return String::new(),
-    };
+pub(super) fn text_for(original: &Original, folder: &Folder, about: &Noted<'_>, times: Times) -> String {
     let name = showable(&shown(&original.origin.name));
-    note(folder.language, &folder.names, folder.zone, &name, &about, times)
+    note(folder.language, &folder.names, folder.zone, &name, about, times)
 }
 
 /// Completes an original on its shelf: writes its text if it is new, different or missing, and moves what

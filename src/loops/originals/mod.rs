@@ -24,13 +24,12 @@ use crate::base::backoff::Backoff;
 use crate::base::clock::Clock;
 use crate::config::Folder;
 use crate::domain::drop::{StandingLetter, forms_of, numbered, pdf_of, sidecars_in_any_form};
-use crate::domain::letter::Letter;
 use crate::loops::address_beside;
 use crate::loops::folders::Registry;
 use crate::outside::hot::{Hot, MoveWithText};
 use crate::outside::journal;
 use crate::outside::store::{Dated, Fate, Original, OriginalPlace, RecordError, Store, StoreError};
-use crate::words::texts::Times;
+use crate::words::texts::{Noted, Times};
 
 pub use audit::{FolderAudit, audit};
 use beside::{complete, leave_shelf, text_for, text_of, with_receivers};
@@ -213,9 +212,9 @@ impl Put<'_> {
             Some(_) | None => None,
         };
         let undecided = with_receivers(self.store, original.fate.undecided())?;
-        let place = match (&letter, &undecided) {
-            (Some(letter), _) => place::of_letter(letter),
-            (None, Some(undecided)) => place::of_drop(undecided),
+        let (place, mut about) = match (&letter, undecided.as_deref()) {
+            (Some(letter), _) => (place::of_letter(letter), Noted::Letter(letter)),
+            (None, Some(undecided)) => (place::of_drop(undecided), Noted::Drop(undecided)),
             (None, None) => return Err(io::Error::other("its letter has no facts").into()),
         };
         let here = match find(self.store, original, hot)? {
@@ -234,13 +233,13 @@ impl Put<'_> {
             (None, here) => Plan::OutOfSight(here),
             (Some(_), None) => Plan::Gone,
             (Some(dir), Some(here)) => {
-                let mut text = text_for(original, folder, letter.as_ref(), undecided.as_deref(), times);
-                let waits = |letter: &&Letter| StandingLetter::of(letter) == StandingLetter::Waits;
-                if let Some(letter) = letter.as_ref().filter(waits)
+                if let Noted::Letter(letter) = about
+                    && StandingLetter::of(letter) == StandingLetter::Waits
                     && address_beside::is_another(folder, hot, letter, &original.ulid, &here)?
                 {
-                    text.extend([&folder.language.other_address(&folder.names), "\r\n"]);
+                    about = Noted::Corrected(letter);
                 }
+                let mut text = text_for(original, folder, &about, times);
                 if self.registry.has_mistakes() {
                     text.extend([folder.language.old_rules(), "\r\n"]);
                 }

@@ -11,6 +11,8 @@ use crate::domain::letter::{CancelWish, Letter, State};
 #[derive(Debug)]
 pub enum Noted<'a> {
     Letter(&'a Letter),
+    /// A letter that waits, and beside it an address that is not its own.
+    Corrected(&'a Letter),
     Drop(&'a Undecided),
 }
 
@@ -124,6 +126,12 @@ pub fn note(
     let note = Note { language, words: language.words(), zone, lines: Vec::new() };
     let lines = match about {
         Noted::Letter(letter) => note.letter(language, names, file, letter, times),
+        Noted::Corrected(letter) => {
+            let mut lines = note.letter(language, names, file, letter, times);
+            // Before what can be done, which comes after the headline and the cause.
+            lines.insert(lines.len().min(2), language.other_address(names));
+            lines
+        }
         Noted::Drop(drop) => note.drop(language, names, file, drop),
     };
     format!("\u{feff}{}\r\n", lines.join("\r\n"))

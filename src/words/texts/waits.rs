@@ -58,7 +58,7 @@ impl Language {
         }
     }
 
-    /// The end of the text beside a letter that waits, if the sidecar beside it is not the letter's.
+    /// What the text beside a letter that waits says, if the sidecar beside it is not the letter's.
     pub fn other_address(self, names: &Names) -> String {
         let Names { approve, cancel, .. } = names;
         match self {

@@ -242,3 +242,50 @@ async fn an_address_waits_if_the_last_pdf_of_the_name_came_long_ago_had_its_own_
     assert!(room.note("Rejected/xc.pdf.txt").contains("No `xc.pdf` came with it."));
     room.check().await;
 }
+
+/// Nobody needs to guess whose the address is: it came with its PDF.
+#[tokio::test]
+async fn a_pair_that_comes_together_is_posted_though_one_of_its_name_had_no_address() {
+    let mut room = Mailroom::with(&mixed()).await;
+    // An address that was taken away again counts no more.
+    std::fs::write(room.path("mix.pdf.yaml"), SIDECAR).unwrap();
+    room.pass(1).await;
+    std::fs::remove_file(room.path("mix.pdf.yaml")).unwrap();
+    room.drop("mix.pdf", 1);
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed"], "{:?}", room.tree());
+    std::fs::write(room.path("mix.pdf.yaml"), SIDECAR).unwrap();
+    room.drop("mix.pdf", 2);
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed"; 2], "{:?}", room.tree());
+    room.check().await;
+}
+
+/// What lies in the folder at the start, or in a claim, may have come in any order.
+#[tokio::test]
+async fn a_pair_that_came_while_nobody_looked_is_held_if_one_of_its_name_had_no_address() {
+    for is_claimed in [false, true] {
+        let mut room = Mailroom::with(&mixed()).await;
+        room.drop("mix.pdf", 1);
+        room.settled().await;
+        assert_eq!(room.row_states(), ["confirmed"], "{:?}", room.tree());
+        let ulid = room.drops()["mix.pdf"].ulid.as_str().to_owned();
+        room.stop();
+        let dir = if is_claimed {
+            let claim =
+                format!(".mailchute/claim/{}{}", &ulid[..25], if ulid.ends_with('7') { "8" } else { "7" });
+            std::fs::create_dir(room.path(&claim)).unwrap();
+            claim + "/"
+        } else {
+            String::new()
+        };
+        std::fs::write(room.path(&format!("{dir}mix.pdf.yaml")), SIDECAR).unwrap();
+        std::fs::write(room.path(&format!("{dir}mix.pdf")), pdf(2)).unwrap();
+        room.start();
+        room.settled().await;
+        room.settled().await;
+        assert_eq!(room.row_states(), ["confirmed"], "{:?}", room.tree());
+        assert!(room.path("Held/mix.pdf.yaml").exists(), "{:?}", room.tree());
+        room.check().await;
+    }
+}

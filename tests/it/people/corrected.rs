@@ -43,7 +43,11 @@ async fn a_letter_is_not_approved_with_another_address_beside_it() {
             again(&mut room).await;
             is_held(&room);
             let note = room.note("Held/side.txt");
-            assert!(note.contains("asks for something else than this letter"), "{note}");
+            let (said, todo) = ("asks for something else than this letter", "To post it, move it into");
+            assert!(
+                note.find(said).is_some_and(|at| note.find(todo).is_some_and(|then| at < then)),
+                "{note}"
+            );
         }
         // The letter is right.
         for ending in ["yaml", "yml", "json"] {
@@ -272,5 +276,60 @@ async fn an_address_alone_in_approve_that_may_correct_two_letters_is_handed_back
     again(&mut room).await;
     assert!(room.path("Rejected/side.pdf.yaml").exists(), "{:?}", room.tree());
     assert!(!room.path("Held/side.pdf.yml").exists(), "{:?}", room.tree());
+    room.check().await;
+}
+
+/// Another drop has got its place there, with an address of its own.
+#[tokio::test]
+async fn a_letter_is_approved_though_another_pdf_lies_where_it_was() {
+    let mut room = held().await;
+    for name in ["side.pdf", "side.pdf.yaml"] {
+        moves(&room, &format!("Held/{name}"), &format!("../{name}"));
+    }
+    std::fs::remove_file(room.path("Held/side.txt")).unwrap();
+    writes(&room, "side.pdf.yaml", "鈴木");
+    room.drop("side.pdf", 2);
+    again(&mut room).await;
+    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    for name in ["side.pdf.yaml", "side.pdf"] {
+        moves(&room, &format!("../{name}"), &format!("Approve/{name}"));
+    }
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("佐藤".to_owned(), 1)], "{:?}", room.tree());
+    room.check().await;
+}
+
+#[tokio::test]
+async fn an_address_counts_if_it_has_a_name_of_its_own_or_cannot_be_read() {
+    for is_too_large in [false, true] {
+        let mut room = held().await;
+        if is_too_large {
+            std::fs::File::create(room.path("Held/side.pdf.json")).unwrap().set_len(20_000_000).unwrap();
+        } else {
+            std::fs::remove_file(room.path("Held/side.pdf.yaml")).unwrap();
+            let ulid = room.drops()["side.pdf"].ulid.clone();
+            writes(&room, &format!("Held/{ulid}.yaml"), "鈴木");
+        }
+        moves(&room, "Held/side.pdf", "Approve/side.pdf");
+        again(&mut room).await;
+        is_held(&room);
+        room.check().await;
+    }
+}
+
+/// It waits for another reason, and its address may be the right one.
+#[tokio::test]
+async fn an_address_alone_in_approve_is_not_given_to_a_drop_that_has_one() {
+    let mut room = Mailroom::with(RULES).await;
+    writes(&room, "side.pdf.yaml", "佐藤");
+    std::fs::write(room.path("side.pdf"), [pdf(1), vec![0; 3]].concat()).unwrap();
+    again(&mut room).await;
+    assert_eq!((room.state("side.pdf").as_str(), room.row_states()), ("held", vec![]), "{:?}", room.tree());
+    writes(&room, "Approve/side.pdf.yaml", "鈴木");
+    again(&mut room).await;
+    assert!(room.path("Rejected/side.pdf.yaml").exists(), "{:?}", room.tree());
+    moves(&room, "Held/side.pdf", "Approve/side.pdf");
+    again(&mut room).await;
+    assert_eq!(posted(&room), [("佐藤".to_owned(), 1)], "{:?}", room.tree());
     room.check().await;
 }

@@ -312,3 +312,37 @@ async fn a_copy_approves_what_was_rejected_once_and_dropped_again() {
     assert_eq!(receivers(&room), ["佐藤"], "{:?}", room.tree());
     room.check().await;
 }
+
+/// On some shares a move makes a new file and removes the old one.
+#[tokio::test]
+async fn a_drop_that_is_approved_along_with_a_namesake_is_not_taken_for_missing() {
+    let mut room = two_that_wait().await;
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    room.drop("side.pdf", 3);
+    again(&mut room).await;
+    assert!(room.path("Held/side (3).pdf").exists(), "{:?}", room.tree());
+    std::fs::copy(room.path("Held/side.pdf"), room.path("Approve/side.pdf")).unwrap();
+    std::fs::remove_file(room.path("Held/side.pdf")).unwrap();
+    moves(&room, "Held/side (3).pdf", "Approve/side (3).pdf");
+    again(&mut room).await;
+    assert_eq!(receivers(&room), ["佐藤"], "{:?}", room.tree());
+    assert!(room.path("Held/side.pdf").exists(), "{:?}", room.tree());
+    room.check().await;
+}
+
+/// It may come back, and the next address may be meant for it.
+#[tokio::test]
+async fn a_held_drop_that_is_missing_counts_though_a_namesake_got_its_own_address() {
+    let mut room = two_that_wait().await;
+    std::fs::remove_file(room.path("Held/side.pdf")).unwrap();
+    std::fs::write(room.path("Held/side (2).pdf.yaml"), SIDECAR).unwrap();
+    moves(&room, "Held/side (2).pdf", "Approve/side (2).pdf");
+    again(&mut room).await;
+    assert_eq!(receivers(&room), ["佐藤"], "{:?}", room.tree());
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR.replace("佐藤", "鈴木")).unwrap();
+    room.drop("side.pdf", 3);
+    again(&mut room).await;
+    assert_eq!(receivers(&room), ["佐藤"], "{:?}", room.tree());
+    assert_eq!(room.why("side.pdf"), "a sidecar that may be another PDF's");
+    room.check().await;
+}
