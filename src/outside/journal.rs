@@ -291,7 +291,9 @@ pub fn no_right_to_claim(folder: &str, drop: &str) {
 }
 
 pub fn drop_panicked() {
-    tracing::error!("taking in a drop ended in a panic; its claim is resumed at the next start");
+    tracing::error!(
+        "taking in a drop ended in a panic, a defect of mailchute; its claim is tried again within ten minutes"
+    );
 }
 
 pub fn not_obeyed(folder: &str, file: &str, error: &std::io::Error) {

@@ -66,6 +66,7 @@ mod letters {
     mod records;
     mod rests;
     pub mod spool;
+    mod turns;
     mod twenty;
 }
 
@@ -77,6 +78,7 @@ mod folders {
     mod claimed;
     mod edges;
     mod epoch;
+    mod flood;
     mod held_up;
     mod helper;
     mod kill;

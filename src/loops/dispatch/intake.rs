@@ -22,7 +22,9 @@ impl Dispatch {
             None => true,
             Some(again) => again.is_some_and(|again| now >= again),
         };
-        let new: Vec<Ulid> = arrived.into_iter().filter(readable).take(AT_A_TIME).collect();
+        let mut readable = arrived.into_iter().filter(readable);
+        let new: Vec<Ulid> = readable.by_ref().take(AT_A_TIME).collect();
+        let are_more = readable.next().is_some();
         if new.is_empty() {
             return Ok(());
         }
@@ -68,6 +70,10 @@ impl Dispatch {
                 Err(error @ RecordError::Halted(_)) => return self.shared.written(Err(error)),
                 Err(error) => written = written.and(Err(error)),
             }
+        }
+        // The next look comes immediately, though no worker may end before it.
+        if are_more && !taken.is_empty() {
+            self.shared.bells.letters.notify_one();
         }
         // Whatever was admitted is moved before it is handed out, whether the others could be written or not.
         let spool: Arc<Spool> = Arc::clone(&self.shared.spool);

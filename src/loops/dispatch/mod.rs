@@ -76,6 +76,9 @@ pub struct Dispatch {
     /// Entries of the spool that could not be read, and when that is tried again, if ever.
     unreadable: HashMap<Ulid, Option<Time>>,
     disk_rests: Option<Time>,
+    /// The account of the letter that was begun last. The next one is of an account after it, so that none waits for all
+    /// letters of another.
+    served: Option<String>,
     /// The time at the last tick, by the wall clock and by the monotonic clock.
     seen: (Time, TimeDelta),
 }
@@ -114,6 +117,7 @@ impl Dispatch {
             busy: HashSet::new(),
             unreadable: HashMap::new(),
             disk_rests: None,
+            served: None,
             seen,
         }
     }
@@ -151,8 +155,11 @@ impl Dispatch {
             self.pick_up(number, false, self.max_letters() + self.at_once);
         }
         let mut next = self.look_at_accounts(now).await?;
+        let is_before = |name: &String| self.served.as_ref().is_some_and(|served| name <= served);
+        let mut accounts: Vec<_> = self.shared.accounts.values().cloned().collect();
+        accounts.sort_by_key(|account| is_before(&account.name));
         for urgency in URGENCIES {
-            for account in self.shared.accounts.clone().values() {
+            for account in &accounts {
                 next.extend(self.hand_out(account, urgency, now).await?);
             }
         }
@@ -234,11 +241,14 @@ impl Dispatch {
         self.max_letters().saturating_sub(self.workers.len())
     }
 
-    fn pick_up(&mut self, number: Number, probe: bool, max: usize) {
-        if self.workers.len() < max && self.busy.insert(number) {
+    /// Returns whether a worker begins with it.
+    fn pick_up(&mut self, number: Number, probe: bool, max: usize) -> bool {
+        let begins = self.workers.len() < max && self.busy.insert(number);
+        if begins {
             let shared = Arc::clone(&self.shared);
             self.workers.spawn(async move { (Some(number), shared.carry(number, probe).await) });
         }
+        begins
     }
 
     async fn obey(&self) -> Result<(), DispatchError> {
@@ -265,7 +275,9 @@ impl Dispatch {
         match pause {
             None if free > 0 => {
                 for number in store.due(&account.name, urgency, now, free + self.busy.len())? {
-                    self.pick_up(number, false, self.max_letters());
+                    if self.pick_up(number, false, self.max_letters()) {
+                        self.served = Some(account.name.clone());
+                    }
                 }
             }
             Some(pause) if pause.probe(now) != Some(Probe::ByLetter) => return Ok(None),

@@ -1,7 +1,7 @@
 //! inotify as a hint: something may have changed in a folder, so it must be looked at. The content of an
 //! event is never used.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,10 +50,11 @@ impl Hints {
     /// Watches these directories of a folder, and no others of it. Returns whether that is possible.
     pub(super) fn watch(&mut self, folder: &str, dirs: &[PathBuf]) -> bool {
         let Some(watcher) = &mut self.watcher else { return false };
+        let wanted: HashSet<&PathBuf> = dirs.iter().collect();
         let gone: Vec<PathBuf> = self
             .watched
             .iter()
-            .filter(|(path, owner)| *owner == folder && !dirs.contains(path))
+            .filter(|(path, owner)| *owner == folder && !wanted.contains(path))
             .map(|(path, _)| path.clone())
             .collect();
         for path in gone {

@@ -7,6 +7,7 @@ use chrono::TimeDelta;
 
 use super::Intake;
 use super::decide::{Claim, TakeError};
+use super::watched::Watched;
 use crate::config::LetterKind;
 use crate::domain::incoming::{Incoming, KnownIncoming, LAYING, QueueStep, resumes};
 use crate::outside::spool::Ulid;
@@ -17,7 +18,10 @@ impl Intake {
     /// for what could not be laid.
     pub(super) fn lay_what_queues_took(&mut self, now: TimeDelta) -> Result<Option<TimeDelta>, StoreError> {
         self.not_laid.retain(|_, at| *at > now);
-        let open = self.watched.iter().filter(|(_, watched)| watched.opened);
+        let is_behind = |name: &str, watched: &Watched| {
+            self.shared.registry.get(name).is_some_and(|known| watched.is_behind(&known.folder, now))
+        };
+        let open = self.watched.iter().filter(|(name, watched)| watched.opened && !is_behind(name, watched));
         let (open, in_hand): (Vec<&str>, Vec<&BTreeSet<Ulid>>) =
             open.map(|(name, watched)| (name.as_str(), &watched.laying)).unzip();
         let but: Vec<&str> =

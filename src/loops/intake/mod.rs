@@ -7,6 +7,7 @@
 mod alone;
 mod approval;
 mod books;
+mod busy;
 mod candidates;
 mod claims;
 mod corrected;
@@ -52,6 +53,7 @@ use chrono::TimeDelta;
 use tokio::task::JoinSet;
 
 pub use books::patience as book_patience;
+use busy::BusyDrops;
 pub use claims::{ClaimRecord, KnownClaim, Next, is_ours, next};
 use decide::{Done, TakeError};
 pub use epoch::no_other_records;
@@ -70,7 +72,7 @@ use work::Work;
 
 use crate::base::bells::Bells;
 use crate::base::clock::{Clock, Time};
-use crate::loops::folders::Registry;
+use crate::loops::folders::{Registered, Registry};
 use crate::outside::hot::Reach;
 use crate::outside::pdf::Inspector;
 use crate::outside::spool::{Spool, Ulid};
@@ -135,7 +137,9 @@ pub struct Intake {
     /// How many drops may be handed out until the entries for the dispatcher are counted again.
     places: usize,
     workers: JoinSet<Worked>,
-    busy: BTreeMap<(String, Ulid), ReachedBy>,
+    busy: BusyDrops,
+    /// The folder that got the last worker. The next one goes to a folder after it.
+    served: Option<String>,
     /// Folders that a helper reaches are looked at in parallel.
     looks: JoinSet<EndedLook>,
     looked_at: HashSet<String>,
@@ -165,7 +169,8 @@ impl Intake {
             at_once: AT_ONCE,
             places: 0,
             workers: JoinSet::new(),
-            busy: BTreeMap::new(),
+            busy: BusyDrops::default(),
+            served: None,
             looks: JoinSet::new(),
             looked_at: HashSet::new(),
             ended_meanwhile: Vec::new(),
@@ -205,28 +210,13 @@ impl Intake {
             if hinted.contains(&name) {
                 watched.hinted();
             }
-            let due = match watched.due(&self.shared, &known) {
-                DueLook::Rest(due) => due,
-                due if self.shared.reach.is_any_apart(known.folder.paths()) => {
-                    self.look_beside(due, watched, known);
-                    continue;
-                }
-                DueLook::KeepEpoch(due) => {
-                    watched.keep_epoch(&self.shared, &known)?;
-                    due
-                }
-                DueLook::Look => {
-                    watched.reached = ReachedBy::Here;
-                    watched.max_ready = self.at_once * READY_PER_WORKER;
-                    match watched.look(&self.shared, &known, Some(&mut self.hints)).await {
-                        // Nothing can be written at present.
-                        Err(IntakeError::Record(RecordError::NotWritten(_))) => {
-                            self.shared.clock.steady() + REST
-                        }
-                        looked => looked?,
-                    }
-                }
-            };
+            let due = watched.due(&self.shared, &known);
+            let rests = matches!(due, DueLook::Rest(_));
+            if !rests && self.shared.reach.is_any_apart(known.folder.paths()) {
+                self.look_beside(due, watched, known);
+                continue;
+            }
+            let due = self.look_here(due, &mut watched, &known).await?;
             self.watched.insert(name, watched);
             next = Some(next.map_or(due, |next| next.min(due)));
         }
@@ -244,6 +234,30 @@ impl Intake {
         self.hand_out();
         let steady = self.shared.clock.steady();
         Ok(next.map(|next| self.shared.clock.now() + (next - steady).max(TimeDelta::zero())))
+    }
+
+    /// Looks at a folder whose calls are short. Returns when there is more to do.
+    async fn look_here(
+        &mut self,
+        due: DueLook,
+        watched: &mut Watched,
+        known: &Registered,
+    ) -> Result<TimeDelta, IntakeError> {
+        let looked = match due {
+            DueLook::Rest(due) => Ok(due),
+            DueLook::KeepEpoch(due) => watched.keep_epoch(&self.shared, known).map(|()| due),
+            DueLook::Commands => watched.look_at_commands(&self.shared, known).await,
+            DueLook::Look => {
+                watched.reached = ReachedBy::Here;
+                watched.max_ready = self.at_once * READY_PER_WORKER;
+                watched.look(&self.shared, known, Some(&mut self.hints)).await
+            }
+        };
+        match looked {
+            // Nothing can be written at present.
+            Err(IntakeError::Record(RecordError::NotWritten(_))) => Ok(self.shared.clock.steady() + REST),
+            looked => looked,
+        }
     }
 
     /// Ticks until nothing can be done before some later time. For tests, whose clock stands still.

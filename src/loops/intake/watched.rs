@@ -36,6 +36,8 @@ pub(super) const TRY_AGAIN: TimeDelta = TimeDelta::seconds(5);
 /// The time between looks without a hint, in case one was lost.
 const SAFETY_LOOK: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_secs(5);
+/// How often commands are looked for while finished drops put off the next look.
+const COMMANDS_EVERY: TimeDelta = TimeDelta::seconds(2);
 /// How often claims are looked for on which nobody is working: their worker failed, or the folder was renamed meanwhile.
 const FORGOTTEN_EVERY: TimeDelta = TimeDelta::minutes(10);
 /// Permissions may be given to a directory above, which is not seen.
@@ -46,8 +48,8 @@ pub(super) struct Watched {
     pub(super) settling: Settling,
     instructions: LaidFiles,
     pub(super) ready: VecDeque<Work>,
-    /// The maximum number of finished drops that wait for a worker. Commands are noticed between two looks, so a flood
-    /// must not put off the next one.
+    /// The maximum number of finished drops that wait for a worker. What else was dropped is noticed at the next look, so a
+    /// flood must not put it off.
     pub(super) max_ready: usize,
     /// What queues took and workers have, or will get.
     pub(super) laying: BTreeSet<Ulid>,
@@ -58,6 +60,8 @@ pub(super) struct Watched {
     /// By the monotonic clock.
     next_look: Option<TimeDelta>,
     last_look: Option<TimeDelta>,
+    /// When commands are looked for next, if the next look is put off until then.
+    commands_at: Option<TimeDelta>,
     is_hinted: bool,
     pub(super) waiting: WaitingDrops,
     /// What is not younger than this, by the file system's clock, was there before, unless it is recorded.
@@ -89,6 +93,8 @@ pub(super) enum DueLook {
     /// The number of our last fact is written into it. Nothing else until then.
     KeepEpoch(TimeDelta),
     Look,
+    /// A look at `Approve` and `Cancel` only.
+    Commands,
 }
 
 impl Watched {
@@ -158,20 +164,46 @@ impl Watched {
             self.ready.clear();
             self.laying.clear();
         }
-        let breath = self.last_look.map_or(now, |last| last + BREATH);
-        let mut due = self.next_look.unwrap_or(now);
-        // New names of its shelves are in force as soon as they are configured.
-        if self.is_hinted || (self.opened && self.has_other_names(folder)) {
-            due = due.min(breath);
-        }
-        // Finished drops are taken in before the next look.
+        let due = self.look_due(folder, now);
+        // Finished drops are taken in before the next look. Commands do not wait for them.
         if now >= due && self.ready.is_empty() {
             return DueLook::Look;
+        }
+        if now >= due && self.opened && self.commands_at.is_none_or(|at| now >= at) {
+            return DueLook::Commands;
         }
         let soon = if self.ready.is_empty() { TimeDelta::milliseconds(1) } else { BREATH };
         let due = self.earliest(due.max(now + soon), now);
         let is_told = known.hot.is_none() || !self.epoch.is_due(now);
         if is_told { DueLook::Rest(due) } else { DueLook::KeepEpoch(due) }
+    }
+
+    /// When the next look is due.
+    fn look_due(&self, folder: &Folder, now: TimeDelta) -> TimeDelta {
+        let breath = self.last_look.map_or(now, |last| last + BREATH);
+        let due = self.next_look.unwrap_or(now);
+        // New names of its shelves are in force as soon as they are configured.
+        let is_early = self.is_hinted || (self.opened && self.has_other_names(folder));
+        if is_early { due.min(breath) } else { due }
+    }
+
+    /// Whether finished drops put off a look. Then no queue adds to them.
+    pub(super) fn is_behind(&self, folder: &Folder, now: TimeDelta) -> bool {
+        !self.ready.is_empty() && now >= self.look_due(folder, now)
+    }
+
+    /// Looks at `Approve` and `Cancel`, while finished drops put off the next look. Returns when there is more to do.
+    pub(super) async fn look_at_commands(
+        &mut self,
+        shared: &Arc<Shared>,
+        known: &Registered,
+    ) -> Result<TimeDelta, IntakeError> {
+        let now = shared.clock.steady();
+        self.commands_at = Some(now + COMMANDS_EVERY);
+        if let (Some(hot), Some((_, _, names))) = (&known.hot, self.shelves.clone()) {
+            instructions::look(&mut self.instructions, shared, &known.folder, (hot, &names), now).await?;
+        }
+        Ok(now + BREATH)
     }
 
     /// Writes the number of our last fact into the folder, if it is time.
@@ -194,6 +226,7 @@ impl Watched {
         self.keep_epoch(shared, known)?;
         self.is_hinted = false;
         self.last_look = Some(now);
+        self.commands_at = Some(now + COMMANDS_EVERY);
         self.book.look(shared, folder).await?;
         // Its state is shown before a letter needs it.
         shared.postal_data(folder).await;

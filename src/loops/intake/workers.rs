@@ -43,6 +43,7 @@ impl Intake {
                 DueLook::Rest(due) => Ok(due),
                 DueLook::KeepEpoch(due) => watched.keep_epoch(&shared, &known).map(|()| due),
                 DueLook::Look => here.block_on(watched.look(&shared, &known, None)),
+                DueLook::Commands => here.block_on(watched.look_at_commands(&shared, &known)),
             };
             (name, watched, looked)
         });
@@ -67,11 +68,7 @@ impl Intake {
         ours.into_iter().try_for_each(|ended| self.worked(ended))
     }
 
-    fn are_busy(&self, reached: ReachedBy) -> usize {
-        self.busy.values().filter(|busy| **busy == reached).count()
-    }
-
-    /// Gives each folder in turn a worker, while one is idle.
+    /// Gives each folder in turn a worker, while one is idle, and begins after the folder that got the last one.
     pub(super) fn hand_out(&mut self) {
         if self.watched.values().all(Watched::has_no_work) {
             return;
@@ -85,48 +82,53 @@ impl Intake {
             return;
         }
         let mut given = true;
-        let mut here = self.are_busy(ReachedBy::Here);
+        let mut here = self.busy.reached(ReachedBy::Here);
         while given && self.places > 0 {
             given = false;
-            for (name, watched) in &mut self.watched {
+            let served = self.served.clone();
+            let (before, after): (Vec<_>, Vec<_>) = self
+                .watched
+                .iter_mut()
+                .partition(|(name, _)| served.as_ref().is_some_and(|served| *name <= served));
+            for (name, watched) in after.into_iter().chain(before) {
                 let Some(known) = self.shared.registry.get(name) else { continue };
                 let Some(hot) = known.hot else { continue };
                 // Drops in a folder that does not answer must not occupy the workers of others.
                 let reached = watched.reached;
                 let is_free = match reached {
                     ReachedBy::Here => here < self.at_once,
-                    ReachedBy::ByHelper => {
-                        self.busy.keys().filter(|(of, _)| of == name).count() < AT_ONCE_APART
-                    }
+                    ReachedBy::ByHelper => self.busy.in_folder(name) < AT_ONCE_APART,
                 };
                 if self.places == 0 || !is_free {
                     continue;
                 }
                 let Some(work) = watched.work(self.shared.clock.steady()) else { continue };
                 given = true;
+                self.served = Some(name.clone());
                 self.places -= 1;
                 let Some((claimed_as, ulid)) = work.claim(&self.shared) else { continue };
-                if self.busy.contains_key(&(name.clone(), ulid.clone())) {
+                let drop = (name.clone(), ulid.clone());
+                if self.busy.has(&drop) {
                     watched.laying.remove(&ulid);
                     continue;
                 }
-                self.busy.insert((name.clone(), ulid.clone()), reached);
                 let mut claim = Claim::new(&self.shared, known.folder, hot, (claimed_as, ulid));
                 let name = name.clone();
                 let taken = async move {
                     let done = claim.take(&work).await;
                     Worked { folder: name, ulid: claim.ulid, claim: claim.name, work, done }
                 };
-                match reached {
+                let worker = match reached {
                     ReachedBy::Here => {
                         here += 1;
-                        self.workers.spawn(taken);
+                        self.workers.spawn(taken)
                     }
                     ReachedBy::ByHelper => {
                         let handle = Handle::current();
-                        self.workers.spawn_blocking(move || handle.block_on(taken));
+                        self.workers.spawn_blocking(move || handle.block_on(taken))
                     }
-                }
+                };
+                self.busy.add(drop, reached, worker.id());
             }
         }
     }
@@ -150,12 +152,18 @@ impl Intake {
     }
 
     fn handle_ended(&mut self, worked: Result<Worked, JoinError>) -> Result<(), IntakeError> {
-        let Ok(worked) = worked else {
-            // Its claim is resumed at the next start. Nobody else waits for it.
-            journal::drop_panicked();
-            return Ok(());
-        };
-        self.worked(worked)
+        match worked {
+            Ok(worked) => self.worked(worked),
+            Err(error) => {
+                journal::drop_panicked();
+                if let Some((folder, ulid)) = self.busy.remove_of(error.id())
+                    && self.watched.get_mut(&folder).is_some_and(|watched| watched.laying.remove(&ulid))
+                {
+                    self.not_laid.insert(ulid, self.shared.clock.steady() + REST);
+                }
+                Ok(())
+            }
+        }
     }
 
     fn worked(&mut self, ended: Worked) -> Result<(), IntakeError> {

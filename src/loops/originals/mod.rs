@@ -44,17 +44,28 @@ const AWAY: TimeDelta = TimeDelta::seconds(10);
 const NOT_OPENED_YET: TimeDelta = TimeDelta::seconds(1);
 const MOST_OF_A_NAME: u32 = 10_000;
 
-/// Records of moved originals that are being written. The record of the next move shares their commit.
+/// Records that are being written. The next ones share their commit.
 #[derive(Default)]
-struct Placing(Vec<Recording>);
+struct Placing {
+    /// Of moved originals.
+    moved: Vec<Recording>,
+    /// Of originals that are tried again later, because their folders are away. Nothing is searched by these.
+    later: Vec<Recording>,
+}
 
 type Recording = Pin<Box<dyn Future<Output = Result<(), RecordError>> + Send>>;
 
 impl Placing {
-    /// Waits for them. Returns whether anything could be recorded.
+    /// Waits for all of them. Returns whether anything could be recorded.
+    async fn all_done(&mut self) -> Result<bool, RecordError> {
+        self.moved.append(&mut self.later);
+        self.done().await
+    }
+
+    /// Waits for those of moved originals. Returns whether anything could be recorded.
     async fn done(&mut self) -> Result<bool, RecordError> {
         let mut written = false;
-        for placed in self.0.drain(..) {
+        for placed in self.moved.drain(..) {
             written |= is_written(placed.await)?;
         }
         Ok(written)
@@ -124,19 +135,20 @@ impl Put<'_> {
         let known = self.registry.get(&original.origin.folder);
         let away =
             known.as_ref().map_or(AWAY, |known| if known.looks.count == 0 { NOT_OPENED_YET } else { AWAY });
-        let recorded = match known.map(|known| (known.folder, known.hot)) {
-            Some((folder, Some(hot))) => match self.shelve(&original, &folder, &hot).await {
-                Err(NotShelved::Records(error)) => Err(error),
-                Err(NotShelved::Folder(error)) => return self.record(original, Err(error), placing).await,
-                Ok(shelved) => return self.record(original, Ok(shelved), placing).await,
-            },
-            Some((_, None)) => self.store.move_later(ulid, now + away, "its folder is away".to_owned()).await,
-            None => {
-                let why = "its folder is not in the configuration any more".to_owned();
-                self.store.move_later(ulid, now + LONGEST_WAIT, why).await
+        let (until, why) = match known.map(|known| (known.folder, known.hot)) {
+            Some((folder, Some(hot))) => {
+                let shelved = match self.shelve(&original, &folder, &hot).await {
+                    Err(NotShelved::Records(error)) => return is_written(Err(error)),
+                    Err(NotShelved::Folder(error)) => Err(error),
+                    Ok(shelved) => Ok(shelved),
+                };
+                return self.record(original, shelved, placing).await;
             }
+            Some((_, None)) => (now + away, "its folder is away"),
+            None => (now + LONGEST_WAIT, "its folder is not in the configuration any more"),
         };
-        is_written(recorded)
+        placing.later.push(Box::pin(self.store.move_later(ulid, until, why.to_owned())));
+        Ok(false)
     }
 
     /// Records the result for an original. Returns whether it was recorded already.
@@ -153,7 +165,14 @@ impl Put<'_> {
                     journal::original_gone(folder, &ulid);
                 }
                 let path = path.map(|path| path.into_os_string().into_vec());
-                placing.0.push(Box::pin(self.store.placed(ulid, place, path, inode, told, original.changes)));
+                placing.moved.push(Box::pin(self.store.placed(
+                    ulid,
+                    place,
+                    path,
+                    inode,
+                    told,
+                    original.changes,
+                )));
                 Ok(false)
             }
             Err(error) => {

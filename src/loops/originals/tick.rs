@@ -134,7 +134,7 @@ impl Shelves {
             }
         }
         written |= put.put_all_away(fresh, &mut placing).await?;
-        written |= placing.done().await?;
+        written |= placing.all_done().await?;
         Ok(written)
     }
 }

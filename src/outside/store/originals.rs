@@ -349,13 +349,17 @@ impl Store {
     }
 
     /// A move failed and is tried again then.
-    pub async fn move_later(&self, ulid: Ulid, until: Time, why: String) -> Result<(), RecordError> {
+    pub fn move_later(
+        &self,
+        ulid: Ulid,
+        until: Time,
+        why: String,
+    ) -> impl Future<Output = Result<(), RecordError>> + Send + use<> {
         self.write(move |batch| {
             let sql =
                 "UPDATE original SET due_at = ?2, attempts = attempts + 1, trouble = ?3 WHERE ulid = ?1";
             Ok(batch.db.prepare_cached(sql)?.execute(params![ulid.as_str(), millis(until), why]).map(drop)?)
         })
-        .await
     }
 }
 

@@ -358,7 +358,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     db.pragma_update(None, "secure_delete", true)?;
     // In kilobytes. The system caches what is read often, and several connections need not do it too.
     db.pragma_update(None, "cache_size", -256)?;
-    // Each operation is in a savepoint. What may be undone is kept in memory, not in a file.
+    // After a failure each operation is in a savepoint. What may be undone is kept in memory, not in a file.
     db.pragma_update(None, "temp_store", "memory")?;
     // A statement is planned once. By default it is planned again whenever a bound value differs.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

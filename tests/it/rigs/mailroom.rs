@@ -256,6 +256,13 @@ impl Mailroom {
         }
     }
 
+    /// Intake looks, and the next worker ends, as in the daemon.
+    pub async fn takes_one(&mut self) {
+        let intake = &mut self.up.as_mut().unwrap().intake;
+        intake.tick().await.unwrap();
+        intake.joined().await.unwrap();
+    }
+
     /// A new configuration is in force.
     pub fn reload(&mut self) {
         let mut config = self.config();

@@ -29,6 +29,7 @@ pub struct Office {
     /// Whose credentials are used, and under which base address.
     pub credentials: (String, String),
     pub at_once: usize,
+    pub accounts: Vec<String>,
     up: Option<(Arc<Store>, Dispatch)>,
 }
 
@@ -52,7 +53,15 @@ impl Office {
         let clock = Clock::starting_at(now["now"].as_str().unwrap().parse().unwrap(), Pace::ByHand);
         let credentials = (service.welcome.client_id.to_string(), service.secret().to_owned());
         let dir = tempfile::tempdir().unwrap();
-        let mut office = Self { service, dir, clock, credentials, at_once: 8, up: None };
+        let mut office = Self {
+            service,
+            dir,
+            clock,
+            credentials,
+            at_once: 8,
+            accounts: vec!["main".to_owned()],
+            up: None,
+        };
         office.start();
         office
     }
@@ -76,11 +85,10 @@ impl Office {
         let (store, report) = Store::open(self.dir.path(), self.clock.now(), restore).unwrap();
         let store = Arc::new(store);
         let spool = Spool::open(&store.home().spool()).unwrap();
-        let account = Account::new("main".to_owned(), self.client());
+        let accounts = self.accounts.iter().map(|name| Account::new(name.clone(), self.client())).collect();
         let (clock, retry) = (self.clock.clone(), Retry::default());
         let bells = Bells::default();
-        let dispatch =
-            Dispatch::new(Arc::clone(&store), spool, vec![account], clock, retry, self.at_once, &bells);
+        let dispatch = Dispatch::new(Arc::clone(&store), spool, accounts, clock, retry, self.at_once, &bells);
         self.up = Some((store, dispatch));
         report
     }
@@ -158,6 +166,13 @@ impl Office {
     /// Lets everything happen that can happen now; when there will be more.
     pub async fn settle(&mut self) -> Option<Time> {
         self.up.as_mut().unwrap().1.settle().await.unwrap()
+    }
+
+    /// The dispatcher looks, and the next worker ends.
+    pub async fn carries_one(&mut self) {
+        let dispatch = &mut self.up.as_mut().unwrap().1;
+        dispatch.tick().await.unwrap();
+        dispatch.joined().await.unwrap();
     }
 
     pub async fn pass(&mut self, minutes: i64) {

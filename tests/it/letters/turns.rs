@@ -1,0 +1,29 @@
+//! Accounts have their turns.
+
+use crate::rigs::office::Office;
+
+#[tokio::test]
+async fn an_account_does_not_wait_for_all_letters_of_another() {
+    let mut office = Office::open().await;
+    office.stop();
+    office.at_once = 1;
+    office.accounts.push("other".to_owned());
+    office.start();
+    office.settle().await;
+    for _letter in 0..5 {
+        office.submit(&[1]);
+    }
+    office.submit_as(&[1], |order| "other".clone_into(&mut order.account));
+    for _turn in 0..3 {
+        office.carries_one().await;
+    }
+    let states = |account: &str| -> Vec<&str> {
+        let letters = (1..=6).map(|number| office.letter(number));
+        letters.filter(|letter| letter.order.account == account).map(|letter| letter.state.word()).collect()
+    };
+    assert_eq!(states("other"), ["confirmed"], "{:?}", office.states());
+    assert!(states("main").contains(&"admitted"), "{:?}", office.states());
+    office.settle().await;
+    assert_eq!(office.states(), [("confirmed".to_owned(), 6)].into());
+    office.check().await;
+}
