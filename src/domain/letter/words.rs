@@ -48,6 +48,10 @@ impl fmt::Display for Fact {
             }
             Self::Created(mail) => write!(f, "mail {} created at the service: {}", mail.k, mail.id),
             Self::Uploaded { mail, document } => write!(f, "mail {mail}: document {} uploaded", document + 1),
+            // The hold that follows says what is certain.
+            Self::Abandoned { mail, why: why @ Abandonment::Held } => {
+                write!(f, "mail {mail} abandoned: {why}")
+            }
             Self::Abandoned { mail, why } => write!(f, "mail {mail} abandoned, unposted: {why}"),
             Self::Intended { mail, .. } => write!(f, "mail {mail} is as ordered and will be confirmed"),
             Self::FilesMissing { mail } => write!(f, "mail {mail}: the service lacks a document"),

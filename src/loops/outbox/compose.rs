@@ -40,7 +40,12 @@ impl Outbox {
     pub(super) fn about<'a>(&self, news: &News, all: &'a [Arc<Folder>]) -> Result<About<'a>, StoreError> {
         Ok(match news {
             News::Letter { number, .. } => {
-                let Some(letter) = self.store.letter(*number)? else { return Ok(About::default()) };
+                let letter = match self.store.letter(*number) {
+                    Ok(Some(letter)) => letter,
+                    // A damaged letter cannot be described. The start reports it.
+                    Ok(None) | Err(StoreError::Damaged(_)) => return Ok(About::default()),
+                    Err(error) => return Err(error),
+                };
                 let unknown = |reason: &Reason| reason.certainty() == Certainty::Unknown;
                 About {
                     folder: self.called(&letter.order.source, all)?,
@@ -70,7 +75,11 @@ impl Outbox {
 
     /// The folder that has this name, or had it when the letter was taken in. Until a folder whose file was
     /// renamed is opened under its new name, its path identifies it.
-    fn called<'a>(&self, name: &str, all: &'a [Arc<Folder>]) -> Result<Option<&'a Folder>, StoreError> {
+    pub(super) fn called<'a>(
+        &self,
+        name: &str,
+        all: &'a [Arc<Folder>],
+    ) -> Result<Option<&'a Folder>, StoreError> {
         let folders = || all.iter().map(AsRef::as_ref);
         if let Some(known) = self.registry.get(name) {
             return Ok(folders().find(|folder| folder.name == known.folder.name));
@@ -108,6 +117,7 @@ impl Outbox {
                 // In the order in which people dropped them. One letter may be pending twice.
                 content.items.sort_by_key(|item| item.number);
                 content.items.dedup();
+                content.orders = content.items.iter().any(|item| item.is_order);
                 content.more = content.items.len().saturating_sub(MOST_ITEMS);
                 content.items.truncate(MOST_ITEMS);
                 Ok((!content.items.is_empty()).then_some(content))
@@ -217,6 +227,7 @@ impl Outbox {
         let headline = said.next().unwrap_or_default();
         Ok(so.then(|| Item {
             drop: Some(ulid.as_str().to_owned()),
+            is_order: matches!(undecided, Undecided::Refused(refusal) if refusal.is_of_an_order()),
             folder: original.origin.folder.clone(),
             file: Some(showable(&shown(&original.origin.name))),
             headline,

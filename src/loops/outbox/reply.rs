@@ -7,7 +7,7 @@ use super::compose::{MOST_ITEMS, Tongue};
 use super::route::Answers;
 use crate::config::{Queue, Way};
 use crate::domain::drop::{Undecided, showable, shown};
-use crate::domain::letter::State;
+use crate::domain::letter::{Certainty, State};
 use crate::outside::spool::Ulid;
 use crate::outside::store::{EmailRow, Fate, MailedRow, News, OwedRow, StoreError};
 use crate::words::message::{EmailContent, EmailKind, Item, tracking_url};
@@ -78,14 +78,14 @@ impl Outbox {
         let Some(original) = self.store.original(ulid)? else { return Ok((None, false)) };
         let shelves = self.names(&original.origin.folder, tongue);
         let mut item = Item { file: Some(showable(&shown(&original.origin.name))), ..Item::default() };
-        let (said, is_held) = match &original.fate {
+        let (said, is_held, is_unknown) = match &original.fate {
             Fate::Undecided(undecided) => {
                 let mut undecided = undecided.clone();
                 if let (Undecided::Waits(waiting), false) = (&mut undecided, names) {
                     *waiting = waiting.without_people();
                 }
                 let is_held = matches!(undecided, Undecided::Waits(_));
-                (tongue.language.status_of_drop(&shelves, &undecided), is_held)
+                (tongue.language.status_of_drop(&shelves, &undecided), is_held, false)
             }
             Fate::Letter(number) => {
                 let letter = match self.store.letter(*number) {
@@ -103,14 +103,17 @@ impl Outbox {
                     item.tracking_url = tracking.as_deref().map(tracking_url);
                     item.tracking.clone_from(tracking);
                 }
-                (tongue.language.status(&shelves, tongue.zone, &letter), letter.state.hold().is_some())
+                let hold = letter.state.hold();
+                let is_unknown = hold.is_some_and(|reason| reason.certainty() == Certainty::Unknown);
+                (tongue.language.status(&shelves, tongue.zone, &letter), hold.is_some(), is_unknown)
             }
         };
         let mut said = said.into_iter();
         item.headline = said.next().unwrap_or_default();
         item.cause = said.next();
-        // Whoever sent the mail need not have the folder in which it is approved.
-        item.remedy = said.next().filter(|_| !is_held);
+        // Whoever sent the mail need not have the folder in which it is approved, but must not send again what may be
+        // posted.
+        item.remedy = said.next().filter(|_| !is_held || is_unknown);
         Ok((Some(item), is_held))
     }
 }

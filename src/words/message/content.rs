@@ -63,6 +63,8 @@ pub struct EmailContent {
     pub more: usize,
     /// Whether somebody must look at one of them.
     pub held: bool,
+    /// Whether one of them is about something that a person wanted of a letter, which may be posted all the same.
+    pub orders: bool,
     pub alert: Option<Alert>,
     pub digest: Option<Digest>,
 }
@@ -75,6 +77,9 @@ pub struct Item {
     /// The drop, if it is not a letter.
     #[serde(skip)]
     pub drop: Option<String>,
+    /// Whether it is about something that a person wanted of a letter.
+    #[serde(skip)]
+    pub is_order: bool,
     /// `#17`
     pub letter: Option<String>,
     pub folder: String,

@@ -114,9 +114,11 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
             ),
         ),
         Refusal::Unheard(unheard) => super::unheard::en(unheard),
-        Refusal::NothingWaits => {
-            Advice::new("Nothing waits under this name.", "To post it, put it into the folder itself.")
-        }
+        Refusal::NothingWaits => Advice::new(
+            "Nothing waits under this name.",
+            "Nothing was approved or cancelled. To post it, put it into the folder itself. To cancel a letter, use the \
+                 folder into which it was put.",
+        ),
     }
 }
 
@@ -286,6 +288,14 @@ pub(super) fn hold(reason: &Reason, names: &Names) -> Advice {
         (Reason::NeverPostable(_), Certainty::NothingPosted) => {
             format!("Nothing was posted. Move it into `{cancel}` and send a better PDF.")
         }
+        // mailchute's own copy stays damaged.
+        (Reason::DocumentDamaged(_), Certainty::NothingPosted) => {
+            format!("Nothing was posted. Move it into `{cancel}`, and put the PDF into the folder again.")
+        }
+        (Reason::OwnerNotProved, Certainty::NothingPosted) => format!(
+            "Nothing was posted. Only the administrator can approve it (`mailchute release`). To give it up, move it into \
+             `{cancel}`."
+        ),
         (_, Certainty::NothingPosted) if names.by_copy => format!(
             "Nothing was posted. To post it, somebody else than who dropped it COPIES it into `{approve}` (a \
              move does not tell who it was). To give it up, move it into `{cancel}`."

@@ -171,9 +171,7 @@ fn ja_fact(fact: &Fact, zone: Tz) -> String {
         }
         Fact::Created(mail) => format!("依頼{}を郵送サービスに登録しました：{}", mail.k, mail.id),
         Fact::Uploaded { mail, document } => format!("依頼{mail}：{}番目の書類を送信しました", document + 1),
-        Fact::Abandoned { mail, why } => {
-            format!("依頼{mail}：確定せずに破棄しました（{}）。郵送されません", abandonment(*why))
-        }
+        Fact::Abandoned { mail, why } => abandoned(*mail, *why),
         Fact::Intended { mail, .. } => format!("依頼{mail}：内容が依頼どおりのため、確定します"),
         Fact::FilesMissing { mail } => format!("依頼{mail}：郵送サービスに書類が届いていません"),
         Fact::UploadedAgain { mail } => format!("依頼{mail}：書類をもう一度送信しました"),
@@ -224,8 +222,8 @@ fn ja_fact(fact: &Fact, zone: Tz) -> String {
     }
 }
 
-fn abandonment(why: Abandonment) -> &'static str {
-    match why {
+fn abandoned(mail: u32, why: Abandonment) -> String {
+    let said = match why {
         Abandonment::TargetsExpired => "送信の期限が切れました",
         Abandonment::TargetsLost => "送信の途中でmailchuteが再起動しました",
         Abandonment::UploadRefused => "書類の送信を断られました",
@@ -235,7 +233,10 @@ fn abandonment(why: Abandonment) -> &'static str {
         Abandonment::NotAsMeant => "内容が依頼と違いました",
         Abandonment::Held => "保留になりました",
         Abandonment::Withdrawn => "取りやめになりました",
-    }
+    };
+    // The hold that follows says what is certain.
+    let end = if why == Abandonment::Held { "" } else { "。郵送されません" };
+    format!("依頼{mail}：確定せずに破棄しました（{said}）{end}")
 }
 
 #[cfg(test)]

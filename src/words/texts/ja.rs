@@ -118,7 +118,7 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
         Refusal::Unheard(unheard) => super::unheard::ja(unheard),
         Refusal::NothingWaits => Advice::new(
             "この名前で待っている郵便はありません。",
-            "郵送する場合は、フォルダーに直接入れてください。",
+            "承認も取り消しも行っていません。郵送する場合は、フォルダーに直接入れてください。郵便を取り消す場合は、そのPDFを入れたフォルダーで行ってください。",
         ),
     }
 }
@@ -276,6 +276,13 @@ pub(super) fn hold(reason: &Reason, names: &Names) -> Advice {
         (Reason::NeverPostable(_), Certainty::NothingPosted) => {
             format!("郵送されていません。「{cancel}」に移し、正しいPDFを入れ直してください。")
         }
+        // mailchute's own copy stays damaged.
+        (Reason::DocumentDamaged(_), Certainty::NothingPosted) => {
+            format!("郵送されていません。「{cancel}」に移し、PDFをもう一度フォルダーに入れてください。")
+        }
+        (Reason::OwnerNotProved, Certainty::NothingPosted) => format!(
+            "郵送されていません。承認できるのはmailchuteの管理者だけです（mailchute release）。取りやめる場合は「{cancel}」に移してください。"
+        ),
         (_, Certainty::NothingPosted) if names.by_copy => format!(
             "郵送されていません。郵送する場合は、入れた本人以外の人が「{approve}」にコピーしてください（移動では承認者を確認できません）。取りやめる場合は「{cancel}」に移してください。"
         ),

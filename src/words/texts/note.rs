@@ -49,6 +49,7 @@ struct Words {
     is_posted: &'static str,
     is_shipped: &'static str,
     rejected: &'static str,
+    nothing_done: &'static str,
     cancelled: &'static str,
     closed: &'static str,
     nothing_posted: &'static str,
@@ -78,6 +79,7 @@ const EN: Words = Words {
     is_posted: "POSTED",
     is_shipped: "SHIPPED",
     rejected: "NOT POSTED",
+    nothing_done: "NOTHING WAS DONE",
     cancelled: "CANCELLED: nothing was posted",
     closed: "CLOSED: whether it was posted is not known",
     nothing_posted: "Nothing was posted.",
@@ -107,6 +109,7 @@ const JA: Words = Words {
     is_posted: "【郵送手続き済み】",
     is_shipped: "【発送済み】",
     rejected: "【郵送されていません】",
+    nothing_done: "【何も行っていません】",
     cancelled: "【取消済み】郵送されていません",
     closed: "【終了】郵送されたかどうかは不明です",
     nothing_posted: "郵送されていません。",
@@ -266,26 +269,82 @@ impl Language {
         }
     }
 
-    /// The condition of a drop that is not a letter.
     /// The headline of what was not posted.
     pub fn not_posted(self) -> &'static str {
         self.words().rejected
     }
 
+    /// The condition of a drop that is not a letter.
     pub fn status_of_drop(self, names: &Names, drop: &Undecided) -> Vec<String> {
         let words = self.words();
         match drop {
             Undecided::Refused(refusal) => {
                 let Advice { cause, remedy } = self.refusal(refusal);
-                vec![words.rejected.to_owned(), cause, remedy]
+                let headline = if refusal.is_of_an_order() { words.nothing_done } else { words.rejected };
+                vec![headline.to_owned(), cause, remedy]
             }
             Undecided::Waits(waiting) => {
                 let Advice { cause, remedy } = self.waiting(waiting, names);
-                vec![words.held.to_owned(), cause, format!("{remedy} {}", words.nothing_posted)]
+                // Where it may have been posted, its remedy says to ask first.
+                let said = if waiting.may_have_been_posted() {
+                    remedy
+                } else {
+                    format!("{remedy} {}", words.nothing_posted)
+                };
+                vec![words.held.to_owned(), cause, said]
             }
             Undecided::Cancelled => vec![words.cancelled.to_owned()],
             // About to be decided: it has no text.
             Undecided::Accepted { .. } => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::drop::{QueueDoubt, Refusal, Waiting};
+    use crate::domain::letter::{Abandonment, Fact, Reason};
+
+    #[test]
+    fn nothing_says_that_nothing_was_posted_where_it_may_have_been() {
+        let queue = |look| Waiting::Queue { queue: "erp".to_owned(), look, letter: None };
+        for language in [Language::En, Language::Ja] {
+            let (names, nothing) = (Names::usual(language), language.words().nothing_posted);
+            let says = |waiting: Waiting| {
+                language.status_of_drop(&names, &Undecided::Waits(waiting)).concat().contains(nothing)
+            };
+            for look in [QueueDoubt::Printed, QueueDoubt::NotProved, QueueDoubt::MailedTwice] {
+                assert!(says(queue(look)), "{look:?}");
+            }
+            assert!(says(Waiting::Rules) && says(Waiting::Sidecar) && !says(Waiting::WasThere));
+            for look in [
+                QueueDoubt::Lost,
+                QueueDoubt::PrintedAgain,
+                QueueDoubt::MailedAgain,
+                QueueDoubt::WasInMailbox,
+            ] {
+                assert!(!says(queue(look)), "{look:?}");
+            }
+            let handed_back =
+                |refusal| language.status_of_drop(&names, &Undecided::Refused(refusal)).remove(0);
+            assert_eq!(handed_back(Refusal::NoRule), language.words().rejected);
+            for order in [Refusal::NothingWaits, Refusal::OwnApproval] {
+                assert_eq!(handed_back(order), language.words().nothing_done);
+            }
+        }
+        let abandoned = Fact::Abandoned { mail: 1, why: Abandonment::Held };
+        assert!(!abandoned.to_string().contains("unposted"));
+    }
+
+    #[test]
+    fn no_remedy_is_named_that_cannot_work() {
+        for language in [Language::En, Language::Ja] {
+            let names = Names { by_copy: true, ..Names::usual(language) };
+            for reason in [Reason::DocumentDamaged(0), Reason::OwnerNotProved] {
+                let said = language.hold(&reason, &names).remedy;
+                assert!(said.contains(&names.cancel) && !said.contains(&names.approve), "{said}");
+            }
         }
     }
 }

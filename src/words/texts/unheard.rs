@@ -39,7 +39,8 @@ pub(super) fn en(unheard: &Unheard) -> Advice {
         }
         Unheard::Changed => Advice::new(
             "The PDF of this name that waits has other contents.",
-            "Nothing was done. If this one is right, put it into the folder itself.",
+            "Nothing was done. If this one is right, first cancel the one that waits, and then put this one into the \
+             folder itself.",
         ),
         Unheard::CopyOfHeld => Advice::new(
             "This is a copy of a PDF that is held.",
@@ -113,7 +114,7 @@ pub(super) fn ja(unheard: &Unheard) -> Advice {
         }
         Unheard::Changed => Advice::new(
             "同じ名前で待っているPDFとは内容が違います。",
-            "何も行っていません。このPDFを郵送する場合は、フォルダーに直接入れてください。",
+            "何も行っていません。このPDFを郵送する場合は、待っているPDFを先に取り消してから、フォルダーに直接入れてください。",
         ),
         Unheard::CopyOfHeld => Advice::new(
             "これは保留中のPDFのコピーです。",

@@ -117,7 +117,9 @@ async fn who_says_something_that_can_not_be_done_is_told_of_the_letter_and_never
     for _ in 0..3 {
         room.pass(70).await;
     }
-    assert!(room.note("Rejected/unknown.txt").contains("Nothing waits under this name."));
+    let note = room.note("Rejected/unknown.txt");
+    assert!(note.contains("Nothing waits under this name.") && note.contains("NOTHING WAS DONE"), "{note}");
+    assert!(!note.contains("NOT POSTED"), "the letter that is meant may be posted: {note}");
     assert_eq!(room.row_states(), ["confirmed", "held"]);
     room.check().await;
 }
