@@ -89,16 +89,18 @@ impl Alarm {
 
 impl Raised {
     pub fn next_step(&self, now: Time) -> AlarmStep {
-        let then = |time: Time, next_step: AlarmStep| {
-            if now >= time { next_step } else { AlarmStep::Wait(Some(time)) }
+        // A clock that was set back may have been ahead for hours. Nobody waits until it is there again.
+        let then = |since: Time, wait: TimeDelta, next_step: AlarmStep| {
+            let is_over = now >= since + wait || now < since - wait;
+            if is_over { next_step } else { AlarmStep::Wait(Some(since + wait)) }
         };
         match (self.told, self.fine_since) {
             // While it lasts nobody can be mailed, and afterwards it is old.
             (false, None) if self.alarm == Alarm::Mail => AlarmStep::Wait(None),
-            (false, None) => then(self.since + self.alarm.patience(), AlarmStep::Tell),
+            (false, None) => then(self.since, self.alarm.patience(), AlarmStep::Tell),
             (false, Some(_)) => AlarmStep::Forget,
             (true, None) => AlarmStep::Wait(None),
-            (true, Some(fine)) => then(fine + self.alarm.calm(), AlarmStep::TellOver),
+            (true, Some(fine)) => then(fine, self.alarm.calm(), AlarmStep::TellOver),
         }
     }
 }
@@ -180,6 +182,25 @@ mod tests {
         assert_eq!(Raised { fine_since: Some(noon()), ..mail }.next_step(noon()), AlarmStep::Forget);
         let bad = Raised { alarm: Alarm::Configuration, told: false, fine_since: None, ..fine };
         assert_eq!(bad.next_step(noon()), AlarmStep::Tell);
+    }
+
+    #[test]
+    fn an_alarm_does_not_wait_until_a_clock_that_was_set_back_is_there_again() {
+        let before = |n| noon() - TimeDelta::minutes(n);
+        let raised = |alarm, told, fine_since| Raised {
+            alarm,
+            detail: String::new(),
+            since: noon(),
+            told,
+            fine_since,
+        };
+        let away = |told, fine| raised(Alarm::Away("letters".to_owned()), told, fine);
+        assert_eq!(away(false, None).next_step(before(1)), AlarmStep::Wait(Some(before(-1))));
+        assert_eq!(away(false, None).next_step(before(2)), AlarmStep::Tell);
+        assert_eq!(away(true, Some(noon())).next_step(before(5)), AlarmStep::Wait(Some(before(-5))));
+        assert_eq!(away(true, Some(noon())).next_step(before(6)), AlarmStep::TellOver);
+        assert_eq!(raised(Alarm::Disk, false, None).next_step(before(1)), AlarmStep::Tell);
+        assert_eq!(raised(Alarm::Mail, false, None).next_step(before(900)), AlarmStep::Wait(None));
     }
 
     #[test]

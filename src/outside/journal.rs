@@ -10,7 +10,7 @@ mod records;
 pub use configuration::{configuration_unsettled, looser, not_reloaded, reloaded, restart_needed};
 pub use emails::{
     hook_gone, hook_later, hook_not_this, hook_refused, hook_taken, mail_later, mail_refused, mail_sent,
-    mail_server_away, mail_server_works, mail_unmade, owed,
+    mail_server_away, mail_server_works, mail_taken_out, mail_unmade, owed,
 };
 pub use folders::{
     folder_away, folder_back, folder_copied, folder_enabled, folder_left_out, folder_of_others,

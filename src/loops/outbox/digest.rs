@@ -22,9 +22,9 @@ impl Outbox {
             Some(known) if now >= known.due_at => {
                 self.store.owe_digest(known.last_at, now, next(now)).await?;
             }
-            // A clock that was set back must not delay it.
-            Some(known) if known.due_at <= due_at => return Ok(Some(known.due_at)),
-            Some(known) => self.store.schedule(DIGEST, next(known.last_at)).await?,
+            // A clock that was set back must neither delay it nor leave out what happens from now on.
+            Some(known) if known.due_at <= due_at && known.last_at <= now => return Ok(Some(known.due_at)),
+            Some(known) => self.store.schedule(DIGEST, next(known.last_at.min(now))).await?,
             None => self.store.schedule(DIGEST, next(now)).await?,
         }
         Ok(Some(due_at))

@@ -55,15 +55,18 @@ struct HookData {
 }
 
 impl Outbox {
-    /// Sends what is due. When there will be more is known with the e-mails.
-    pub(super) async fn call_hooks(&self) -> Result<(), RecordError> {
+    /// Sends what is due until the round ends. Returns when there is more; what is due later is known with the e-mails.
+    pub(super) async fn call_hooks(&self, ends: TimeDelta) -> Result<Option<Time>, RecordError> {
         loop {
             let due = self.store.due_hooks(self.clock.now())?;
             if due.is_empty() {
-                return Ok(());
+                return Ok(None);
             }
             let mut resting: Vec<String> = Vec::new();
             for row in due {
+                if self.clock.steady() >= ends {
+                    return Ok(Some(self.clock.now()));
+                }
                 if resting.contains(&row.recipient) {
                     continue;
                 }

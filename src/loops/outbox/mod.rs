@@ -11,6 +11,7 @@ mod hooks;
 mod mailer;
 mod over;
 mod pictures;
+mod recipients;
 mod reply;
 mod route;
 mod smtp;
@@ -39,6 +40,8 @@ use crate::words::message::{EmailKind, Mailbox};
 
 /// How often the disk is checked.
 const DISK_LOOK: TimeDelta = TimeDelta::minutes(1);
+/// After this time of sending, alarms and new news are looked at, before more is sent.
+const LONGEST_ROUND: TimeDelta = TimeDelta::seconds(10);
 
 #[derive(Debug)]
 pub struct Outbox {
@@ -157,16 +160,16 @@ impl Outbox {
             None => None,
         };
         self.pass_on(email.as_deref()).await?;
+        let ends = self.clock.steady() + LONGEST_ROUND;
         let mails = async {
             match &email {
-                Some(email) => self.send(email, tongue).await,
+                Some(email) => self.send(email, tongue, ends).await,
                 None => self.server_works().await.map(|()| None),
             }
         };
         // A program that does not answer holds up no e-mail, and the other way round.
-        let (mail, hooks) = tokio::join!(mails, self.call_hooks());
-        let (mail, ()) = (mail?, hooks?);
-        Ok([alarms, digest, mail].into_iter().flatten().min())
+        let (mail, hooks) = tokio::join!(mails, self.call_hooks(ends));
+        Ok([alarms, digest, mail?, hooks?].into_iter().flatten().min())
     }
 
     /// Assigns each row of news to e-mails of the people it is for. The journal gets all of them.
@@ -196,7 +199,13 @@ impl Outbox {
         }
     }
 
-    async fn send(&self, email: &Email, tongue: Tongue) -> Result<Option<Time>, RecordError> {
+    /// Sends e-mails until none is due or the round ends, by the monotonic clock. Returns when there will be more.
+    async fn send(
+        &self,
+        email: &Email,
+        tongue: Tongue,
+        ends: TimeDelta,
+    ) -> Result<Option<Time>, RecordError> {
         // A clock that was set back must not make it rest for longer.
         let now = self.clock.now();
         let rests = |until: &Time| now < *until && *until <= now + route::LONGEST_REST;
@@ -211,6 +220,11 @@ impl Outbox {
                 break next;
             }
             for row in due {
+                if self.clock.steady() >= ends {
+                    // Others were not tried yet, so what was refused says nothing about the server.
+                    line.close().await;
+                    return Ok(Some(self.clock.now()));
+                }
                 match self.send_one(email, tongue, &mut line, row).await? {
                     Round::GoesOn => {}
                     Round::Refused(code) => refused = Some(code),
@@ -296,7 +310,7 @@ impl Outbox {
         Ok(Round::GoesOn)
     }
 
-    /// The e-mail as it is handed in, or why it can't be made. `None` if nothing of it is true any more.
+    /// The e-mail as it is handed in, or why it can't be made. `None` if nothing of it is true any more, or it is for nobody.
     async fn written(
         &self,
         email: &Email,
@@ -304,6 +318,10 @@ impl Outbox {
         row: &EmailRow,
     ) -> Result<Option<Result<Envelope, String>>, StoreError> {
         let Some(kind) = EmailKind::of(&row.kind) else { return Ok(None) };
+        if self.is_taken_out(email, row)? {
+            journal::mail_taken_out(row.id, &row.kind);
+            return Ok(None);
+        }
         let Some(mut content) = self.compose(kind, row, tongue)? else { return Ok(None) };
         let id = self.name_of(row)?;
         let pictures = if email.pictures && kind == EmailKind::Held {

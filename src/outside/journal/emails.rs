@@ -113,6 +113,15 @@ pub fn hook_gone(request: i64, program: &str) {
     tracing::warn!(request, program, "request {request} is not sent: {program} is not configured any more");
 }
 
+/// Its recipient is not said: a journal has no addresses of people.
+pub fn mail_taken_out(email: i64, kind: &str) {
+    tracing::warn!(
+        email,
+        kind,
+        "e-mail {email} ({kind}) is not sent: its recipient is not configured for that any more"
+    );
+}
+
 pub fn mail_server_away(why: &str) {
     tracing::error!(why, "no e-mail can be sent: {why}; all are kept and sent later");
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::moves::RecordError;
 use super::news::{self, OwedRow};
-use super::{Store, StoreError, millis, time};
+use super::{Store, StoreError, millis, schema, time};
 use crate::base::clock::Time;
 
 /// The person who gets one row of news, in which kind of e-mail, and by when at the latest.
@@ -76,11 +76,11 @@ fn email(row: &rusqlite::Row<'_>) -> rusqlite::Result<EmailRow> {
     })
 }
 
-/// Rows that are due, of e-mails (`NOT GLOB`) or of requests to programs (`GLOB`).
+/// Rows that are due, of e-mails (`NOT GLOB`) or of requests to programs (`GLOB`). Alerts come first.
 fn due(db: &Connection, now: Time, which: &str) -> rusqlite::Result<Vec<EmailRow>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM email WHERE due_at <= ?1 AND kind {which} 'hook_*'
-         ORDER BY due_at, attempts, id LIMIT 100"
+         ORDER BY kind <> 'alert', due_at, attempts, id LIMIT 100"
     );
     let mut statement = db.prepare_cached(&sql)?;
     statement.query_map([millis(now)], email)?.collect()
@@ -106,6 +106,21 @@ fn begin(db: &Connection, addressed: &Addressed, at: Time) -> rusqlite::Result<i
     let values = params![recipient, kind, folder, millis(at), millis(*due)];
     db.prepare_cached(sql)?.execute(values)?;
     Ok(db.last_insert_rowid())
+}
+
+/// The next e-mails that ended before then.
+fn ended_emails(db: &Connection, before: Time) -> rusqlite::Result<Vec<i64>> {
+    let mut statement = db.prepare("SELECT id FROM email WHERE done_at < ?1 ORDER BY id LIMIT 500")?;
+    statement.query_map([millis(before)], |row| row.get(0))?.collect()
+}
+
+/// News that somebody accepts no e-mails, whose own e-mails are forgotten. Their subjects are addresses.
+fn old_unwanted(db: &Connection, before: Time) -> rusqlite::Result<Vec<i64>> {
+    let sql =
+        "SELECT id FROM owed WHERE notice = ?1 AND done_at < ?2 AND id NOT IN (SELECT owed FROM email_item)
+               LIMIT 500";
+    let mut statement = db.prepare(sql)?;
+    statement.query_map(params![news::UNWANTED, millis(before)], |row| row.get(0))?.collect()
 }
 
 impl Store {
@@ -204,6 +219,34 @@ impl Store {
                 }
                 EmailEnd::Sent | EmailEnd::Obsolete => Ok(()),
             }
+        })
+        .await
+    }
+
+    /// Forgets e-mails that ended before then, and with them their recipients. What was told stays, so that it is not
+    /// told again; who accepts no e-mails is told anew each day.
+    pub async fn forget_emails(&self, before: Time) -> Result<(), RecordError> {
+        // Connections of their own, because they may read much.
+        while let ended @ [_, ..] = &*ended_emails(&schema::connect(&self.home().database())?, before)? {
+            let ended = ended.to_vec();
+            self.write(move |batch| {
+                for email in &ended {
+                    batch.db.prepare_cached("DELETE FROM email_item WHERE email = ?1")?.execute([email])?;
+                    batch.db.prepare_cached("DELETE FROM email WHERE id = ?1")?.execute([email])?;
+                }
+                Ok(())
+            })
+            .await?;
+        }
+        let unwanted = old_unwanted(&schema::connect(&self.home().database())?, before)?;
+        if unwanted.is_empty() {
+            return Ok(());
+        }
+        self.write(move |batch| {
+            for owed in &unwanted {
+                batch.db.prepare_cached("DELETE FROM owed WHERE id = ?1")?.execute([owed])?;
+            }
+            Ok(())
         })
         .await
     }

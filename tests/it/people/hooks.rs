@@ -10,13 +10,15 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
+use chrono::TimeDelta;
+use mailchute::base::clock::Clock;
 use serde_json::Value;
 use standardwebhooks::Webhook;
 use tokio::net::TcpListener;
 
 use crate::people::mails::ship;
 use crate::rigs::journal;
-use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::mailroom::{Loop, Mailroom, RULES};
 use crate::rigs::postbox::{Postbox, Security};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -55,6 +57,8 @@ struct Program {
     answers: Arc<Mutex<VecDeque<u16>>>,
     /// Answers to requests of these ids.
     refuses: Arc<Mutex<BTreeMap<String, u16>>>,
+    /// Each request takes four seconds by this clock.
+    slow_by: Arc<Mutex<Option<Clock>>>,
 }
 
 impl Program {
@@ -70,6 +74,9 @@ impl Program {
         let heard = Heard { uri, headers, body };
         let refused = program.refuses.lock().unwrap().get(&heard.id()).copied();
         program.heard.lock().unwrap().push(heard);
+        if let Some(clock) = &*program.slow_by.lock().unwrap() {
+            clock.move_by(TimeDelta::seconds(4)).unwrap();
+        }
         let next = || program.answers.lock().unwrap().pop_front();
         let answer = refused.or_else(next).unwrap_or(204);
         let place = format!("http://127.0.0.1:{}/elsewhere", program.port);
@@ -203,6 +210,26 @@ async fn one_that_is_never_taken_holds_up_no_other() {
         let taken: BTreeSet<String> = program.heard().iter().map(Heard::id).filter(|id| *id != bad).collect();
         assert_eq!(taken.len(), 3, "{answer}");
         assert!(program.heard().iter().filter(|heard| heard.id() == bad).count() > 2);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_program_does_not_keep_the_round_from_its_end() {
+    let program = Program::start().await;
+    let mut room = room(&program, &["rejected"], "").await;
+    begin(&mut room).await;
+    *program.slow_by.lock().unwrap() = Some(room.clock.clone());
+    for n in 0..8 {
+        std::fs::write(room.path(&format!("bad{n}.pdf")), "no PDF").unwrap();
+    }
+    for _ in 0..3 {
+        room.clock.move_by(TimeDelta::seconds(40)).unwrap();
+        room.turn(Loop::Intake).await;
+    }
+    for heard in [3, 6, 8] {
+        let next = room.turn(Loop::Mails).await;
+        assert_eq!(program.heard().len(), heard);
+        assert_eq!(next.is_some_and(|next| next <= room.clock.now()), heard < 8, "{next:?}");
     }
 }
 

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use chrono::TimeDelta;
 use mailchute::config::{Smtp, TlsStart};
 use mailchute::loops::outbox::reach;
 use tokio::io::AsyncWriteExt as _;
@@ -11,7 +12,7 @@ use tokio::net::TcpListener;
 
 use super::mails::{room_with, ship};
 use crate::letters::certificates::{Authority, Shown, shows};
-use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::mailroom::{Loop, Mailroom, RULES};
 use crate::rigs::postbox::{Mood, Postbox, Security};
 
 fn server(address: SocketAddr, tls: TlsStart, ca: &Path) -> Smtp {
@@ -154,4 +155,35 @@ async fn a_rule_against_all_is_an_alarm_until_a_mail_goes_through() {
     assert_eq!(postbox.subjects("keiri@example.jp").len(), 1);
     assert_eq!(postbox.subjects("soumu@example.jp").len(), 1);
     assert!(postbox.subjects("admin@example.jp").is_empty());
+}
+
+/// What must be told at once does not wait until a slow server has taken everything else.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_server_does_not_keep_an_alarm_from_the_operators() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    let (people, admin) = ("keiri@example.jp", "admin@example.jp");
+    let everybody: Vec<String> = (0..20).map(|n| format!("p{n}@example.jp")).collect();
+    let rules = room.dir.path().join("folders/letters.yaml");
+    let text = std::fs::read_to_string(&rules).unwrap();
+    let rejected = format!("rejected: [{people}, {}]", everybody.join(", "));
+    std::fs::write(&rules, text.replace("rejected: [keiri@example.jp]", &rejected)).unwrap();
+    room.reload();
+    std::fs::write(room.path("broken.pdf"), "no PDF").unwrap();
+    for _ in 0..3 {
+        room.clock.move_by(TimeDelta::seconds(40)).unwrap();
+        room.turn(Loop::Intake).await;
+    }
+    room.turn(Loop::Mails).await;
+    room.clock.move_by(TimeDelta::seconds(40)).unwrap();
+    postbox.takes(&room.clock, 4);
+    let next = room.turn(Loop::Mails).await;
+    assert_eq!(postbox.got().len(), 3, "a round ends after ten seconds");
+    assert!(next.is_some_and(|next| next <= room.clock.now()), "{next:?}");
+    room.outbox().configuration(Some("a mistake".to_owned())).await.unwrap();
+    while postbox.got().len() < 22 {
+        room.turn(Loop::Mails).await;
+    }
+    let told = postbox.got().iter().position(|mail| mail.to == admin).unwrap();
+    assert!(told < 21, "the alarm was told as number {told}");
+    assert_eq!(postbox.subjects(people).len(), 1);
 }

@@ -190,3 +190,63 @@ async fn a_mail_that_cannot_be_made_is_in_the_journal_and_holds_up_no_other() {
     let got = postbox.got();
     assert_eq!(got.iter().map(|mail| mail.to.as_str()).collect::<Vec<_>>(), ["soumu@example.jp"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_taken_out_of_the_configuration_gets_nothing_of_what_waits() {
+    journal::keep();
+    let digest = "  digest: {at: '0 18 * * *', to: [boss@example.jp, chief@example.jp]}\n";
+    let (mut room, postbox) = room_with(Security::Plain, RULES, digest).await;
+    postbox.always(Mood::Closed);
+    std::fs::write(room.path("broken.pdf"), "no PDF").unwrap();
+    room.drop("INV-000123.pdf", 1);
+    room.settled().await;
+    ship(&mut room).await;
+    let change = |file: &str, from: &str, to: &str| {
+        let path = room.dir.path().join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from));
+        std::fs::write(path, text.replace(from, to)).unwrap();
+    };
+    // One has left, one has got a name, one hears of other things.
+    change(
+        "folders/letters.yaml",
+        "shipped: [keiri@example.jp, soumu@example.jp], rejected: [keiri@example.jp]",
+        "shipped: [経理 <keiri@example.jp>], rejected: [soumu@example.jp]",
+    );
+    change("mailchute.yaml", "to: [boss@example.jp, chief@example.jp]", "to: [chief@example.jp]");
+    change("mailchute.yaml", "operators: [admin@example.jp]", "operators: [other@example.jp]");
+    room.reload();
+    postbox.take_again();
+    room.pass(3600).await;
+    assert_eq!(postbox.subjects("keiri@example.jp"), ["Shipped: INV-000123.pdf (#1)"]);
+    for gone in ["soumu@example.jp", "boss@example.jp", "admin@example.jp"] {
+        assert_eq!(postbox.subjects(gone), Vec::<String>::new(), "{gone}");
+    }
+    assert!(!postbox.subjects("chief@example.jp").is_empty());
+    let written = journal::written();
+    assert!(written.contains("(rejected) is not sent: its recipient is not configured"), "{written}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_got_an_email_is_forgotten_after_a_season() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    postbox.refuse("soumu@example.jp", "550 5.1.1 unknown");
+    room.drop("INV-000123.pdf", 1);
+    room.settled().await;
+    ship(&mut room).await;
+    assert_eq!(postbox.subjects("keiri@example.jp").len(), 1);
+    let database = room.dir.path().join("state/mailchute.db");
+    let addresses = || {
+        let db = rusqlite::Connection::open(&database).unwrap();
+        let sql = "SELECT (SELECT count(*) FROM email), (SELECT count(*) FROM owed WHERE subject LIKE '%@%')";
+        db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+    };
+    let (emails, unwanted): (i64, i64) = addresses();
+    assert!(emails >= 3 && unwanted == 1, "{emails} {unwanted}");
+    for _week in 0..13 {
+        room.pass(7 * 86_400).await;
+    }
+    assert_eq!(addresses(), (0, 0));
+    room.pass(86_400).await;
+    assert_eq!(postbox.subjects("keiri@example.jp").len(), 1, "nothing is told again");
+}

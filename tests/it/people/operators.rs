@@ -1,5 +1,7 @@
 //! What operators and managers hear: one word for each cause, one when it is over, a digest each evening.
 
+use chrono::TimeDelta;
+use mailchute::base::clock::{Clock, Pace};
 use serde_json::json;
 
 use super::mails::{room_with, ship};
@@ -183,4 +185,24 @@ async fn templates_of_ones_own_are_used_and_their_mistakes_are_the_configuration
     let wrong =
         mailchute::config::Config::read(&room.dir.path().join("mailchute.yaml")).unwrap_err().to_string();
     assert!(wrong.contains("held.html:2") && wrong.contains("{{ itms }}"), "{wrong}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_digest_leaves_nothing_out_after_a_clock_that_was_ahead_is_set_back() {
+    let digest = "  digest: {at: '0 18 * * *', to: [boss@example.jp]}\n";
+    let (mut room, postbox) = room_with(Security::Plain, RULES, digest).await;
+    let before = room.clock.now();
+    // Two evenings further on by mistake: digests are sent.
+    room.clock.move_by(TimeDelta::days(2)).unwrap();
+    room.settle().await;
+    room.stop();
+    room.clock = Clock::starting_at(before, Pace::ByHand);
+    room.start();
+    room.settle().await;
+    room.drop("x0.pdf", 1);
+    room.settled().await;
+    room.pass(86_400).await;
+    room.pass(60).await;
+    let told = postbox.got().iter().filter(|got| got.text.contains("posted: 1")).count();
+    assert_eq!(told, 1, "{:?}", postbox.subjects("boss@example.jp"));
 }

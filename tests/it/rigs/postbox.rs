@@ -8,7 +8,9 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use chrono::TimeDelta;
 use mail_parser::{MessageParser, MimeHeaders as _};
+use mailchute::base::clock::Clock;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -59,6 +61,8 @@ struct Kept {
     always: Option<Mood>,
     /// Whom it accepts nothing for, and what it answers.
     refuses: Option<(&'static str, &'static str)>,
+    /// How long each mail takes, by whose clock.
+    takes: Option<(Clock, TimeDelta)>,
     got: Vec<Got>,
     connections: usize,
 }
@@ -128,6 +132,11 @@ impl Postbox {
     /// It accepts nothing for this recipient, until [`Postbox::take_again`].
     pub fn refuse(&self, to: &'static str, answer: &'static str) {
         self.kept.lock().unwrap().refuses = Some((to, answer));
+    }
+
+    /// Each mail takes so long from now on.
+    pub fn takes(&self, clock: &Clock, seconds: i64) {
+        self.kept.lock().unwrap().takes = Some((clock.clone(), TimeDelta::seconds(seconds)));
     }
 
     /// From now on it accepts every mail.
@@ -301,7 +310,11 @@ impl Talk {
         if let Mood::Content(refusal) = mood {
             return Ok(Some(refusal.to_owned()));
         }
-        self.kept.lock().unwrap().got.push(read(to, raw));
+        let mut kept = self.kept.lock().unwrap();
+        if let Some((clock, long)) = &kept.takes {
+            clock.move_by(*long).unwrap();
+        }
+        kept.got.push(read(to, raw));
         Ok((mood != Mood::LoseAnswer).then(|| "250 2.0.0 kept".to_owned()))
     }
 }
