@@ -2,12 +2,17 @@
 
 use rusqlite::{Connection, params};
 
-use super::millis;
 use super::moves::{Batch, RecordError};
 use super::read::{self, number};
+use super::{StoreError, millis, rows};
 use crate::base::clock::Time;
 use crate::domain::letter::{Number, Order};
 use crate::domain::limits::{Counts, Terms};
+
+/// Letters with the same first document that may have the same receiver, the oldest first.
+const SENT_BEFORE: &str = "SELECT letter FROM document JOIN letter ON letter.number = document.letter
+    WHERE sha256 = ?1 AND receiver IN (?2, '') AND n = 0 AND admitted_at >= ?3
+    AND state NOT IN ('withdrawn', 'cancelled') ORDER BY letter";
 
 impl Batch<'_> {
     /// What came before a letter, as far as its terms need it.
@@ -50,13 +55,18 @@ impl Batch<'_> {
     /// A letter with the same documents and receiver that is or may be posted.
     fn duplicate(&self, order: &Order, since: Time) -> Result<Option<Number>, RecordError> {
         let Some(first) = order.documents.first() else { return Ok(None) };
-        let sql = "SELECT letter FROM document JOIN letter ON letter.number = document.letter
-                   WHERE sha256 = ?1 AND n = 0 AND admitted_at >= ?2
-                   AND state NOT IN ('withdrawn', 'cancelled') ORDER BY letter";
-        let mut statement = self.db.prepare_cached(sql)?;
-        let found = statement.query_map(params![first.sha256, millis(since)], |row| number(row, 0))?;
+        let mut statement = self.db.prepare_cached(SENT_BEFORE)?;
+        let values = params![first.sha256, rows::receiver_mark(order), millis(since)];
+        let found = statement.query_map(values, |row| number(row, 0))?;
         for number in found {
-            let Some(letter) = read::letter(self.db, number?)? else { continue };
+            let number = number?;
+            let letter = match read::letter(self.db, number) {
+                Ok(Some(letter)) => letter,
+                Ok(None) => continue,
+                // Nobody knows to whom it went.
+                Err(StoreError::Damaged(_)) => return Ok(Some(number)),
+                Err(error) => return Err(error.into()),
+            };
             let documents = |order: &Order| -> Vec<String> {
                 order.documents.iter().map(|document| document.sha256.clone()).collect()
             };
@@ -77,4 +87,21 @@ pub(super) fn sent_since(db: &Connection, source: &str, since: Time) -> rusqlite
                AND admitted_at >= ?2 AND state NOT IN ('held', 'withdrawn', 'cancelled')";
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     db.prepare_cached(sql)?.query_row(params![source, millis(since)], row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outside::store::schema;
+
+    #[test]
+    fn letters_of_one_document_to_other_receivers_are_not_even_read() {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {SENT_BEFORE}")).unwrap();
+        let steps = plan.query_map(["a", "b", "0"], |row| row.get("detail")).unwrap();
+        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        assert!(steps[0].contains("document_sent (sha256=? AND receiver=?)"), "{steps:?}");
+        assert!(!steps.iter().any(|step| step.contains("SCAN")), "{steps:?}");
+    }
 }

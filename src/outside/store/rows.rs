@@ -7,8 +7,8 @@ use rusqlite::{Connection, params};
 
 use super::{StoreError, millis, read, signed, time};
 use crate::base::clock::Time;
-use crate::domain::letter::{Fact, Letter, Number, Progress, Stage, State};
-use crate::outside::spool::{Line, Written};
+use crate::domain::letter::{Fact, Letter, Number, Order, Progress, Stage, State};
+use crate::outside::spool::{Line, Written, sha256_of};
 
 /// No letter waits longer than this for its next look.
 const LONGEST_WAIT: TimeDelta = TimeDelta::days(60);
@@ -91,13 +91,26 @@ pub(super) fn insert_letter(db: &Connection, letter: &Letter) -> rusqlite::Resul
         at,
         order.sheets()
     ])?;
-    let sql = "INSERT INTO document (letter, n, name, size, pages, sha256) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let sql = "INSERT INTO document (letter, n, name, size, pages, sha256, receiver)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let receiver = receiver_mark(order);
     for (n, document) in order.documents.iter().enumerate() {
         let (n, size) = (signed(n as u64), signed(document.size));
-        let values = params![number, n, document.name, size, document.pages, document.sha256];
+        let values = params![number, n, document.name, size, document.pages, document.sha256, receiver];
         db.prepare_cached(sql)?.execute(values)?;
     }
     Ok(())
+}
+
+/// By which letters with the same document and another receiver are passed over. It is made of what equal receivers have
+/// in common in every version. Empty if the receiver was removed.
+pub(super) fn receiver_mark(order: &Order) -> String {
+    if order.is_anonymous() {
+        return String::new();
+    }
+    let mut mark = sha256_of(order.receiver.address.name.as_bytes());
+    mark.truncate(16);
+    mark
 }
 
 pub(super) fn insert_fact(db: &Connection, line: &Line, written: &Written) -> rusqlite::Result<()> {

@@ -326,10 +326,20 @@ const COLLECTED: &str = "
 
     PRAGMA user_version = 15;
 ";
-pub(super) const VERSION: i64 = 15;
+/// E-mails that have ended are removed with their items, which refer to news. And the beginning of a hash of the receiver's name, beside the document's: one document may go to thousands. Empty if it
+/// is not known or was removed.
+const SENT_TO: &str = "
+    ALTER TABLE document ADD COLUMN receiver TEXT NOT NULL DEFAULT '';
+    DROP INDEX document_sha256;
+    CREATE INDEX document_sent ON document (sha256, receiver);
+    CREATE INDEX email_item_owed ON email_item (owed);
+
+    PRAGMA user_version = 16;
+";
+pub(super) const VERSION: i64 = 16;
 
 /// One step for each version. Each ends by setting the next version.
-const STEPS: [&str; 15] = [
+const STEPS: [&str; 16] = [
     TABLES,
     ORIGINALS,
     LOOKED_UP,
@@ -345,6 +355,7 @@ const STEPS: [&str; 15] = [
     BEGUN,
     CLAIMED_AS_FILES,
     COLLECTED,
+    SENT_TO,
 ];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {

@@ -283,16 +283,24 @@ async fn a_burst_says_what_is_usual() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_duplicate_names_the_earlier_letter_and_can_be_sent_anyway() {
-    let mut room = Mailroom::open().await;
-    room.drop("x.pdf", 1);
-    room.settled().await;
-    room.drop("x again.pdf", 1);
-    room.settled().await;
-    let note = room.note("Held/x again.txt");
-    assert!(note.contains("#1") && note.contains("move it into `Approve`"), "{note}");
-    moved(&mut room, "Held/x again.pdf", "Approve/x again.pdf").await;
-    assert_eq!(room.row_states(), ["confirmed", "confirmed"]);
-    room.check().await;
+    for is_recorded_by_an_older_program in [false, true] {
+        let mut room = Mailroom::open().await;
+        room.drop("INV-000123.pdf", 1);
+        room.settled().await;
+        if is_recorded_by_an_older_program {
+            let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+            assert_eq!(db.execute("UPDATE document SET receiver = ''", []).unwrap(), 1);
+        }
+        room.drop("INV-000123 again.pdf", 1);
+        room.drop("INV-000456.pdf", 1);
+        room.settled().await;
+        let note = room.note("Held/INV-000123 again.txt");
+        assert!(note.contains("#1") && note.contains("move it into `Approve`"), "{note}");
+        assert_eq!(room.state("INV-000456.pdf"), "confirmed", "it goes to another receiver");
+        moved(&mut room, "Held/INV-000123 again.pdf", "Approve/INV-000123 again.pdf").await;
+        assert_eq!(room.row_states(), ["confirmed", "confirmed", "confirmed"]);
+        room.check().await;
+    }
 }
 
 /// It waits under that name, so the text must not say that nothing does.

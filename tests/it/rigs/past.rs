@@ -35,7 +35,7 @@ pub fn copies(state: &Path, count: u64) {
                    SELECT ?1, ?2, account, source, admitted_at - ?3, state, facts, changed_at - ?3, urgency,
                        NULL, 0, NULL, tracking, sheets, discarded FROM letter WHERE number = 1";
         db.prepare_cached(sql).unwrap().execute(values).unwrap();
-        let sql = "INSERT INTO document SELECT ?1, n, ?2, size, pages, sha256 FROM document WHERE letter = 1";
+        let sql = "INSERT INTO document SELECT ?1, n, ?2, size, pages, sha256, receiver FROM document WHERE letter = 1";
         db.prepare_cached(sql).unwrap().execute(params![number, name]).unwrap();
         let sql = "INSERT INTO mail SELECT ?1, k, id || '-' || ?1, realm, confirm_by, intent_at, outcome
                    FROM mail WHERE letter = 1";
