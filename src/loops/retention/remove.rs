@@ -14,17 +14,19 @@ use crate::domain::drop::text_name;
 use crate::domain::letter::{Kept, LARGEST_DOCUMENT, Letter, Number};
 use crate::outside::hot::Hot;
 use crate::outside::journal;
-use crate::outside::store::{Original, RecordError, StoreError};
+use crate::outside::store::{EndedLetter, Original, RecordError, StoreError};
 
 /// For letters of commands, and of folders that are no longer configured.
 const USUAL: Duration = Duration::from_hours(30 * 24);
+/// How long it is known who got an e-mail.
+const EMAILS: Duration = Duration::from_hours(90 * 24);
 
 impl Retention {
     pub(super) async fn remove(&self, now: Time) -> Result<(), RecordError> {
+        let before = |length: Duration| now.checked_sub_signed(TimeDelta::from_std(length).ok()?);
         for source in self.store.sources()? {
             let known = self.registry.get(&source);
             let keep = known.as_ref().map(|known| known.folder.keep);
-            let before = |length: Duration| now.checked_sub_signed(TimeDelta::from_std(length).ok()?);
             if let Some(before) = before(keep.map_or(USUAL, |keep| keep.spool)) {
                 self.documents(&source, before, now).await?;
             }
@@ -38,14 +40,16 @@ impl Retention {
                 self.names(&source, before, now).await?;
             }
         }
+        if let Some(before) = before(EMAILS) {
+            self.store.forget_emails(before).await?;
+        }
         Ok(())
     }
 
     async fn documents(&self, source: &str, before: Time, now: Time) -> Result<(), RecordError> {
-        let mut goes = true;
-        while std::mem::take(&mut goes) {
-            for number in self.store.kept_too_long(source, Kept::Documents, before)? {
-                let Some(letter) = self.readable(number)? else { continue };
+        let mut after = EndedLetter::FIRST;
+        while let Some(letters) = self.next_kept(source, Kept::Documents, before, &mut after)? {
+            for letter in letters {
                 let removed = match letter.entry.parse() {
                     Ok(ulid) => self.spool.discard(&ulid),
                     Err(()) => Ok(()),
@@ -54,55 +58,62 @@ impl Retention {
                     journal::not_discarded(source, &error.to_string());
                     continue;
                 }
-                journal::discarded(number, "documents");
+                journal::discarded(letter.number, "documents");
                 self.store.discarded(letter, Kept::Documents, now).await?;
-                goes = true;
             }
         }
         Ok(())
     }
 
     async fn originals(&self, folder: &str, hot: &Hot, before: Time, now: Time) -> Result<(), RecordError> {
-        let mut goes = true;
-        while std::mem::take(&mut goes) {
-            for number in self.store.kept_too_long(folder, Kept::Original, before)? {
-                let (Some(letter), Some(original)) =
-                    (self.readable(number)?, self.store.original_of(number)?)
-                else {
-                    continue;
-                };
-                let sealed = self.store.sealed_paths(number)?;
+        let mut after = EndedLetter::FIRST;
+        while let Some(letters) = self.next_kept(folder, Kept::Original, before, &mut after)? {
+            for letter in letters {
+                let Some(original) = self.store.original_of(letter.number)? else { continue };
+                let sealed = self.store.sealed_paths(letter.number)?;
                 if let Err(error) = take_away(hot, &original, &letter, &sealed) {
                     journal::not_discarded(folder, &error.to_string());
                     continue;
                 }
                 self.store.original_removed(original.ulid).await?;
-                journal::discarded(number, "original");
+                journal::discarded(letter.number, "original");
                 self.store.discarded(letter, Kept::Original, now).await?;
-                goes = true;
             }
         }
         Ok(())
     }
 
     async fn names(&self, folder: &str, before: Time, now: Time) -> Result<(), RecordError> {
-        loop {
-            let mut letters = Vec::new();
-            for number in self.store.named_too_long(folder, before)? {
-                letters.extend(self.readable(number)?);
-            }
-            if letters.is_empty() {
-                return Ok(());
-            }
+        let mut after = EndedLetter::FIRST;
+        while let Some(letters) = self.next_kept(folder, Kept::Receiver, before, &mut after)? {
             let numbers: Vec<Number> = letters.iter().map(|letter| letter.number).collect();
             self.store.struck(letters, now).await?;
             for number in numbers {
                 journal::discarded(number, "names");
             }
         }
+        Ok(())
     }
 
-    /// Nothing of a letter with damaged records is removed.
+    /// The next letters of which this was kept long enough. `None` if there are no more. Those with damaged records
+    /// are passed over: nothing of them is removed.
+    fn next_kept(
+        &self,
+        folder: &str,
+        what: Kept,
+        before: Time,
+        after: &mut EndedLetter,
+    ) -> Result<Option<Vec<Letter>>, StoreError> {
+        let ended = self.store.kept_too_long(folder, what, before, *after)?;
+        let Some(last) = ended.last() else { return Ok(None) };
+        *after = *last;
+        let mut letters = Vec::new();
+        for EndedLetter { number, .. } in ended {
+            letters.extend(self.readable(number)?);
+        }
+        Ok(Some(letters))
+    }
+
     fn readable(&self, number: Number) -> Result<Option<Letter>, StoreError> {
         match self.store.letter(number) {
             Err(StoreError::Damaged(_)) => Ok(None),
@@ -119,12 +130,13 @@ fn take_away(hot: &Hot, original: &Original, letter: &Letter, sealed: &[Vec<u8>]
     let hashes: Vec<&str> = letter.order.documents.iter().map(|document| document.sha256.as_str()).collect();
     let dir = path.parent().unwrap_or(Path::new(""));
     if hot.is_there(path)? {
-        hot.remove_tree(path, LARGEST_DOCUMENT, &hashes)?;
+        // First: without their original nothing would find them again, and they contain names.
         for name in [name, original.ulid.as_str().as_bytes()] {
             for sidecar in hot.sidecars_beside(dir, name)? {
                 hot.remove(&dir.join(OsStr::from_bytes(&sidecar)))?;
             }
         }
+        hot.remove_tree(path, LARGEST_DOCUMENT, &hashes)?;
     }
     hot.remove(&dir.join(OsStr::from_bytes(&text_name(name))))?;
     sealed.iter().try_for_each(|path| hot.remove(Path::new(OsStr::from_bytes(path))))

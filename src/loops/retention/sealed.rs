@@ -70,9 +70,12 @@ impl Retention {
     async fn lay_down(&self, row: &SealedRow) -> Result<(PathBuf, Option<bool>), Failed> {
         let later = |why: &str| Err(Failed::Later(why.to_owned()));
         let never = |why: &str| Err(Failed::Never(why.to_owned()));
-        let (Some(letter), Some(original)) =
-            (self.store.letter(row.letter)?, self.store.original_of(row.letter)?)
-        else {
+        let letter = match self.store.letter(row.letter) {
+            // The start reports it.
+            Err(StoreError::Damaged(_)) => return never("the records of its letter are damaged"),
+            letter => letter?,
+        };
+        let (Some(letter), Some(original)) = (letter, self.store.original_of(row.letter)?) else {
             return never("its letter has no original");
         };
         let Some(hot) = self.registry.get(&original.origin.folder).and_then(|known| known.hot) else {
@@ -136,7 +139,12 @@ fn moved(hot: &Hot, known: PathBuf, target: PathBuf) -> Result<PathBuf, Failed> 
     }
     match hot.is_there(&known) {
         Ok(true) => {}
-        Ok(false) => return Err(Failed::Never("a person took it away".to_owned())),
+        // The move may have been done and not recorded.
+        Ok(false) => match hot.is_there(&target) {
+            Ok(true) => return Ok(target),
+            Ok(false) => return Err(Failed::Never("a person took it away".to_owned())),
+            Err(error) => return Err(Failed::Later(error.to_string())),
+        },
         Err(error) => return Err(Failed::Later(error.to_string())),
     }
     hot.shelve(&known, &target).map(|()| target).map_err(|error| Failed::Later(error.to_string()))

@@ -21,6 +21,22 @@ pub struct SealedRow {
     pub path: Option<Vec<u8>>,
 }
 
+/// A letter that has ended, and when it last changed. Letters are looked at in this order, so that those of which
+/// nothing can be removed hold up no others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EndedLetter {
+    pub changed_at: Time,
+    pub number: Number,
+}
+
+impl EndedLetter {
+    /// Before all others.
+    pub const FIRST: Self = Self { changed_at: Time::UNIX_EPOCH, number: Number(0) };
+}
+
+/// The number of letters in one look.
+const LOOKED_AT: i64 = 100;
+
 impl Store {
     /// Sealed PDFs with pending work, and when there will be more.
     pub fn due_sealed(&self, now: Time) -> Result<(Vec<SealedRow>, Option<Time>), StoreError> {
@@ -108,33 +124,41 @@ impl Store {
         Ok(paths.collect::<Result<_, _>>()?)
     }
 
-    /// Letters of a folder that ended before then, and of which this is still kept.
-    pub fn kept_too_long(&self, folder: &str, what: Kept, before: Time) -> Result<Vec<Number>, StoreError> {
-        let db = self.reader();
+    /// The next letters of a folder that ended before then, and of which this is still kept. An original must lie on a
+    /// shelf or be gone: one that is being moved is removed later, and after records were made anew some are not known.
+    pub fn kept_too_long(
+        &self,
+        folder: &str,
+        what: Kept,
+        before: Time,
+        after: EndedLetter,
+    ) -> Result<Vec<EndedLetter>, StoreError> {
+        let more = match what {
+            Kept::Original => {
+                "EXISTS (SELECT 1 FROM original WHERE letter = number
+                         AND (shelved IS NOT NULL OR place = 'gone') AND due_at IS NULL)"
+            }
+            Kept::Receiver => {
+                "discarded & 1 = 1
+                 AND NOT EXISTS (SELECT 1 FROM original WHERE letter = number AND place <> 'gone')"
+            }
+            Kept::Documents => "TRUE",
+        };
         let ended = stages(|stage| stage.progress() == Progress::Ended);
+        // The bit stands in the text, as in the index.
+        let bit = what.bit();
         let sql = format!(
-            "SELECT number FROM letter WHERE source = ?1 AND changed_at < ?2 AND discarded & ?3 = 0
-             AND due_at IS NULL AND state {ended} LIMIT 100"
+            "SELECT changed_at, number FROM letter WHERE source = ?1 AND changed_at < ?2
+             AND (changed_at, number) > (?3, ?4) AND discarded & {bit} = 0
+             AND due_at IS NULL AND state {ended} AND {more} ORDER BY changed_at, number LIMIT {LOOKED_AT}"
         );
-        let mut statement = db.prepare_cached(&sql)?;
-        let numbers =
-            statement.query_map(params![folder, millis(before), what.bit()], |row| read::number(row, 0))?;
-        Ok(numbers.collect::<Result<_, _>>()?)
-    }
-
-    /// Letters of a folder that ended before then, and of which only the receiver is still kept.
-    pub fn named_too_long(&self, folder: &str, before: Time) -> Result<Vec<Number>, StoreError> {
         let db = self.reader();
-        let ended = stages(|stage| stage.progress() == Progress::Ended);
-        let sql = format!(
-            "SELECT number FROM letter WHERE source = ?1 AND changed_at < ?2 AND discarded & 4 = 0
-             AND due_at IS NULL AND state {ended} AND discarded & 1 = 1
-             AND NOT EXISTS (SELECT 1 FROM original WHERE letter = number AND place <> 'gone')
-             ORDER BY number LIMIT 100"
-        );
         let mut statement = db.prepare_cached(&sql)?;
-        let numbers = statement.query_map(params![folder, millis(before)], |row| read::number(row, 0))?;
-        Ok(numbers.collect::<Result<_, _>>()?)
+        let values = params![folder, millis(before), millis(after.changed_at), signed(after.number.0)];
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok(EndedLetter { changed_at: time(row.get(0)?), number: read::number(row, 1)? })
+        };
+        Ok(statement.query_map(values, row)?.collect::<Result<_, _>>()?)
     }
 
     /// Removes receivers and file names of letters from the records. Their histories say so.
@@ -185,7 +209,7 @@ pub(super) fn strike(db: &Connection, number: Number) -> Result<Option<Line>, St
     let letter = signed(number.0);
     let sql = "UPDATE fact SET line = ?2, line_check = ?3 WHERE letter = ?1 AND n = 0";
     db.prepare_cached(sql)?.execute(params![letter, written.json, written.check])?;
-    db.prepare_cached("UPDATE document SET name = '' WHERE letter = ?1")?.execute([letter])?;
+    db.prepare_cached("UPDATE document SET name = '', receiver = '' WHERE letter = ?1")?.execute([letter])?;
     // Paths contain names as well.
     let sql = "UPDATE original SET name = x'', place = 'gone', shelved = NULL, inode = NULL, moving = NULL,
                told = NULL, due_at = NULL, trouble = NULL WHERE letter = ?1";

@@ -53,7 +53,7 @@ pub use epoch::{Epoch, Epochs};
 pub use folders::KnownFolder;
 pub use home::Home;
 pub use incoming::{IncomingRow, QueueRow};
-pub use kept::SealedRow;
+pub use kept::{EndedLetter, SealedRow};
 pub use mailed::{MailNumber, MailPlace, MailedRow, NewMail, ReplyTo};
 pub use moves::{Admission, Record, RecordError};
 pub use news::{DropNotice, News, OwedRow};

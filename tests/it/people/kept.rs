@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use chrono::TimeDelta;
 use mailchute::outside::store::OriginalPlace;
 use serde_json::{Value, json};
 
 use super::mails::{room_with, ship};
 use crate::letters::spool::opened;
-use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
+use crate::rigs::mailroom::{Loop, Mailroom, RULES, SIDECAR};
 use crate::rigs::postbox::Security;
 use crate::rigs::program::mailchute;
 use crate::rigs::service::pdf;
@@ -271,4 +272,79 @@ async fn what_is_due_is_removed_at_the_next_hourly_look() {
     let between = spooled();
     room.pass(3600).await;
     assert_eq!((before, between, spooled()), (1, 1, 0));
+}
+
+/// A move that was done and not recorded is not taken for a person's.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sealed_pdf_that_was_moved_before_a_crash_is_known_at_its_new_place() {
+    let mut room = Mailroom::with(&with("keep: {sealed_pdf: true}")).await;
+    room.drop("x.pdf", 3);
+    room.settled().await;
+    room.pass(60).await;
+    let sealed = format!("{}/x.sealed.pdf", room.sent());
+    std::fs::rename(room.path(&format!("{}/x.pdf", room.sent())), room.path("Cancel/x.pdf")).unwrap();
+    while !room.path("Cancelled/x.pdf").exists() {
+        room.clock.move_by(TimeDelta::seconds(2)).unwrap();
+        for which in [Loop::Intake, Loop::Letters, Loop::Shelves] {
+            room.turn(which).await;
+        }
+    }
+    std::fs::rename(room.path(&sealed), room.path("Cancelled/x.sealed.pdf")).unwrap();
+    room.settled().await;
+    let sql = "SELECT CAST(path AS TEXT), trouble FROM sealed";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let known: (String, Option<String>) = database(&room).query_row(sql, [], row).unwrap();
+    assert_eq!(known, ("Cancelled/x.sealed.pdf".to_owned(), None));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_original_is_removed_after_what_contains_names_beside_it() {
+    let mut room = Mailroom::with(&with("keep: {originals: 40d}")).await;
+    std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
+    room.drop("side.pdf", 3);
+    room.settled().await;
+    let sidecar = room.path(&format!("{}/side.pdf.yaml", room.sent()));
+    ship(&mut room).await;
+    // What can't be removed, even by root.
+    std::fs::remove_file(&sidecar).unwrap();
+    std::fs::create_dir(&sidecar).unwrap();
+    room.pass(41 * 86_400).await;
+    assert!(
+        sidecar.with_extension("").exists(),
+        "nothing would look at the sidecar again: {:?}",
+        room.tree()
+    );
+    std::fs::remove_dir(&sidecar).unwrap();
+    std::fs::write(&sidecar, SIDECAR).unwrap();
+    room.pass(7200).await;
+    assert_eq!(room.tree(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn originals_that_cannot_be_removed_or_are_not_known_hold_up_no_others() {
+    const BEFORE: usize = 100;
+    for change in [
+        "UPDATE original SET shelved = CAST('wall/x.pdf' AS BLOB) WHERE letter <= 100",
+        "DELETE FROM original WHERE letter <= 100",
+    ] {
+        let mut room = Mailroom::with(&with("keep: {originals: 40d}\nduplicates: {action: allow}")).await;
+        for n in 0..BEFORE {
+            room.drop(&format!("x{n}.pdf"), 1);
+        }
+        room.settled().await;
+        room.drop("x last.pdf", 2);
+        room.settled().await;
+        let last = room.path(&format!("{}/x last.pdf", room.sent()));
+        ship(&mut room).await;
+        assert!(last.exists() && room.row_states().len() == BEFORE + 1);
+        // A file where a directory is expected: nobody can remove anything there, not even root.
+        std::fs::write(room.path("wall"), "").unwrap();
+        assert_eq!(database(&room).execute(change, []).unwrap(), BEFORE);
+        room.pass(41 * 86_400).await;
+        assert!(!last.exists(), "{change}");
+    }
+}
+
+fn database(room: &Mailroom) -> rusqlite::Connection {
+    rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap()
 }
