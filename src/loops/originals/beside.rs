@@ -76,7 +76,11 @@ pub(super) fn with_receivers<'a>(
     };
     let mut receivers = Receivers::default();
     for number in letters {
-        let letter = store.letter(*number)?;
+        let letter = match store.letter(*number) {
+            // Its receiver can't be read. The start reports it.
+            Err(StoreError::Damaged(_)) => None,
+            letter => letter?,
+        };
         receivers.0.push(letter.map(|letter| letter.order.receiver.address.name.clone()).unwrap_or_default());
     }
     let unheard = Unheard::Several { letters: letters.clone(), receivers };

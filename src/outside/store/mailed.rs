@@ -300,12 +300,16 @@ impl Store {
         .await
     }
 
-    /// Owes the news of how a mail stands, once for each `standing`.
+    /// Owes the news of how a mail stands, once for each `standing`. Numbers of mails begin anew in a database that is
+    /// made anew, so what identifies the news contains the mail's hash.
     pub async fn owe_mail(&self, id: i64, standing: String, at: Time) -> Result<(), RecordError> {
         self.write(move |batch| {
             let sql = "UPDATE mailed SET told = ?2 WHERE id = ?1 AND told IS NOT ?2";
             if batch.db.prepare_cached(sql)?.execute(params![id, standing])? > 0 {
-                news::owe(batch.db, &id.to_string(), MAIL, &standing, None, at)?;
+                let bytes = "SELECT bytes FROM mailed WHERE id = ?1";
+                let bytes: String = batch.db.prepare_cached(bytes)?.query_row([id], |row| row.get(0))?;
+                let about = format!("{standing} {bytes}");
+                news::owe(batch.db, &id.to_string(), MAIL, &about, Some(&standing), at)?;
             }
             Ok(())
         })

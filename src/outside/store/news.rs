@@ -108,7 +108,11 @@ impl OwedRow {
             ACCOUNT_WORKS => Some(News::AccountWorks { account: subject() }),
             ALARM => Some(News::Alarm { alarm: subject(), detail: detail(), over: false }),
             ALARM_OVER => Some(News::Alarm { alarm: subject(), detail: detail(), over: true }),
-            MAIL => Some(News::Mail { id: self.subject.parse().ok()?, standing: self.about.clone() }),
+            MAIL => {
+                // Before it had a detail, what it is about was the standing alone.
+                let standing = self.detail.as_ref().unwrap_or(&self.about).clone();
+                Some(News::Mail { id: self.subject.parse().ok()?, standing })
+            }
             UNWANTED => Some(News::Unwanted { recipient: subject(), code: detail() }),
             DIGEST => Some(News::Digest { since: time(self.detail.as_ref()?.parse().ok()?) }),
             word => {

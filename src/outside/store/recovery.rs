@@ -75,7 +75,7 @@ pub(super) fn recover(
 }
 
 /// Makes database and ledger agree. `rebuilt` says that the database is new and everything comes from the
-/// ledger.
+/// ledger. A database that is doubted is compared as a whole, and is trusted only after that.
 fn reconcile(
     home: &Home,
     now: Time,
@@ -90,16 +90,15 @@ fn reconcile(
     }
     // The database's other files get its permissions.
     private_file(&home.database())?;
-    let mut db = open(home)?;
+    let (was_doubted, mut db) = (home.is_doubted(), open(home)?);
     let standing = place::standing(place::beside(home)?, place::database(&db, home)?);
     report.bound = standing == Standing::Unbound;
     let is_copied = is_copied(home, standing, after_restore)?;
     let known: u64 = db.query_row("SELECT coalesce(max(seq), 0) FROM fact", [], |row| read::count(row, 0))?;
-    let whole = rebuilt || !home.is_large()?;
+    let whole = rebuilt || was_doubted || !home.is_large()?;
     let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let mut doubtful = BTreeSet::new();
-    let from = if whole { 1 } else { known + 1 };
-    let (mut ledger, found) = Ledger::open(&home.ledger(), from, |lines| {
+    let (mut ledger, found) = Ledger::open(&home.ledger(), if whole { 1 } else { known + 1 }, |lines| {
         doubtful.extend(adopt::bring_over(&transaction, &lines, !rebuilt, &mut report)?);
         Ok::<_, StoreError>(())
     })?;
@@ -142,6 +141,7 @@ fn reconcile(
     place::bind(&transaction, home)?;
     epoch::name(&transaction, home, now, is_needed(Cure::ForgetFolders))?;
     transaction.commit()?;
+    home.trust()?;
     Ok((db, ledger, report))
 }
 
@@ -167,7 +167,6 @@ fn open(home: &Home) -> Result<Connection, StoreError> {
         if verdict != "ok" {
             return Err(StoreError::Broken);
         }
-        home.trust()?;
     }
     for number in rows::unfinished(&db)? {
         // Reading verifies every fact.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::{StoreError, moves};
+use super::{StoreError, moves, news};
 use crate::base::clock::Time;
 use crate::domain::letter::Answer;
 
@@ -55,7 +55,8 @@ pub(super) fn from_damaged(db: &mut Connection, damaged: &Path) -> Result<(), St
     Ok(())
 }
 
-/// Assigns again what was in pending e-mails, under the same keys.
+/// Assigns again what was in pending e-mails, under the same keys. What would answer a mail is left out: the rows of mails
+/// are lost, and another mail will have its number.
 fn salvage_news(db: &mut Connection, damaged: &Path) -> Result<(), StoreError> {
     let old = Connection::open_with_flags(damaged, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let transaction = db.transaction()?;
@@ -63,12 +64,43 @@ fn salvage_news(db: &mut Connection, damaged: &Path) -> Result<(), StoreError> {
                (SELECT owed FROM email_item JOIN email ON email.id = email WHERE due_at IS NOT NULL)";
     let mut owed = old.prepare(sql)?;
     let mut owed = owed.query([])?;
+    let mut unanswered = 0;
     while let Some(row) = owed.next()? {
+        if row.get::<_, String>(1)? == news::MAIL {
+            unanswered += 1;
+            continue;
+        }
         let (subject, notice, about): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let (detail, at): (Option<String>, i64) = (row.get(3)?, row.get(4)?);
         let sql = "INSERT OR IGNORE INTO owed (subject, notice, about, detail, owed_at) VALUES (?1, ?2, ?3, ?4, ?5)";
         transaction.execute(sql, params![subject, notice, about, detail, at])?;
     }
     transaction.commit()?;
+    if unanswered > 0 {
+        tracing::warn!(unanswered, "{unanswered} answers to people who sent mails are lost");
+    }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outside::store::schema;
+
+    #[test]
+    fn news_are_brought_over_but_no_answers_to_mails_whose_rows_are_lost() {
+        let dir = tempfile::tempdir().unwrap();
+        let damaged = dir.path().join("damaged.db");
+        let mut old = schema::connect(&damaged).unwrap();
+        schema::migrate(&mut old).unwrap();
+        let owed = "INSERT INTO owed (subject, notice, about, owed_at) VALUES ('#5', 'held', '1', 0), ('5', 'mail', 'x', 0)";
+        old.execute(owed, []).unwrap();
+        let mut new = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut new).unwrap();
+        from_damaged(&mut new, &damaged).unwrap();
+        let mut subjects = new.prepare("SELECT subject FROM owed").unwrap();
+        let subjects: Vec<String> =
+            subjects.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(subjects, ["#5"]);
+    }
 }

@@ -104,6 +104,30 @@ async fn one_flipped_byte_anywhere_in_the_database_posts_nothing_twice_and_loses
     assert!((3..PLACES).contains(&damaged), "{damaged} times the database was seen to be damaged");
 }
 
+/// A large database is not read whole at each start. After an end in error it is, or letters that have ended could end
+/// the daemon again and again.
+#[tokio::test]
+async fn a_large_database_with_a_damaged_letter_is_made_anew_after_an_end_in_error() {
+    let mut office = in_the_middle().await;
+    power_cut(&mut office);
+    let damage = "CREATE TABLE padding (bytes BLOB); INSERT INTO padding VALUES (zeroblob(68000000));
+        DROP TRIGGER facts_never_change; UPDATE fact SET line_check = 'x' WHERE letter = 2 AND n = 1;
+        PRAGMA wal_checkpoint(TRUNCATE)";
+    let db = rusqlite::Connection::open(database(&office)).unwrap();
+    db.execute_batch(damage).unwrap();
+    // Only the ledger's last file is read at each start.
+    let next: i64 = db.query_row("SELECT max(seq) + 1 FROM fact", [], |row| row.get(0)).unwrap();
+    drop(db);
+    std::fs::write(office.dir.path().join(format!("spool/ledger/{next:012}.log")), "").unwrap();
+    assert_eq!(office.start().put_aside, None, "it has ended, so no start reads it");
+    office.stop();
+    std::fs::write(office.dir.path().join("mailchute.db.doubted"), "").unwrap();
+    assert!(office.start().put_aside.is_some());
+    goes_on(&mut office).await;
+    let states: Vec<_> = (1..=5).map(|number| office.state(number)).collect();
+    assert_eq!(states, ["confirmed", "cancelled", "confirmed", "confirmed", "confirmed"]);
+}
+
 /// A start that makes the database anew is killed in its middle: the next one does it wholly, and what only the
 /// damaged database had is not forgotten.
 #[tokio::test]
