@@ -1,6 +1,7 @@
 //! The ways in of a configuration's queues: beside the status page, and on sockets.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use axum::Router;
 use tokio::task::JoinSet;
 
 use crate::config::{Listen, Queue, Way};
+use crate::daemon::beside::panicked;
 use crate::daemon::door::{Door, Served};
 use crate::daemon::listening::{PROGRAMS, Tells, listening};
 use crate::daemon::mailbox::WatchedMailbox;
@@ -78,7 +80,7 @@ impl Doors {
         self.beside_status.take()
     }
 
-    /// Serves those with sockets of their own until it is dropped.
+    /// Serves those with sockets of their own, and mailboxes, until it is dropped.
     pub async fn serve(self) {
         let tells = Tells { served: |_| {}, failed: journal::no_door };
         let mut serving = JoinSet::new();
@@ -92,6 +94,6 @@ impl Doors {
         for mailbox in self.mailboxes {
             serving.spawn(mailbox.serve());
         }
-        while serving.join_next().await.is_some() {}
+        resume_unwind(panicked(&mut serving).await.into_panic());
     }
 }

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use tokio::sync::Notify;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::base::bells::Bells;
 use crate::base::clock::Clock;
 use crate::config::Config;
+use crate::daemon::beside::panicked;
 use crate::daemon::doors::Doors;
 use crate::daemon::status::{Pictures, Source, serve};
 use crate::daemon::systemd::Manager;
@@ -62,6 +63,7 @@ pub mod doors;
 /// Messages to the service manager.
 pub mod systemd;
 
+mod beside;
 mod live;
 mod lives;
 mod loops;
@@ -126,22 +128,21 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let (heard, watching, mailed) = (loops.heard.clone(), loops.watching.clone(), loops.mailed.clone());
     let (tells, reloads, rings) =
         (tell(knowing, &config, meter, draws, doors), Arc::clone(&manager), bells.clone());
-    let beside = [
-        tokio::spawn(tells),
-        tokio::spawn(reloading.run(registry, outbox, bells, waking, reloads)),
-        tokio::spawn(keep_alive(Arc::clone(&manager), Arc::clone(&store), vec![loops.pulses[0].clone()])),
-        tokio::spawn(tell::tell_ready(Arc::clone(&manager), heard, watching)),
-        tokio::spawn(tell::tell_standing(Arc::clone(&manager), Arc::clone(&store), mailed)),
-        tokio::spawn(pass_on(bell, rings)),
-    ];
-    let ended = supervise(&mut loops, &store, stop).await;
+    let mut beside = JoinSet::new();
+    beside.spawn(tells);
+    beside.spawn(reloading.run(registry, outbox, bells, waking, reloads));
+    beside.spawn(keep_alive(Arc::clone(&manager), Arc::clone(&store), vec![loops.pulses[0].clone()]));
+    beside.spawn(tell::tell_ready(Arc::clone(&manager), heard, watching));
+    beside.spawn(tell::tell_standing(Arc::clone(&manager), Arc::clone(&store), mailed));
+    beside.spawn(pass_on(bell, rings));
+    let ended = supervise(&mut loops, &mut beside, &store, stop).await;
     // Whatever ended it: nothing more is begun, what is durable stays, and the database is closed properly.
     if ended.is_ok() {
         journal::stopping();
         lives.ends(clock.now());
     }
     manager.stopping();
-    beside.iter().for_each(JoinHandle::abort);
+    beside.abort_all();
     let is_well = ended.is_ok();
     let ended = ended.and(loops.end(is_well).await);
     let _ = timeout(LAST_REVOCATION, revoke(&accounts)).await;
@@ -182,14 +183,20 @@ async fn pass_on(bell: Option<Bell>, bells: Bells) {
     }
 }
 
-/// Lets the loops run until somebody asks for the end, one of them fails, or the records are found to be
-/// damaged.
-async fn supervise(loops: &mut Loops, store: &Store, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
+/// Lets the loops run until somebody asks for the end, one of them fails or a task beside them panics, or the records
+/// are found to be damaged.
+async fn supervise(
+    loops: &mut Loops,
+    beside: &mut JoinSet<()>,
+    store: &Store,
+    stop: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
     let ended = tokio::select! {
         biased;
         () = stop => Ok(()),
         halted = store.halted() => Err(halted.into()),
         ended = loops.ended() => ended,
+        panic = panicked(beside) => Err(panic.into()),
         () = found_damaged(store.home().clone()) => {
             Err(anyhow!("the records are damaged; at the next start they are made anew from the ledger"))
         }

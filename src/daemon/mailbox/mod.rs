@@ -6,9 +6,11 @@ mod follow;
 mod obey;
 
 use std::collections::{HashMap, HashSet};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::time::{Instant, sleep};
 
 pub use arrive::{fault_of, letters_of, sender_of};
@@ -75,6 +77,14 @@ pub enum NotFollowed {
     Taking(#[from] NotTaken),
     #[error("it can't be written to the disk")]
     Disk(#[from] std::io::Error),
+    /// The panic itself was reported before.
+    #[error("mailchute has a defect, which is in the journal; please report it")]
+    Defect,
+}
+
+/// A mail by which a defect is met must stop its mailbox only, and operators must hear of it.
+async fn without_panic<T>(follow: impl Future<Output = Result<T, NotFollowed>>) -> Result<T, NotFollowed> {
+    AssertUnwindSafe(follow).catch_unwind().await.unwrap_or(Err(NotFollowed::Defect))
 }
 
 impl From<StoreError> for NotFollowed {
@@ -115,7 +125,7 @@ impl WatchedMailbox {
     pub(super) async fn serve(self) {
         let mut failures = 0;
         loop {
-            let Err(error) = self.follow(&mut failures).await;
+            let Err(error) = without_panic(self.follow(&mut failures)).await;
             self.is_away(&error, failures).await;
             sleep(AGAIN.0.saturating_mul(1 << failures.min(6)).min(AGAIN.1)).await;
             failures += 1;
@@ -189,5 +199,17 @@ impl WatchedMailbox {
         let alarm = Alarm::Mailbox(self.queue.name.clone());
         let _ =
             self.taking.inside.store.raise(alarm, error.to_string(), self.taking.inside.clock.now()).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_a_trouble_of_its_mailbox_and_not_its_end() {
+        let trouble = without_panic::<()>(async { panic!("a defect") }).await.unwrap_err();
+        assert!(matches!(trouble, NotFollowed::Defect), "{trouble}");
+        assert!(without_panic(async { Ok(1) }).await.is_ok());
     }
 }
