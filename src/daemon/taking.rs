@@ -1,7 +1,7 @@
 //! Takes what comes to a queue, each once, and waits for what is decided about it. docs/design/queues.md says
 //! why it is so.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -43,6 +43,9 @@ pub struct Inside {
     pub state: PathBuf,
 }
 
+/// The paths of folders, by their names when the queues' files were read.
+type FolderPaths = BTreeMap<String, PathBuf>;
+
 /// Whoever holds it uses the key.
 type Turn = tokio::sync::Mutex<()>;
 
@@ -50,6 +53,7 @@ type Turn = tokio::sync::Mutex<()>;
 #[derive(Debug)]
 pub struct Taking {
     pub(super) inside: Inside,
+    paths: FolderPaths,
     /// Those who hold a key at this moment.
     turns: Mutex<HashMap<String, Weak<Turn>>>,
     last_ulid: Mutex<Option<Ulid>>,
@@ -101,16 +105,24 @@ pub(super) enum StandingNow {
 
 impl Taking {
     pub fn new(inside: Inside) -> Self {
-        Self { inside, turns: Mutex::default(), last_ulid: Mutex::default() }
+        let paths = inside.registry.all().into_iter().map(|known| known.folder);
+        let paths = paths.map(|folder| (folder.name.clone(), folder.path.clone())).collect();
+        Self { inside, paths, turns: Mutex::default(), last_ulid: Mutex::default() }
     }
 
     /// The folder of a queue, if it takes anything in at present.
     pub(super) fn folder(&self, queue: &Queue) -> Option<Arc<Folder>> {
-        self.inside
-            .registry
-            .get(&queue.into)
-            .map(|known| known.folder)
-            .filter(|folder| folder.accept == Accept::Yes)
+        self.meant(queue).filter(|folder| folder.accept == Accept::Yes)
+    }
+
+    /// The folder that its queue's file means. That counts until the next start, but a folder's name may be given to another
+    /// meanwhile, whose rules and sender are not meant.
+    fn meant(&self, queue: &Queue) -> Option<Arc<Folder>> {
+        let registry = &self.inside.registry;
+        let path = self.paths.get(&queue.into);
+        let is_there = |folder: &Arc<Folder>| path.is_some_and(|path| folder.path == *path);
+        let mut folders = registry.all().into_iter().map(|known| known.folder);
+        folders.find(is_there).or_else(|| registry.get(&queue.into).map(|known| known.folder))
     }
 
     pub(super) fn new_ulid(&self) -> io::Result<Ulid> {
@@ -217,11 +229,12 @@ impl Taking {
         let store = &self.inside.store;
         let is_trusted = store.is_queue_open(&queue.name)? || look == Some(QueueDoubt::NotProved);
         let look = if is_trusted { look } else { Some(QueueDoubt::Lost) };
+        let folder = self.meant(queue).map_or_else(|| queue.into.clone(), |folder| folder.name.clone());
         let incoming = Incoming {
             queue: queue.name.clone(),
             key,
             content,
-            folder: queue.into.clone(),
+            folder: folder.clone(),
             name,
             owner: queue.owner,
             look,
@@ -239,7 +252,9 @@ impl Taking {
                 }
                 QueueStep::Record => {
                     let at = self.inside.clock.now();
-                    if !store.take_incoming(ulid.clone(), incoming.clone(), at).await? {
+                    let recorded = store.take_incoming(ulid.clone(), incoming.clone(), at).await;
+                    self.forget_copy(&ulid, &recorded).await;
+                    if !recorded? {
                         return Err(NotTaken::KeyUsed);
                     }
                 }
@@ -247,9 +262,30 @@ impl Taking {
                 QueueStep::Lay | QueueStep::Mark | QueueStep::Remove => {}
             }
         }
-        journal::taken_by_queue(&queue.name, &queue.into, &ulid);
+        journal::taken_by_queue(&queue.name, &folder, &ulid);
         self.inside.bells.folders.notify_one();
         Ok(ulid)
+    }
+
+    /// Removes the copy of what was certainly not taken. The next start would take it, long after it was refused.
+    async fn forget_copy(&self, ulid: &Ulid, recorded: &Result<bool, RecordError>) {
+        match recorded {
+            // It was taken, or may have been.
+            Ok(true) | Err(RecordError::Halted(_) | RecordError::Read(_)) => return,
+            Ok(false)
+            | Err(
+                RecordError::NotWritten(_)
+                | RecordError::Sqlite(_)
+                | RecordError::Json(_)
+                | RecordError::Stale(_)
+                | RecordError::Contradiction(..),
+            ) => {}
+        }
+        let (spool, copy) = (self.inside.spool.clone(), ulid.clone());
+        let removed = spawn_blocking(move || spool.remove_incoming(&copy)).await;
+        if let Err(error) = removed.map_err(io::Error::other).flatten() {
+            journal::copy_left(ulid, &error);
+        }
     }
 
     pub(super) fn standing(&self, ulid: &Ulid) -> Result<StandingNow, StoreError> {

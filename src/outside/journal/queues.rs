@@ -11,6 +11,15 @@ pub fn taken_by_queue(queue: &str, folder: &str, entry: &Ulid) {
     tracing::info!(queue, folder, %entry, "queue {queue}: {entry} was taken, for folder {folder}");
 }
 
+pub fn copy_left(entry: &Ulid, error: Cause<'_>) {
+    tracing::error!(
+        %entry,
+        error,
+        "a queue's copy {entry} was not taken and can't be removed; it would be taken at the next start: {}",
+        chain(error)
+    );
+}
+
 pub fn not_taken_by_queue(error: Cause<'_>) {
     tracing::error!(error, "a queue can't take anything: {}", chain(error));
 }

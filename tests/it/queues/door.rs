@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use mailchute::domain::letter::Number;
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
 
-use crate::rigs::door::{Caller, OTHER_TOKEN, Sent, TOKEN, queue, receiver, room, usual};
+use crate::rigs::door::{Caller, OTHER_TOKEN, Sent, TOKEN, posted, queue, receiver, room, usual};
 use crate::rigs::mailroom::{Mailroom, RULES};
 use crate::rigs::program::mailchute;
 use crate::rigs::running::Daemon;
@@ -129,6 +130,55 @@ async fn many_at_once_with_one_key_are_one_letter() {
         answers.insert((status, body.to_string()));
     }
     assert_eq!((answers.len(), letters(&room)), (1, 1), "{answers:?}");
+}
+
+/// A queue's file counts until the next start, and it means a folder, not whatever has its name by now.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_queue_posts_into_its_folder_though_another_was_given_its_name() {
+    let mut room = usual().await;
+    room.start();
+    room.settle().await;
+    let program = Caller::of_room(&room).await;
+    let folders = room.dir.path().join("folders");
+    let rules = std::fs::read_to_string(folders.join("letters.yaml")).unwrap();
+    std::fs::rename(folders.join("letters.yaml"), folders.join("old.yaml")).unwrap();
+    std::fs::create_dir(room.dir.path().join("other")).unwrap();
+    let others = rules.replace("../letters", "../other").replace("株式会社サンプル", "株式会社別名");
+    std::fs::write(folders.join("letters.yaml"), others).unwrap();
+    room.reload();
+    room.settled().await;
+    let (status, body) = posted(&mut room, &program, &Sent::new("k", "INV-000123.pdf", pdf(1))).await;
+    assert!(status < 300, "{body}");
+    room.settled().await;
+    room.settled().await;
+    let order = room.desk().letter(Number(1)).unwrap().unwrap().order;
+    assert_eq!((order.source.as_str(), order.sender.name.as_str()), ("old", "株式会社サンプル"));
+}
+
+/// Its program was told that nothing was taken, and may post it otherwise.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_what_could_not_be_recorded_no_copy_stays_that_a_later_start_would_take() {
+    let room = usual().await;
+    let daemon = Daemon::start(&room);
+    let program = Caller::of(&daemon);
+    let state = room.dir.path().join("state");
+    let sql = |sql: &str| {
+        rusqlite::Connection::open(state.join("mailchute.db")).unwrap().execute_batch(sql).unwrap();
+    };
+    let copies = || std::fs::read_dir(state.join("spool/incoming")).unwrap().count();
+    sql("CREATE TRIGGER refused BEFORE INSERT ON incoming BEGIN SELECT RAISE(ABORT, 'refused'); END");
+    let sent = Sent::new("k", "INV-000123.pdf", pdf(1));
+    for _again in 0..3 {
+        let (status, body) = program.post(&sent).await;
+        assert_eq!((status >= 500, copies()), (true, 0), "{body}");
+    }
+    sql("DROP TRIGGER refused");
+    let other = Sent { key: "another".to_owned(), ..sent };
+    assert_eq!(program.post(&other).await.0, 201);
+    drop(daemon);
+    let daemon = Daemon::start(&room);
+    assert_eq!(Caller::of(&daemon).post(&other).await.0, 201);
+    assert_eq!((letters(&room), copies()), (1, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
