@@ -6,6 +6,7 @@
 //! carried out or not, as after a crash. No second helper is started for a path before the previous one has
 //! ended, so nothing happens late.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
@@ -219,30 +220,81 @@ impl Ended {
         self.lock().push(gone);
     }
 
-    /// Whether every helper of a path has ended. Waits for one that is about to end.
+    /// Whether every helper of a path has ended. Waits for those that are about to end. All stay in the list meanwhile:
+    /// another thread that found nothing there would start a second helper.
     fn is_free(&self, place: &Path, patience: Duration) -> bool {
         let has_ended = |gone: &mut EndedHelper| !matches!(gone.child.try_wait(), Ok(None));
-        let (ours, mut others): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut *self.lock()).into_iter().partition(|gone| gone.place == place);
-        others.retain_mut(|gone| !has_ended(gone));
-        self.lock().append(&mut others);
-        let mut left = Vec::new();
-        for mut gone in ours {
-            if let Some(mut line) = gone.line.take() {
-                let waits = line.set_read_timeout(Some(patience));
-                let has_let_go = waits.and_then(|()| line.read(&mut [0])).is_ok_and(|length| length == 0);
-                if has_let_go {
-                    drop(gone.child.wait());
+        let closing: Vec<(u32, UnixStream)> = {
+            let mut list = self.lock();
+            list.retain_mut(|gone| gone.place == place || !has_ended(gone));
+            let ours = list.iter().filter(|gone| gone.place == place);
+            ours.filter_map(|gone| Some((gone.child.id(), gone.line.as_ref()?.try_clone().ok()?))).collect()
+        };
+        let has_let_go = |mut line: UnixStream| {
+            let waits = line.set_read_timeout(Some(patience));
+            waits.and_then(|()| line.read(&mut [0])).is_ok_and(|length| length == 0)
+        };
+        let waited: BTreeMap<u32, bool> =
+            closing.into_iter().map(|(child, line)| (child, has_let_go(line))).collect();
+        let mut released = Vec::new();
+        let mut is_free = true;
+        let mut list = self.lock();
+        for mut gone in std::mem::take(&mut *list) {
+            if gone.place == place {
+                match waited.get(&gone.child.id()) {
+                    Some(true) => {
+                        released.push(gone.child);
+                        continue;
+                    }
+                    // It does not let go.
+                    Some(false) if gone.line.take().is_some() => drop(gone.child.kill()),
+                    Some(false) | None => {}
+                }
+                if has_ended(&mut gone) {
                     continue;
                 }
-                drop(gone.child.kill());
+                is_free = false;
             }
-            if !has_ended(&mut gone) {
-                left.push(gone);
-            }
+            list.push(gone);
         }
-        let is_free = left.is_empty();
-        self.lock().append(&mut left);
+        drop(list);
+        for mut child in released {
+            drop(child.wait());
+        }
         is_free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_path_is_never_free_while_its_helper_runs_however_many_ask() {
+        let ended = Ended::default();
+        let (stays, _ours) = UnixStream::pair().unwrap();
+        for place in ["/a", "/b"] {
+            // It ends when nobody writes to it any more.
+            let child = Command::new("cat").stdin(OwnedFd::from(stays.try_clone().unwrap())).spawn().unwrap();
+            ended.add(EndedHelper { place: place.into(), child, line: None });
+        }
+        let ask = |place: &'static str| {
+            (0..2000).filter(|_| ended.is_free(Path::new(place), Duration::from_millis(1))).count()
+        };
+        let free: usize = thread::scope(|scope| {
+            let asking: Vec<_> = ["/a", "/b", "/a", "/b"].map(|place| scope.spawn(move || ask(place))).into();
+            asking.into_iter().map(|asking| asking.join().unwrap()).sum()
+        });
+        assert_eq!(free, 0);
+        assert!(ended.is_free(Path::new("/c"), Duration::ZERO));
+        for gone in ended.lock().iter_mut() {
+            gone.child.kill().unwrap();
+            gone.child.wait().unwrap();
+        }
+        assert!(
+            ended.is_free(Path::new("/a"), Duration::ZERO) && ended.is_free(Path::new("/b"), Duration::ZERO)
+        );
     }
 }

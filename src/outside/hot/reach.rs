@@ -33,6 +33,9 @@ impl KnownMounts {
     }
 }
 
+/// The helper for questions about one mount. `None` before it was started.
+type Asker = Arc<Mutex<Option<Arc<Helper>>>>;
+
 #[derive(Debug)]
 pub struct Reach {
     /// This program, which is its own helper.
@@ -41,8 +44,9 @@ pub struct Reach {
     is_always_apart: bool,
     mounts: Mutex<Option<KnownMounts>>,
     ended: Arc<Ended>,
-    /// Helpers for questions about folders that are not open, one for each mount.
-    askers: Mutex<BTreeMap<PathBuf, Arc<Helper>>>,
+    /// Helpers for questions about folders that are not open, one for each mount. Only who asks about a mount waits for
+    /// its helper.
+    askers: Mutex<BTreeMap<PathBuf, Asker>>,
 }
 
 impl Reach {
@@ -132,14 +136,16 @@ impl Reach {
     fn asker(&self, path: &Path) -> io::Result<Arc<Helper>> {
         let mounts = self.mounts();
         let place = mounts.point(&mounts.resolve(&absolute(path)).0).unwrap_or(Path::new("/")).to_owned();
-        let mut askers = self.askers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(asker) = askers.get(&place).filter(|asker| asker.is_running()) {
-            return Ok(Arc::clone(asker));
+        let asker = {
+            let mut askers = self.askers.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(askers.entry(place.clone()).or_default())
+        };
+        let mut asker = asker.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = asker.take().filter(|asker| asker.is_running()) {
+            return Ok(Arc::clone(asker.insert(running)));
         }
-        askers.remove(&place);
-        let asker = Arc::new(Helper::start(&self.program, &place, self.patience, &self.ended)?);
-        askers.insert(place, Arc::clone(&asker));
-        Ok(asker)
+        let started = Arc::new(Helper::start(&self.program, &place, self.patience, &self.ended)?);
+        Ok(Arc::clone(asker.insert(started)))
     }
 }
 

@@ -128,6 +128,28 @@ async fn a_helper_that_does_not_answer_is_waited_for_no_longer_than_the_patience
 }
 
 #[test]
+fn a_mount_that_does_not_answer_holds_up_no_question_about_another() {
+    let reach = reach().with_patience(Duration::from_secs(20));
+    let (dir, other) = (tempfile::tempdir().unwrap(), Path::new("/proc"));
+    reach.stat(dir.path()).unwrap();
+    reach.stat(other).unwrap();
+    let helper = helper_of(other);
+    rustix::process::kill_process(helper, rustix::process::Signal::STOP).unwrap();
+    std::thread::scope(|scope| {
+        let hang = [(); 2].map(|()| scope.spawn(|| reach.stat(other)));
+        let begun = std::time::Instant::now();
+        for _ in 0..2000 {
+            reach.stat(dir.path()).unwrap();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+        rustix::process::kill_process(helper, rustix::process::Signal::CONT).unwrap();
+        for hangs in hang {
+            hangs.join().unwrap().unwrap();
+        }
+    });
+}
+
+#[test]
 fn what_a_helper_finds_is_what_this_process_finds() {
     let dir = tempfile::tempdir().unwrap();
     let keeper =
