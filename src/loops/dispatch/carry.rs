@@ -103,14 +103,15 @@ impl Shared {
                 change.due = Due::At(moment.now + moment.retry.quickest);
             }
             // There is little time between an intent and its confirmation, so that does not wait for a permit again.
-            kept_permit =
-                permit.filter(|_| change.facts.iter().any(|fact| matches!(fact, Fact::Intended { .. })));
+            let is_intended = change.facts.iter().any(|fact| matches!(fact, Fact::Intended { .. }));
             let goes_on = change.due == Due::Now;
             let silence = match order {
                 Some(_) => Some("a person's command came first".to_owned()),
                 None => perform::silence(&outcome).map(str::to_owned),
             };
             letter = self.record(letter, change, moment.now, order.map(|(id, _)| id)).await?;
+            // Nor does the upload after the targets are known: they expire within minutes.
+            kept_permit = permit.filter(|_| is_intended || matches!(letter.state, State::Created { .. }));
             if let Some(account) = account.filter(|_| probe && !goes_on) {
                 self.probed(account, silence.as_deref()).await?;
             }

@@ -35,7 +35,11 @@ use crate::outside::store::{Halted, RecordError, Store, StoreError};
 const DISK_REST: TimeDelta = TimeDelta::seconds(10);
 /// A smaller difference is a clock being corrected.
 const CLOCK_SET_BACK: TimeDelta = TimeDelta::minutes(1);
-const URGENCIES: [u8; 3] = [0, 1, 2];
+const URGENCIES: [u8; 3] = [0, 1, FOLLOWED];
+/// The urgency of letters that are followed until they ship.
+const FOLLOWED: u8 = 2;
+/// A call takes less time than recording its answer, and more records share a sync if more letters wait for it.
+const LETTERS_PER_CALL: usize = 4;
 
 #[derive(Debug, thiserror::Error)]
 pub enum DispatchError {
@@ -73,6 +77,8 @@ pub struct Dispatch {
     at_once: usize,
     workers: JoinSet<(Option<Number>, PutDown)>,
     busy: HashSet<Number>,
+    /// Of these, the letters that are followed until they ship.
+    followed: HashSet<Number>,
     /// Entries of the spool that could not be read, and when that is tried again, if ever.
     unreadable: HashMap<Ulid, Option<Time>>,
     disk_rests: Option<Time>,
@@ -115,6 +121,7 @@ impl Dispatch {
             at_once,
             workers: JoinSet::new(),
             busy: HashSet::new(),
+            followed: HashSet::new(),
             unreadable: HashMap::new(),
             disk_rests: None,
             served: None,
@@ -152,7 +159,8 @@ impl Dispatch {
         }
         for number in ordered {
             // A person's command does not wait for slow calls.
-            self.pick_up(number, false, self.max_letters() + self.at_once);
+            let has_room = self.workers.len() < self.max_letters() + 2 * self.at_once;
+            self.pick_up(number, false, has_room);
         }
         let mut next = self.look_at_accounts(now).await?;
         let is_before = |name: &String| self.served.as_ref().is_some_and(|served| name <= served);
@@ -220,6 +228,7 @@ impl Dispatch {
         let (number, how) = joined.map_err(|_| DispatchError::Panic)?;
         if let Some(number) = number {
             self.busy.remove(&number);
+            self.followed.remove(&number);
         }
         match how {
             PutDown::Waits => Ok(()),
@@ -231,19 +240,27 @@ impl Dispatch {
         }
     }
 
-    /// The maximum number of letters in progress: while some are being recorded, others call. With one call at a
+    /// The maximum number of letters in progress: while most are being recorded, some call. With one call at a
     /// time, letters follow one another.
     fn max_letters(&self) -> usize {
-        self.at_once + self.at_once / 2
+        1 + self.at_once.saturating_sub(1) * LETTERS_PER_CALL
     }
 
-    fn free(&self) -> usize {
-        self.max_letters().saturating_sub(self.workers.len())
+    /// How many letters of an urgency may be begun. Those that are followed have a few places of their own, or they would
+    /// wait as long as others begin. In these they keep no others from beginning.
+    fn free(&self, urgency: u8) -> usize {
+        let own = self.at_once / 2;
+        let busy = self.workers.len();
+        if urgency == FOLLOWED {
+            (self.max_letters() + own).saturating_sub(busy)
+        } else {
+            self.max_letters().saturating_sub(busy - self.followed.len().min(own))
+        }
     }
 
     /// Returns whether a worker begins with it.
-    fn pick_up(&mut self, number: Number, probe: bool, max: usize) -> bool {
-        let begins = self.workers.len() < max && self.busy.insert(number);
+    fn pick_up(&mut self, number: Number, probe: bool, has_room: bool) -> bool {
+        let begins = has_room && self.busy.insert(number);
         if begins {
             let shared = Arc::clone(&self.shared);
             self.workers.spawn(async move { (Some(number), shared.carry(number, probe).await) });
@@ -271,11 +288,14 @@ impl Dispatch {
             return Ok(None);
         }
         let pause = if urgency == 1 { store.paused(&account.name)? } else { None };
-        let free = self.free();
+        let free = self.free(urgency);
         match pause {
             None if free > 0 => {
                 for number in store.due(&account.name, urgency, now, free + self.busy.len())? {
-                    if self.pick_up(number, false, self.max_letters()) {
+                    if self.pick_up(number, false, self.free(urgency) > 0) {
+                        if urgency == FOLLOWED {
+                            self.followed.insert(number);
+                        }
                         self.served = Some(account.name.clone());
                     }
                 }
@@ -286,7 +306,7 @@ impl Dispatch {
                 if let Some(number) = first.filter(|number| !self.busy.contains(number)) {
                     let probing = store.probing(&account.name, pause.probing(now)).await;
                     self.shared.written(probing)?;
-                    self.pick_up(number, true, self.max_letters());
+                    self.pick_up(number, true, true);
                 }
             }
             None | Some(_) => {}
