@@ -75,10 +75,17 @@ impl Shared {
         let account = self.accounts.get(&letter.order.account).map(AsRef::as_ref);
         let mut is_commanded = false;
         let mut kept_permit = None;
+        let mut upload_place = None;
         loop {
             let commands = self.permits.next_commands();
             let order = self.store.order_for(number)?;
             is_commanded |= order.is_some();
+            let needs_place = letter.state == State::Admitted && self.permits.uploads_are_slow();
+            if needs_place && !is_commanded && upload_place.is_none() {
+                upload_place = self.permits.acquire_upload(commands).await;
+                // The wait may have been long, and a command may have come.
+                continue;
+            }
             // The decision depends on the time, so the permit comes first.
             let permit = match (order, kept_permit.take()) {
                 (Some(_), _) => None,
@@ -103,15 +110,15 @@ impl Shared {
                 change.due = Due::At(moment.now + moment.retry.quickest);
             }
             // There is little time between an intent and its confirmation, so that does not wait for a permit again.
-            let is_intended = change.facts.iter().any(|fact| matches!(fact, Fact::Intended { .. }));
+            kept_permit =
+                permit.filter(|_| change.facts.iter().any(|fact| matches!(fact, Fact::Intended { .. })));
             let goes_on = change.due == Due::Now;
             let silence = match order {
                 Some(_) => Some("a person's command came first".to_owned()),
                 None => perform::silence(&outcome).map(str::to_owned),
             };
             letter = self.record(letter, change, moment.now, order.map(|(id, _)| id)).await?;
-            // Nor does the upload after the targets are known: they expire within minutes.
-            kept_permit = permit.filter(|_| is_intended || matches!(letter.state, State::Created { .. }));
+            upload_place = upload_place.filter(|_| waits_for_upload(&letter));
             if let Some(account) = account.filter(|_| probe && !goes_on) {
                 self.probed(account, silence.as_deref()).await?;
             }
@@ -203,6 +210,11 @@ impl Shared {
         }
         Ok(())
     }
+}
+
+/// Whether its targets for uploads are known, or will be: they expire within minutes.
+fn waits_for_upload(letter: &Letter) -> bool {
+    matches!(letter.state, State::Admitted | State::Created { .. })
 }
 
 /// Spreads the waits of letters that began together. It is not random, so that a run can be repeated.

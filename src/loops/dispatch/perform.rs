@@ -1,6 +1,7 @@
 //! Performs a step: the only match on [`Step`] with I/O behind it.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::Shared;
 use super::account::Account;
@@ -92,7 +93,10 @@ impl Shared {
                 return Err(Failure::Later { soonest: None, why: error.to_string() });
             }
         };
-        match account.client.upload(&target, letter.number, document, bytes).await? {
+        let begun = Instant::now();
+        let stored = account.client.upload(&target, letter.number, document, bytes).await;
+        self.permits.uploaded(begun.elapsed());
+        match stored? {
             Stored::Yes => Ok(UploadAnswer::Taken { document }),
             Stored::Refused(why) => Ok(UploadAnswer::Refused(why)),
         }

@@ -1,8 +1,15 @@
 //! Limits how many calls the service gets simultaneously. A letter that is being recorded makes no call, so more
-//! letters are in progress than calls.
+//! letters are in progress than calls. While uploads are slow, only some of these may be created and not uploaded yet: the
+//! targets of uploads expire within minutes, and letters wait for permits meanwhile.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
+
+/// Ten documents of each letter in progress are uploaded long before their targets expire if none takes this long.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// The permits to call. Letters with a person's command have permits of their own, so they do not wait for slow calls
 /// of others.
@@ -10,6 +17,8 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 pub(super) struct CallPermits {
     ordinary: Semaphore,
     commanded: Semaphore,
+    uploads: Semaphore,
+    uploads_are_slow: AtomicBool,
     commands: Notify,
 }
 
@@ -21,6 +30,9 @@ impl CallPermits {
         Self {
             ordinary: Semaphore::new(max_calls),
             commanded: Semaphore::new(max_calls),
+            uploads: Semaphore::new(max_calls + max_calls / 2),
+            // Until one was fast.
+            uploads_are_slow: AtomicBool::new(true),
             commands: Notify::new(),
         }
     }
@@ -33,6 +45,25 @@ impl CallPermits {
     /// Resolves when commands come after this call.
     pub(super) fn next_commands(&self) -> Notified<'_> {
         self.commands.notified()
+    }
+
+    pub(super) fn uploaded(&self, took: Duration) {
+        self.uploads_are_slow.store(took >= SLOW, Ordering::Relaxed);
+    }
+
+    /// Whether a letter needs a place before it is created.
+    pub(super) fn uploads_are_slow(&self) -> bool {
+        self.uploads_are_slow.load(Ordering::Relaxed)
+    }
+
+    /// Waits for a place among the letters that are created and not uploaded yet. `None` if commands come first.
+    pub(super) async fn acquire_upload(&self, commands: Notified<'_>) -> Option<SemaphorePermit<'_>> {
+        tokio::select! {
+            biased;
+            // The semaphore is never closed.
+            place = self.uploads.acquire() => place.ok(),
+            () = commands => None,
+        }
     }
 
     /// Waits for a permit. `None` if commands come first.
@@ -69,6 +100,25 @@ mod tests {
         assert!(poll_once(third.as_mut()).is_pending());
         drop(second);
         assert!(matches!(poll_once(third.as_mut()), Poll::Ready(Some(_))));
+    }
+
+    #[test]
+    fn only_some_letters_wait_for_their_uploads_and_a_command_ends_the_wait_of_others() {
+        let permits = CallPermits::new(2);
+        assert!(permits.uploads_are_slow(), "nothing is known yet");
+        permits.uploaded(Duration::from_millis(999));
+        assert!(!permits.uploads_are_slow());
+        permits.uploaded(SLOW);
+        assert!(permits.uploads_are_slow());
+        let take = || poll_once(pin!(permits.acquire_upload(permits.next_commands())));
+        let places = [take(), take(), take()];
+        assert!(places.iter().all(|place| matches!(place, Poll::Ready(Some(_)))));
+        let mut fourth = pin!(permits.acquire_upload(permits.next_commands()));
+        assert!(poll_once(fourth.as_mut()).is_pending());
+        permits.notify_of_commands();
+        assert!(matches!(poll_once(fourth.as_mut()), Poll::Ready(None)));
+        drop(places);
+        assert!(matches!(take(), Poll::Ready(Some(_))));
     }
 
     #[test]
