@@ -18,5 +18,8 @@ pub mod bells;
 /// Why a connection cannot be made.
 pub mod connection;
 
+/// Whether a task ended in a panic.
+pub mod tasks;
+
 /// Text as other programs save it.
 pub mod encoding;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use axum::Router;
 use tokio::task::JoinSet;
 
+use crate::base::tasks::panicked;
 use crate::config::{Listen, Queue, Way};
-use crate::daemon::beside::panicked;
 use crate::daemon::door::{Door, Served};
 use crate::daemon::listening::{PROGRAMS, Tells, listening};
 use crate::daemon::mailbox::WatchedMailbox;

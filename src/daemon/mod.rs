@@ -12,8 +12,8 @@ use tokio::time::timeout;
 
 use crate::base::bells::Bells;
 use crate::base::clock::Clock;
+use crate::base::tasks::panicked;
 use crate::config::Config;
-use crate::daemon::beside::panicked;
 use crate::daemon::doors::Doors;
 use crate::daemon::status::{Pictures, Source, serve};
 use crate::daemon::systemd::Manager;
@@ -63,7 +63,6 @@ pub mod doors;
 /// Messages to the service manager.
 pub mod systemd;
 
-mod beside;
 mod live;
 mod lives;
 mod loops;

@@ -11,6 +11,7 @@ pub const WINGS: &[(&str, &[Room])] = &[
             ("backoff", &[]),
             ("bells", &[]),
             ("connection", &[]),
+            ("tasks", &[]),
             ("encoding", &[]),
         ],
     ),
@@ -224,13 +225,14 @@ pub const WINGS: &[(&str, &[Room])] = &[
                     "journal", "config", "folders", "intake", "taking",
                 ],
             ),
-            ("doors", &["journal", "config", "listening", "taking", "door", "printer", "mailbox"]),
+            ("doors", &["tasks", "journal", "config", "listening", "taking", "door", "printer", "mailbox"]),
             ("systemd", &[]),
             (
                 "daemon",
                 &[
                     "clock",
                     "bells",
+                    "tasks",
                     "limits",
                     "texts",
                     "spool",

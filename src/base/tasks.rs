@@ -1,12 +1,12 @@
-//! Tasks beside the loops: the status, the doors, a new configuration. One that ends in a panic ends the daemon, as
-//! with the loops. Nobody would notice that it does nothing any more.
+//! Tasks that go on as long as the daemon. One that ends in a panic must be noticed, or nobody would see that it does
+//! nothing any more.
 
 use std::future::pending;
 
 use tokio::task::{JoinError, JoinSet};
 
 /// Resolves when one of them has ended in a panic. They may also end without.
-pub(super) async fn panicked(tasks: &mut JoinSet<()>) -> JoinError {
+pub async fn panicked(tasks: &mut JoinSet<()>) -> JoinError {
     while let Some(ended) = tasks.join_next().await {
         match ended {
             Err(error) if error.is_panic() => return error,
