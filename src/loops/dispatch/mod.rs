@@ -159,7 +159,7 @@ impl Dispatch {
         }
         for number in ordered {
             // A person's command does not wait for slow calls.
-            let has_room = self.workers.len() < self.max_letters() + 2 * self.at_once;
+            let has_room = self.workers.len() < max_letters(self.at_once) + 2 * self.at_once;
             self.pick_up(number, false, has_room);
         }
         let mut next = self.look_at_accounts(now).await?;
@@ -240,22 +240,8 @@ impl Dispatch {
         }
     }
 
-    /// The maximum number of letters in progress: while most are being recorded, some call. With one call at a
-    /// time, letters follow one another.
-    fn max_letters(&self) -> usize {
-        1 + self.at_once.saturating_sub(1) * LETTERS_PER_CALL
-    }
-
-    /// How many letters of an urgency may be begun. Those that are followed have a few places of their own, or they would
-    /// wait as long as others begin. In these they keep no others from beginning.
     fn free(&self, urgency: u8) -> usize {
-        let own = self.at_once / 2;
-        let busy = self.workers.len();
-        if urgency == FOLLOWED {
-            (self.max_letters() + own).saturating_sub(busy)
-        } else {
-            self.max_letters().saturating_sub(busy - self.followed.len().min(own))
-        }
+        free_places(self.at_once, urgency, self.workers.len(), self.followed.len())
     }
 
     /// Returns whether a worker begins with it.
@@ -315,6 +301,24 @@ impl Dispatch {
     }
 }
 
+/// The maximum number of letters in progress: while most are being recorded, some call. With one call at a
+/// time, letters follow one another.
+fn max_letters(at_once: usize) -> usize {
+    1 + at_once.saturating_sub(1) * LETTERS_PER_CALL
+}
+
+/// How many letters of an urgency may be begun, while so many are in progress and so many of these are followed. Those
+/// that are followed have a few places of their own, or they would wait as long as others begin. In these they keep no
+/// others from beginning.
+fn free_places(at_once: usize, urgency: u8, busy: usize, followed: usize) -> usize {
+    let own = at_once / 2;
+    if urgency == FOLLOWED {
+        (max_letters(at_once) + own).saturating_sub(busy)
+    } else {
+        max_letters(at_once).saturating_sub(busy.saturating_sub(followed.min(own)))
+    }
+}
+
 impl Shared {
     /// Waits if the disk is full. Any worse failure ends the process.
     fn written(&self, result: Result<(), RecordError>) -> Result<(), DispatchError> {
@@ -328,6 +332,32 @@ impl Shared {
             Err(error @ (RecordError::Stale(_) | RecordError::Contradiction(..) | RecordError::Json(_))) => {
                 Err(DispatchError::Unrecordable(error))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_letters_that_are_followed_nor_others_keep_all_places() {
+        for (at_once, urgency, busy, followed, free) in [
+            (8, 1, 0, 0, 29),
+            (8, 1, 29, 0, 0),
+            (8, FOLLOWED, 29, 0, 4),
+            (8, FOLLOWED, 33, 4, 0),
+            // They have all places. As soon as one has ended, another letter begins.
+            (8, 0, 33, 33, 0),
+            (8, 0, 32, 32, 1),
+            (8, 1, 32, 32, 1),
+            (8, 1, 30, 2, 1),
+            (1, 1, 0, 0, 1),
+            (1, FOLLOWED, 1, 0, 0),
+            (1, 0, 1, 1, 0),
+        ] {
+            let said = format!("{at_once} calls, urgency {urgency}, {busy} in progress, {followed} followed");
+            assert_eq!(free_places(at_once, urgency, busy, followed), free, "{said}");
         }
     }
 }

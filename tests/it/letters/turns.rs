@@ -54,29 +54,3 @@ async fn a_letter_that_is_followed_does_not_wait_for_all_that_begin() {
     assert_eq!(office.states().get("confirmed"), Some(&40));
     office.check().await;
 }
-
-#[tokio::test]
-async fn letters_that_begin_do_not_wait_for_all_that_are_followed() {
-    let mut office = Office::open().await;
-    office.stop();
-    office.at_once = 2;
-    office.start();
-    for _letter in 0..40 {
-        office.submit(&[1]);
-    }
-    office.settle().await;
-    office.service.advance("5days").await;
-    office.clock.move_by(TimeDelta::days(5)).unwrap();
-    office.submit(&[1]);
-    office.carries_one().await;
-    let mut turns = 1;
-    while office.state(41) != "confirmed" && turns < 200 {
-        office.carries_one().await;
-        turns += 1;
-    }
-    let shipped = office.states().get("shipped").copied().unwrap_or_default();
-    assert!(office.state(41) == "confirmed" && shipped < 20, "{turns} turns: {:?}", office.states());
-    office.settle().await;
-    assert_eq!(office.states().get("shipped"), Some(&40));
-    office.check().await;
-}
