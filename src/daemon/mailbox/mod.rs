@@ -82,7 +82,7 @@ pub enum NotFollowed {
     Defect,
 }
 
-/// A mail by which a defect is met must stop its mailbox only, and operators must hear of it.
+/// Makes a panic an error. A mail by which a defect is met then stops only its mailbox, and raises an alarm.
 async fn without_panic<T>(follow: impl Future<Output = Result<T, NotFollowed>>) -> Result<T, NotFollowed> {
     AssertUnwindSafe(follow).catch_unwind().await.unwrap_or(Err(NotFollowed::Defect))
 }

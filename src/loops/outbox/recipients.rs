@@ -1,7 +1,7 @@
 //! Whether somebody who is to get an e-mail is still configured for it.
 //!
-//! An e-mail may wait for days while a mail server does not accept it. Whoever was taken out of the configuration
-//! meanwhile gets neither receivers nor pictures of their pages.
+//! An e-mail may wait for days while a mail server does not accept it. A recipient who was taken out of the
+//! configuration meanwhile must get neither receivers nor pictures of their pages.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Outbox {
         Ok(lists(kind, folder, &all, email).is_some_and(|lists| !lists.into_iter().any(is_in)))
     }
 
-    /// Whether operators are told what became of mails, and not whoever sent one.
+    /// Whether an e-mail reports mails to operators. Otherwise it answers the sender of one.
     fn is_to_operators(&self, row: &EmailRow) -> Result<bool, StoreError> {
         let told = self.store.news_of(row.id)?;
         let Some(News::Mail { id, .. }) = told.first().and_then(OwedRow::news) else { return Ok(false) };

@@ -111,7 +111,7 @@ impl Outbox {
         let mut said = said.into_iter();
         item.headline = said.next().unwrap_or_default();
         item.cause = said.next();
-        // Whoever sent the mail need not have the folder in which it is approved, but must not send again what may be
+        // The sender of the mail need not have the folder in which it is approved, but must not send again what may be
         // posted.
         item.remedy = said.next().filter(|_| !is_held || is_unknown);
         Ok((Some(item), is_held))

@@ -223,8 +223,8 @@ impl Store {
         .await
     }
 
-    /// Forgets e-mails that ended before then, and with them their recipients. What was told stays, so that it is not
-    /// told again; who accepts no e-mails is told anew each day.
+    /// Removes e-mails that ended before then, and with them their recipients. The rows of news stay, so that nothing is
+    /// mailed again. Those about a rejected recipient are made once a day, so old ones are removed.
     pub async fn forget_emails(&self, before: Time) -> Result<(), RecordError> {
         // Connections of their own, because they may read much.
         while let ended @ [_, ..] = &*ended_emails(&schema::connect(&self.home().database())?, before)? {

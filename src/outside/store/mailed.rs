@@ -346,3 +346,36 @@ fn forget(db: &Connection, mailbox: &str) -> rusqlite::Result<()> {
                        AND (owed.done_at IS NULL OR email.due_at IS NOT NULL))";
     db.prepare_cached(sql)?.execute([mailbox, MAIL]).map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outside::store::News;
+
+    #[tokio::test]
+    async fn an_answer_to_a_mail_has_not_the_key_of_one_to_another_mail_with_its_number_in_other_records() {
+        let now = "2026-11-20T12:00:00Z".parse().unwrap();
+        let mut keys = Vec::new();
+        for bytes in ["1", "2"] {
+            let dir = tempfile::tempdir().unwrap();
+            let (store, _) = Store::open(dir.path(), now, false).unwrap();
+            let mail = NewMail {
+                mailbox: "m".to_owned(),
+                number: MailNumber { validity: 1, uid: 1 },
+                message_id: None,
+                bytes: bytes.to_owned(),
+                size: 1,
+                content: bytes.to_owned(),
+                reply_to: None,
+            };
+            let id = store.begin_mail(mail, now).await.unwrap();
+            store.owe_mail(id, "held".to_owned(), now).await.unwrap();
+            let owed = store.owed().unwrap().remove(0);
+            assert_eq!(owed.news(), Some(News::Mail { id, standing: "held".to_owned() }));
+            keys.push((id, owed.key()));
+        }
+        let [one, other] = keys.try_into().unwrap();
+        assert_eq!(one.0, other.0);
+        assert_ne!(one.1, other.1);
+    }
+}

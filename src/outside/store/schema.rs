@@ -326,8 +326,8 @@ const COLLECTED: &str = "
 
     PRAGMA user_version = 15;
 ";
-/// E-mails that have ended are removed with their items, which refer to news. And the beginning of a hash of the receiver's name, beside the document's: one document may go to thousands. Empty if it
-/// is not known or was removed.
+/// The beginning of a hash of the receiver's name beside the document's, because one document may go to thousands. It is
+/// empty if the receiver is not known or was removed. And an index by which news without e-mails are found.
 const SENT_TO: &str = "
     ALTER TABLE document ADD COLUMN receiver TEXT NOT NULL DEFAULT '';
     DROP INDEX document_sha256;

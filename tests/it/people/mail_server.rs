@@ -157,7 +157,7 @@ async fn a_rule_against_all_is_an_alarm_until_a_mail_goes_through() {
     assert!(postbox.subjects("admin@example.jp").is_empty());
 }
 
-/// What must be told at once does not wait until a slow server has taken everything else.
+/// An alarm does not wait until a slow server has taken everything else.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_server_does_not_keep_an_alarm_from_the_operators() {
     let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
@@ -184,6 +184,6 @@ async fn a_slow_server_does_not_keep_an_alarm_from_the_operators() {
         room.turn(Loop::Mails).await;
     }
     let told = postbox.got().iter().position(|mail| mail.to == admin).unwrap();
-    assert!(told < 21, "the alarm was told as number {told}");
+    assert!(told < 21, "the alarm was mailed as number {told}");
     assert_eq!(postbox.subjects(people).len(), 1);
 }

@@ -248,5 +248,5 @@ async fn who_got_an_email_is_forgotten_after_a_season() {
     }
     assert_eq!(addresses(), (0, 0));
     room.pass(86_400).await;
-    assert_eq!(postbox.subjects("keiri@example.jp").len(), 1, "nothing is told again");
+    assert_eq!(postbox.subjects("keiri@example.jp").len(), 1, "nothing is mailed again");
 }

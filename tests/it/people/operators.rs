@@ -1,12 +1,12 @@
 //! What operators and managers hear: one word for each cause, one when it is over, a digest each evening.
 
-use chrono::TimeDelta;
+use chrono::{TimeDelta, Timelike as _};
 use mailchute::base::clock::{Clock, Pace};
 use serde_json::json;
 
 use super::mails::{room_with, ship};
-use crate::rigs::mailroom::RULES;
-use crate::rigs::postbox::Security;
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::postbox::{Postbox, Security};
 use crate::rigs::typeset::with_pages;
 
 const ADMIN: &str = "admin@example.jp";
@@ -205,4 +205,29 @@ async fn a_digest_leaves_nothing_out_after_a_clock_that_was_ahead_is_set_back() 
     room.pass(60).await;
     let told = postbox.got().iter().filter(|got| got.text.contains("posted: 1")).count();
     assert_eq!(told, 1, "{:?}", postbox.subjects("boss@example.jp"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_digest_whose_time_stays_the_same_counts_from_when_the_clock_was_set_back() {
+    let postbox = Postbox::open(Security::Plain).await;
+    let mut room = Mailroom::closed(RULES).await;
+    let before = room.clock.now();
+    let due = (before + TimeDelta::hours(3)).with_timezone(&chrono_tz::Asia::Tokyo);
+    let at = format!("{} {} * * *", due.minute(), due.hour());
+    let digest = format!("  digest: {{at: '{at}', to: [boss@example.jp]}}\n");
+    room.add_to_main(&postbox.config(room.dir.path(), "none", &digest));
+    // It is first seen by a clock that is ahead.
+    room.clock.move_by(TimeDelta::hours(2)).unwrap();
+    room.start();
+    room.settle().await;
+    room.stop();
+    room.clock = Clock::starting_at(before, Pace::ByHand);
+    room.start();
+    room.settle().await;
+    room.drop("x0.pdf", 1);
+    room.settled().await;
+    room.pass(3 * 3600).await;
+    room.pass(60).await;
+    let got = postbox.got();
+    assert!(got.len() == 1 && got[0].text.contains("posted: 1"), "{:?}", got.first().map(|got| &got.text));
 }

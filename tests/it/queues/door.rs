@@ -155,7 +155,7 @@ async fn a_queue_posts_into_its_folder_though_another_was_given_its_name() {
     assert_eq!((order.source.as_str(), order.sender.name.as_str()), ("old", "株式会社サンプル"));
 }
 
-/// Its program was told that nothing was taken, and may post it otherwise.
+/// The answer to its program was that nothing was taken, so it may post it in another way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_what_could_not_be_recorded_no_copy_stays_that_a_later_start_would_take() {
     let room = usual().await;
