@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use mailchute::config::PRINTERS;
 
 fn main() -> ExitCode {
-    // A child process that counts pages needs nothing else.
-    if let Some(work) = mailchute::outside::pdf::work_of_child() {
+    // A child process that reads a PDF or a mail needs nothing else.
+    let work = mailchute::outside::pdf::work_of_child().or_else(mailchute::outside::imap::work_of_child);
+    if let Some(work) = work {
         return work().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     if mailchute::outside::hot::is_helper() {

@@ -57,7 +57,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     };
     for file in &arguments.files {
         if is_mail(file) {
-            let mail = SavedMail::read(&config, arguments.queue.as_deref(), file)?;
+            let mail = SavedMail::read((&config, &inspector), arguments.queue.as_deref(), file).await?;
             mail.say(arguments.json)?;
             for (letter, shown) in &mail.letters {
                 let explained = explain(&inspector, mail.folder, (&config.state, Some(&mail.tags)), letter);

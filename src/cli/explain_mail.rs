@@ -10,8 +10,9 @@ use super::WrongWords;
 use crate::config::{Config, Folder, MailWay, Queue, Way};
 use crate::daemon::mailbox::{fault_of, letters_of, sender_of};
 use crate::domain::incoming::MailTags;
-use crate::domain::mailed::{MailMeans, MailSeen, mail_means};
-use crate::outside::imap::MailMessage;
+use crate::domain::mailed::{MailMeans, MailRefusal, MailSeen, mail_means};
+use crate::outside::imap::{LARGEST_MAIL, MailMessage};
+use crate::outside::pdf::Inspector;
 use crate::words::texts::Language;
 
 /// A mail, with its letters in a directory that is removed with it.
@@ -31,12 +32,19 @@ pub(super) fn is_mail(file: &Path) -> bool {
 
 impl<'a> SavedMail<'a> {
     /// Reads it as the queue of this name would, or the only one that is a mailbox.
-    pub(super) fn read(config: &'a Config, name: Option<&str>, file: &Path) -> anyhow::Result<Self> {
+    pub(super) async fn read(
+        (config, inspector): (&'a Config, &Inspector),
+        name: Option<&str>,
+        file: &Path,
+    ) -> anyhow::Result<Self> {
         let (queue, way, folder) = queue_of(config, name)?;
-        let message = MailMessage::read(&fs::read(file)?);
+        let raw = fs::read(file)?;
+        let message = MailMessage::read_apart(inspector, &raw).await?;
         let tags = MailTags { subject: message.subject.clone(), to: message.to.clone() };
         let sender = sender_of(way, &message);
-        let fault = fault_of(&message);
+        let size = raw.len() as u64;
+        let too_large = (size > LARGEST_MAIL).then_some(MailRefusal::TooLarge { size });
+        let fault = too_large.or_else(|| fault_of(&message));
         let fate = mail_means(MailSeen { sender, fault, was_there: false, came_before: false });
         let yes = |is: bool| if is { "yes" } else { "no" };
         let mut said = vec![

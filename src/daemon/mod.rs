@@ -114,7 +114,7 @@ pub async fn run(mut config: Config, run: Run, stop: impl Future<Output = ()>) -
     let clients = clients(&config, &clock, &meter)?;
     let keeper =
         Retention::new(Arc::clone(&store), Arc::clone(&registry), spool.clone(), clock.clone(), clients);
-    let doors = doors(&mut config, &store, &spool, &registry, (&clock, &bells)).await?;
+    let doors = doors(&mut config, &store, &spool, &registry, (&clock, &bells, &draws)).await?;
     let (records, folders) = (Arc::clone(&store), Arc::clone(&registry));
     let intake = Intake::new(records, spool, folders, inspector, reach, clock.clone(), &bells);
     // The configuration of this start is valid, whatever an earlier run had.
@@ -262,7 +262,7 @@ async fn doors(
     store: &Arc<Store>,
     spool: &Spool,
     registry: &Arc<Registry>,
-    (clock, bells): (&Clock, &Bells),
+    (clock, bells, inspector): (&Clock, &Bells, &Inspector),
 ) -> anyhow::Result<Doors> {
     let inside = Inside {
         store: Arc::clone(store),
@@ -271,6 +271,7 @@ async fn doors(
         clock: clock.clone(),
         bells: bells.clone(),
         state: config.state.clone(),
+        inspector: inspector.clone(),
     };
     Doors::of(&inside, std::mem::take(&mut config.queues)).await
 }

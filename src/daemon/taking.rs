@@ -20,6 +20,7 @@ use crate::domain::incoming::{
 use crate::domain::letter::Letter;
 use crate::loops::folders::Registry;
 use crate::outside::journal;
+use crate::outside::pdf::Inspector;
 use crate::outside::spool::{Draft, EntryError, Spool, Ulid};
 use crate::outside::store::{Fate, IncomingRow, RecordError, Store, StoreError};
 
@@ -41,6 +42,8 @@ pub struct Inside {
     pub bells: Bells,
     /// The directory of the records.
     pub state: PathBuf,
+    /// Reads mails in processes of their own.
+    pub inspector: Inspector,
 }
 
 /// The paths of folders, by their names when the queues' files were read.

@@ -18,11 +18,11 @@ pub mod hook;
 /// What a print job and the daemon say to each other, and the backend of CUPS.
 pub mod printing;
 
-/// A mailbox on a mail server, and what mails in it bring.
-pub mod imap;
-
 /// The page count of a PDF.
 pub mod pdf;
+
+/// A mailbox on a mail server, and what mails in it bring.
+pub mod imap;
 
 /// A hot folder as a place on a disk.
 pub mod hot;

@@ -17,13 +17,11 @@ use crate::domain::mailed::{
     MailMeans, MailRefusal, MailSeen, MailedPart, SenderSeen, is_like_it, is_proved, mail_means,
 };
 use crate::loops::intake::may_be_dropped;
-use crate::outside::imap::{AttachedPdf, MailLink, MailMessage, MailSection, mail_hash};
+use crate::outside::imap::{AttachedPdf, LARGEST_MAIL, MailLink, MailMessage, MailSection, mail_hash};
 use crate::outside::journal;
 use crate::outside::spool::Ulid;
 use crate::outside::store::{MailNumber, NewMail, ReplyTo};
 
-/// A larger mail is refused without being fetched.
-pub(super) const LARGEST_MAIL: u64 = 32 << 20;
 const MOST_DOCUMENTS: usize = 50;
 /// For how long the same documents of the same sender are the same letters.
 const SAME_FOR: TimeDelta = TimeDelta::days(30);
@@ -57,13 +55,9 @@ impl WatchedMailbox {
                 continue;
             };
             let too_large = (wanted == MailSection::Header).then_some(MailRefusal::TooLarge { size });
-            let read = spawn_blocking(move || (MailMessage::read(&raw), mail_hash(&raw)));
-            let arrived = self.arrived_mail(
-                read.await.map_err(NotTaken::from)?,
-                (number, size),
-                too_large,
-                uid < first,
-            );
+            let message = MailMessage::read_apart(&self.taking.inside.inspector, &raw).await?;
+            let hash = spawn_blocking(move || mail_hash(&raw)).await.map_err(NotTaken::from)?;
+            let arrived = self.arrived_mail((message, hash), (number, size), too_large, uid < first);
             self.take(&folder, arrived).await?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{NotFollowed, WatchedMailbox};
 use crate::domain::mailed::MailShelf;
-use crate::outside::imap::{MailLink, MailSection, MailTrouble, Put, mail_hash};
+use crate::outside::imap::{LARGEST_MAIL, MailLink, MailSection, MailTrouble, Put, mail_hash};
 use crate::outside::journal;
 use crate::outside::store::{MailNumber, MailPlace, MailedRow};
 
@@ -160,8 +160,7 @@ impl WatchedMailbox {
         there: &BTreeMap<u32, u64>,
         mail: &MailedRow,
     ) -> Result<Vec<u32>, NotFollowed> {
-        let wanted =
-            if mail.size > super::arrive::LARGEST_MAIL { MailSection::Header } else { MailSection::Whole };
+        let wanted = if mail.size > LARGEST_MAIL { MailSection::Header } else { MailSection::Whole };
         let mut found = Vec::new();
         for (uid, _) in there.iter().filter(|(_, size)| **size == mail.size) {
             if link.fetch((*uid, mail.size), wanted).await?.is_some_and(|raw| mail_hash(&raw) == mail.bytes) {

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::{NotFollowed, WatchedMailbox};
 use crate::domain::letter::{Command, Number};
 use crate::domain::mailed::{MailShelf, MailStanding, MailedPart};
-use crate::outside::imap::{MailLink, MailSection, mail_hash};
+use crate::outside::imap::{LARGEST_MAIL, MailLink, MailSection, mail_hash};
 use crate::outside::journal;
 use crate::outside::store::{Desk, Fate, MailNumber, MailPlace, MailedRow, Original, OriginalPlace};
 
@@ -67,8 +67,7 @@ impl WatchedMailbox {
         if let Some(known) = known {
             return Ok(known.map(|id| store.mail(id)).transpose()?.flatten());
         }
-        let wanted =
-            if size > super::arrive::LARGEST_MAIL { MailSection::Header } else { MailSection::Whole };
+        let wanted = if size > LARGEST_MAIL { MailSection::Header } else { MailSection::Whole };
         let Some(raw) = link.fetch((number.uid, size), wanted).await? else { return Ok(None) };
         let mut mails = store.mails_of_bytes(&self.id, &mail_hash(&raw))?;
         if mails.len() > 1 && !mails.iter().any(|mail| is_recorded(mail.visit.as_deref(), visit)) {

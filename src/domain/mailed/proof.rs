@@ -3,8 +3,10 @@
 use std::fmt;
 use std::str::Chars;
 
+use serde::{Deserialize, Serialize};
+
 /// A field of a mail's header: its name in lower case, and its value in one line.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeaderField {
     pub name: String,
     pub value: String,

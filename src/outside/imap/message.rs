@@ -11,6 +11,7 @@ use regex::Regex;
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::mailed::HeaderField;
+use serde::{Deserialize, Serialize};
 
 /// The most parts that are looked at. A mail with more is refused.
 const MOST_PARTS: usize = 1000;
@@ -35,7 +36,7 @@ const UNREAD: [&str; 7] =
     ["mailer-daemon", "postmaster", "no-reply", "noreply", "no_reply", "donotreply", "do-not-reply"];
 
 /// A mail that was read.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailMessage {
     pub header: Vec<HeaderField>,
     /// All addresses in its `From`, in lower case.
@@ -53,10 +54,24 @@ pub struct MailMessage {
     pub unfit: Option<String>,
 }
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachedPdf {
     pub name: String,
+    #[serde(with = "as_base64")]
     pub bytes: Vec<u8>,
+}
+
+mod as_base64 {
+    use base64::prelude::{BASE64_STANDARD, Engine as _};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&BASE64_STANDARD.encode(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        BASE64_STANDARD.decode(<&str>::deserialize(from)?).map_err(D::Error::custom)
+    }
 }
 
 /// Without names, addresses and subject.
@@ -87,17 +102,14 @@ impl MailMessage {
         }
     }
 
-    /// Reads a mail. Whatever cannot be read in it is not in it.
-    pub fn read(raw: &[u8]) -> Self {
-        if is_overgrown(raw) {
-            return Self { unfit: Some("?".to_owned()), ..Self::empty(header_of(raw)) };
-        }
-        // Whoever sends a mail that breaks the reader of parts must not stop all others.
-        let read = std::panic::catch_unwind(|| Self::of_parts(raw));
-        read.unwrap_or_else(|_| Self { unfit: Some("?".to_owned()), ..Self::empty(header_of(raw)) })
+    /// A mail of which only the header is read.
+    pub(super) fn unreadable(raw: &[u8]) -> Self {
+        Self { unfit: Some("?".to_owned()), ..Self::empty(header_of(raw)) }
     }
 
-    fn of_parts(raw: &[u8]) -> Self {
+    /// Reads a mail. Whatever cannot be read in it is not in it. A mail from a stranger may end the process: see
+    /// [`Self::read_apart`].
+    pub fn read(raw: &[u8]) -> Self {
         let header = header_of(raw);
         let Some(message) = MessageParser::default().parse(raw).filter(|message| !message.parts.is_empty())
         else {
@@ -125,17 +137,6 @@ impl MailMessage {
             header,
         }
     }
-}
-
-/// Whether reading it could take all memory or all of a stack: mails can lie in mails without an end, and each part of
-/// each has a line of its own.
-fn is_overgrown(raw: &[u8]) -> bool {
-    let (mut kinds, mut parts) = (0, 0);
-    for line in raw.split(|byte| *byte == b'\n') {
-        kinds += usize::from(line.get(..12).is_some_and(|start| start.eq_ignore_ascii_case(b"content-type")));
-        parts += usize::from(line.starts_with(b"--"));
-    }
-    kinds > 2 * MOST_PARTS || parts > 20 * MOST_PARTS
 }
 
 /// A name that is written in several pieces (RFC 2231), some of which may end within a character.
@@ -196,7 +197,9 @@ impl Found {
             let name = whole.as_deref().unwrap_or(name);
             let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default();
             let is = |(kind, sub): (&str, &str)| part.is_content_type(kind, sub);
-            if ending == "pdf" || is(("application", "pdf")) || is(("application", "x-pdf")) {
+            // Scanners and telephones give a PDF neither an ending nor its kind.
+            let begins = part.contents().starts_with(b"%PDF-");
+            if begins || ending == "pdf" || is(("application", "pdf")) || is(("application", "x-pdf")) {
                 let name = if name.is_empty() { USUAL_NAME } else { name };
                 self.pdfs.push(AttachedPdf { name: name.to_owned(), bytes: part.contents().to_vec() });
             } else if UNFIT.contains(&ending.as_str())

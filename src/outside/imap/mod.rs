@@ -3,6 +3,7 @@
 //! Only numbers, sizes and whole mails are asked for. What the server says is never shown as it is, because its
 //! answers contain mails.
 
+mod apart;
 mod fetched;
 mod line;
 mod message;
@@ -13,6 +14,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use apart::{LARGEST_MAIL, work_of_child};
 use async_imap::error::Error as ImapError;
 use async_imap::imap_proto::{MailboxDatum, Response, ResponseCode, Status};
 use async_imap::{Client, Session};

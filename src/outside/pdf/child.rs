@@ -49,6 +49,12 @@ pub fn answer_drawn() -> std::io::Result<()> {
     })
 }
 
+/// The same for what is no PDF and is judged by `say`: one answer.
+pub fn answer_once(largest: u64, say: impl Fn(&[u8]) -> serde_json::Result<String>) -> std::io::Result<()> {
+    give_up_rights(CPU_SECONDS)?;
+    answer_each(1, largest, say)
+}
+
 /// Sets the limits, before the first byte is read.
 fn give_up_rights(cpu_seconds: u64) -> std::io::Result<()> {
     let limits = [

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 pub use album::{Album, NoPicture};
 use alive::Alive;
-pub use child::{answer, answer_drawn, answer_printed};
+pub use child::{answer, answer_drawn, answer_once, answer_printed};
 pub use drawing::draw;
 pub use envelope::{caption, envelope};
 pub use judge::{is_pdf_end, is_pdf_without_end, judge};
@@ -153,13 +153,17 @@ impl Inspector {
         })
     }
 
-    /// What is printed on the pages. Empty if a child dies over it or is too slow: then nothing is known. `Err` if
-    /// no child can be started or be given the PDF.
+    /// What is printed on the pages. Empty if a child dies over it, also of the CPU it uses: then nothing is known.
+    /// `Err` if no child can be started or be given the PDF, or if a busy machine lets none answer in time: what
+    /// decides must not depend on that.
     ///
     /// Each PDF has a child of its own: one that was taken over must not decide where other people's letters go.
     pub async fn printed(&self, pdf: &[u8]) -> io::Result<Printed> {
         let mut child = Alive::start(&self.program, READS)?;
         let said = child.ask(pdf, self.patience, LARGEST_PRINTED).await?;
+        if said.is_none() && child.asked.elapsed() >= self.patience {
+            return Err(io::Error::other("what is printed was not read in time: the machine is busy"));
+        }
         Ok(said.and_then(|said| serde_json::from_str(&said).ok()).unwrap_or_default())
     }
 
@@ -188,6 +192,13 @@ impl Inspector {
         let mut child = Alive::start(&self.program, DRAWS)?;
         let said = child.ask_of(head.chain(font).chain(pdf), total, self.patience, LARGEST_PICTURE).await?;
         Ok(said.and_then(|said| serde_json::from_str(&said).ok()).flatten())
+    }
+
+    /// The line with which a child of its own answers about what is no PDF: `work` is its subcommand, `longest` the
+    /// number of bytes of the line. `None` if it dies over it or is too slow. `Err` if no child can be started or be
+    /// given the bytes.
+    pub async fn ask_apart(&self, work: &str, bytes: &[u8], longest: u64) -> io::Result<Option<String>> {
+        Alive::start(&self.program, work)?.ask(bytes, self.patience, longest).await
     }
 
     fn idle<T>(&self, look: impl FnOnce(&mut Idle) -> T) -> T {

@@ -54,8 +54,8 @@ pub const WINGS: &[(&str, &[Room])] = &[
             ("api", &["clock", "secret", "connection", "address", "letter"]),
             ("hook", &["clock", "secret", "connection", "api"]),
             ("printing", &["letter"]),
-            ("imap", &["secret", "connection", "drop", "mailed"]),
             ("pdf", &["address", "letter", "printed", "drop"]),
+            ("imap", &["secret", "connection", "drop", "mailed", "pdf"]),
             ("hot", &["sync", "drop", "disk", "spool"]),
             ("journal", &["clock", "address", "letter", "drop", "mailed", "texts", "spool", "store"]),
         ],
@@ -191,8 +191,8 @@ pub const WINGS: &[(&str, &[Room])] = &[
             (
                 "taking",
                 &[
-                    "clock", "bells", "letter", "drop", "incoming", "spool", "store", "journal", "config",
-                    "folders",
+                    "clock", "bells", "letter", "drop", "incoming", "spool", "store", "pdf", "journal",
+                    "config", "folders",
                 ],
             ),
             (

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use mailchute::daemon::doors::Doors;
 use mailchute::daemon::taking::Inside;
+use mailchute::outside::pdf::Inspector;
 use mailchute::outside::spool::Spool;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Method, RequestBuilder};
@@ -59,6 +60,7 @@ impl Mailroom {
             clock: self.clock.clone(),
             bells: bells.clone(),
             state: store.home().dir().to_owned(),
+            inspector: Inspector::of(&self.counts_pages),
         }
     }
 }
