@@ -1,4 +1,4 @@
-//! The command line. Exit status: 0 done, 1 failed, 2 wrong arguments.
+//! The command line. Exit status: 0 done, 1 failed, 2 wrong arguments, 3 submitted but what should follow failed.
 
 mod account;
 mod audit;
@@ -109,8 +109,13 @@ pub fn run() -> ExitCode {
         Err(error) if is_reader_gone(&error) => ExitCode::SUCCESS,
         Err(error) => {
             tell(&error);
-            let wrong = error.is::<WrongWords>() || error.is::<ConfigError>();
-            if wrong { ExitCode::from(2) } else { ExitCode::FAILURE }
+            if error.is::<Submitted>() {
+                ExitCode::from(3)
+            } else if error.is::<WrongWords>() || error.is::<ConfigError>() {
+                ExitCode::from(2)
+            } else {
+                ExitCode::FAILURE
+            }
         }
     }
 }
@@ -165,6 +170,11 @@ fn read_number(text: &str) -> Result<Number, String> {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct WrongWords(String);
+
+/// The context of what fails after something was submitted.
+#[derive(Debug, thiserror::Error)]
+#[error("it was submitted: do not submit it again")]
+struct Submitted;
 
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)

@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Drop them into this folder, by whose rules they are posted; with --to as their sidecar
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["from", "account", "options", "color", "staple", "bind"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["from", "account", "method", "options", "color", "sides", "staple", "bind"])]
     folder: Option<String>,
     /// The receiver's address
     #[arg(long, value_name = "ADDRESS.yaml", required_unless_present = "folder")]
@@ -134,7 +134,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         let names = super::drop_in::run(&config, folder, &arguments.files, arguments.to.as_deref())?;
         let Some(until) = arguments.wait else { return Ok(()) };
         let dropped = |name| Subject::Drop { folder: folder.clone(), name, after: after.clone() };
-        return wait::wait(&arguments.place.desk()?, names.into_iter().map(dropped).collect(), until).await;
+        return wait::wait(&config.state, names.into_iter().map(dropped).collect(), until).await;
     }
     let (Some(to), Some(from)) = (&arguments.to, &arguments.from) else {
         return Err(WrongWords("--to and --from are needed".to_owned()).into());
@@ -176,7 +176,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     if let Some(until) = arguments.wait {
         Bell::ring(&home);
-        return wait::wait(&Desk::open(&config.state)?, vec![Subject::Entry(ulid)], until).await;
+        return wait::wait(&config.state, vec![Subject::Entry(ulid)], until).await;
     }
     // From here on it is taken in, and a failure must not look as if it were not.
     let number = if Bell::ring(&home) { number(&config.state, &ulid).await.unwrap_or(None) } else { None };

@@ -1,10 +1,12 @@
 //! `mailchute submit --wait`: shows what becomes of what was submitted.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::Submitted;
 use crate::domain::letter::Number;
 use crate::outside::spool::Ulid;
 use crate::outside::store::{Bell, Desk};
@@ -93,11 +95,12 @@ impl SubjectState {
     }
 }
 
-/// Waits for all of them. An error if one did not get as far as it should.
-pub(super) async fn wait(desk: &Desk, subjects: Vec<Subject>, until: Until) -> anyhow::Result<()> {
+/// Waits for all of them, which were submitted. An error if one did not get as far as it should.
+pub(super) async fn wait(state: &Path, subjects: Vec<Subject>, until: Until) -> anyhow::Result<()> {
+    let desk = Desk::open(state).context(Submitted)?;
     let mut failed = 0;
     for subject in subjects {
-        let stand = one(desk, &subject, until).await?;
+        let stand = one(&desk, &subject, until).await.context(Submitted)?;
         let text = match (until, stand.letter) {
             (Until::Admitted, Some(number)) if stand.state != "held" => format!("letter {number}"),
             (Until::Admitted | Until::Shipped, _) => stand.text(),

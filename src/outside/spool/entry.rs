@@ -83,6 +83,7 @@ impl Spool {
     /// Writes a new entry. When this returns, it is durable and complete under its name.
     pub fn put(&self, ulid: &Ulid, order: &Order, documents: &[Vec<u8>]) -> Result<(), EntryError> {
         let mut draft = self.begin(ulid)?;
+        draft.own_like_its_directory()?;
         documents.iter().try_for_each(|bytes| draft.add(bytes))?;
         draft.finish(order, None)
     }

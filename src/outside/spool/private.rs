@@ -7,15 +7,21 @@ use std::path::Path;
 
 use fs_err as fs;
 
-/// Creates a directory that nobody else can read, if it does not exist.
+/// Creates a directory that nobody else can read, if it does not exist. If root does it, it belongs to the owner of the
+/// one that it is in.
 pub fn directory(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
+        directory(parent)?;
+    }
     std::fs::DirBuilder::new().mode(0o700).recursive(true).create(path).map_err(|error| {
         io::Error::new(error.kind(), format!("the directory {} can't be made: {error}", path.display()))
     })?;
-    path.parent().map_or(Ok(()), sync_directory)
+    let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return Ok(()) };
+    belongs_beside(path, parent)?;
+    sync_directory(parent)
 }
 
 /// Opens or creates a file that nobody else can read.
@@ -39,6 +45,11 @@ pub fn own_like(path: &Path, other: &Path) -> io::Result<()> {
         return Ok(());
     }
     std::os::unix::fs::chown(path, Some(wanted.uid()), Some(wanted.gid()))
+}
+
+/// The same if we are root. Others own what they make.
+pub fn belongs_beside(path: &Path, other: &Path) -> io::Result<()> {
+    if rustix::process::geteuid().is_root() { own_like(path, other) } else { Ok(()) }
 }
 
 /// Makes the names in a directory durable.

@@ -1,5 +1,6 @@
 //! The spool and its ledger on a real disk: whole or not there, and damage is told.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -186,5 +187,22 @@ fn a_document_that_is_larger_than_any_may_be_is_not_read() {
         let zeros = vec![0; usize::try_from(size).unwrap()];
         (order.documents[0].size, order.documents[0].sha256) = (size, sha256_of(&zeros));
         assert_eq!(spool.document(&ulid, &order, 0).is_ok(), is_read, "{size} bytes");
+    }
+}
+
+#[test]
+fn what_root_submits_belongs_to_the_daemons_user() {
+    let state = tempfile::tempdir().unwrap();
+    // Only root can give a directory away.
+    if std::os::unix::fs::chown(state.path(), Some(4711), Some(4712)).is_err() {
+        return;
+    }
+    let spool = Spool::open(&state.path().join("spool")).unwrap();
+    let ulid = Ulid::new(noon()).unwrap();
+    spool.put(&ulid, &order(1), &[vec![1, 2, 3]]).unwrap();
+    let entry = Path::new("spool/new").join(ulid.as_str());
+    for made in [Path::new("spool"), Path::new("spool/incoming"), &entry] {
+        let made = std::fs::metadata(state.path().join(made)).unwrap();
+        assert_eq!((made.uid(), made.gid()), (4711, 4712));
     }
 }

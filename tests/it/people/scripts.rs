@@ -142,3 +142,73 @@ async fn several_files_for_a_folder_of_subfolders_become_one_letter() {
     assert_eq!(letter.order.documents.iter().map(|one| one.pages).collect::<Vec<_>>(), [1, 2]);
     assert!(!room.tree().iter().any(|path| path.contains(".part")), "{:?}", room.tree());
 }
+
+/// Runs `mailchute submit --folder letters` with these files of a directory outside the folder.
+fn drops(room: &Mailroom, files: &[&str], more: &[&str]) -> (i32, String, String) {
+    let outside = room.dir.path().join("outside");
+    let config = room.dir.path().join("mailchute.yaml");
+    let words = ["submit", "--config", config.to_str().unwrap(), "--folder", "letters"];
+    let output = mailchute(&[&words, more, files].concat()).current_dir(&outside).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_several_files_none_is_dropped_if_one_cannot_be() {
+    let room = Mailroom::with(RULES).await;
+    let outside = room.dir.path().join("outside");
+    std::fs::create_dir_all(outside.join("feb")).unwrap();
+    for name in ["a.pdf", "b.pdf", "feb/a.pdf", "~c.pdf"] {
+        std::fs::write(outside.join(name), pdf(1)).unwrap();
+    }
+    std::fs::write(room.path("b.pdf"), pdf(2)).unwrap();
+    let to = "postal_code: '0600001'\nstate: 北海道\ncity: 札幌市\naddress1: 1-1\nname: 佐藤\n";
+    std::fs::write(outside.join("to.yaml"), to).unwrap();
+    let before = room.tree();
+    for (files, code, why) in [
+        (["a.pdf", "missing.pdf"], 1, "nothing was dropped: failed to open file `missing.pdf`"),
+        (["a.pdf", "b.pdf"], 1, "b.pdf exists already; nothing was dropped"),
+        (["a.pdf", "feb/a.pdf"], 2, "two of the files are called a.pdf"),
+        (["a.pdf", "~c.pdf"], 2, "the folder ignores files of this name"),
+    ] {
+        for more in [&[] as &[&str], &["--to", "to.yaml"]] {
+            let (found, said, told) = drops(&room, &files, more);
+            assert!(found == code && told.contains(why) && said.is_empty(), "{files:?}: {found} {told}");
+            assert_eq!(room.tree(), before, "{files:?}");
+        }
+    }
+    let (code, _, why) = drops(&room, &["a.pdf"], &["--method", "letterpack-plus"]);
+    assert!(code == 2 && why.contains("cannot be used with"), "{why}");
+    let (code, said, _) = drops(&room, &["a.pdf"], &["--to", "to.yaml"]);
+    assert!(code == 0 && said.starts_with("dropped: ") && said.ends_with("a.pdf\n"), "{said}");
+    assert!(room.path("a.pdf").exists() && room.path("a.pdf.yaml").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn documents_of_one_letter_keep_the_order_in_which_they_are_named() {
+    let rules = RULES.replace("path:", "letter: subfolder\npath:");
+    let mut room = Mailroom::with(&rules).await;
+    let outside = room.dir.path().join("outside");
+    for (month, pages) in [("feb", 3), ("jan", 1)] {
+        std::fs::create_dir_all(outside.join(month)).unwrap();
+        std::fs::write(outside.join(month).join("x bill.pdf"), pdf(pages)).unwrap();
+    }
+    std::fs::write(outside.join("x.pdf"), pdf(2)).unwrap();
+    let (code, _, why) = drops(&room, &["feb/x bill.pdf", "jan/x bill.pdf", "x.pdf"], &[]);
+    assert_eq!((code, why.as_str()), (0, ""));
+    room.settled().await;
+    let letter = room.desk().letter(mailchute::domain::letter::Number(1)).unwrap().unwrap();
+    assert_eq!(letter.order.documents.iter().map(|one| one.pages).collect::<Vec<_>>(), [3, 1, 2]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_script_that_cannot_wait_hears_that_it_must_not_submit_again() {
+    let room = Mailroom::closed(RULES).await;
+    let outside = room.dir.path().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    std::fs::write(outside.join("x.pdf"), pdf(1)).unwrap();
+    std::fs::create_dir_all(room.dir.path().join("letters")).unwrap();
+    let (code, said, why) = drops(&room, &["x.pdf"], &["--wait"]);
+    assert!(code == 3 && said.starts_with("dropped: "), "{said}");
+    assert!(why.contains("do not submit it again") && why.contains("`mailchute run` makes them"), "{why}");
+}
