@@ -1,5 +1,6 @@
 //! `mailchute backup`: a copy of the records as they are at one moment, with or without a running daemon.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -33,7 +34,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .with_context(|| format!("nothing can be written in {}", dir.display()))?;
     let letters = desk.copy_to(part.path())?;
     part.as_file().sync_all()?;
-    part.persist_noclobber(file).map_err(|_| there())?;
+    part.persist_noclobber(file).map_err(|failed| {
+        if failed.error.kind() == io::ErrorKind::AlreadyExists {
+            return there();
+        }
+        anyhow::Error::new(failed.error).context(format!(
+            "{} can't get its name: this file system can't make sure that nothing is replaced; write the backup to \
+             another one and copy it",
+            file.display()
+        ))
+    })?;
     std::fs::File::open(dir)?.sync_all()?;
     super::say(&format!("{}: {letters} letter(s)", file.display()))?;
     Ok(())

@@ -34,6 +34,10 @@ pub fn looser(old: &Folder, new: &Folder) -> Vec<String> {
     };
     let is_laxer = print(old).iter().zip(print(new)).any(|(old, new)| *old == Attention::Hold && new < *old);
     note(is_laxer, "what may be printed otherwise than meant goes on");
+    note(
+        old.postal_data.is_some() && new.postal_data.is_none(),
+        "places of addresses are not checked any more",
+    );
     note((old.accept, new.accept) == (Accept::No, Accept::Yes), "drops are taken in");
     let ignores =
         |folder: &Folder, pattern: &str| folder.ignore.iter().any(|other| other.as_str() == pattern);

@@ -46,8 +46,10 @@ pub fn relocate(from: &Path, to: &Path, progress: &dyn Fn(&Path)) -> Result<Path
         Standing::Moved(known) if known != new.dir() => {
             return Err(StoreError::Moved { from: old.dir().to_owned(), to: known });
         }
-        // It was interrupted after the seal: the new directory is complete and must be bound.
-        Standing::Moved(_) if place::beside(&new)? == Binding::Matches => return Ok(new.dir().to_owned()),
+        Standing::Moved(_) if place::beside(&new)? == Binding::Matches && !new.being_filled().exists() => {
+            return Ok(new.dir().to_owned());
+        }
+        // It was interrupted after the seal: the new directory is complete and must be bound, in both places.
         Standing::Moved(_) => {}
         Standing::Bound | Standing::Unbound | Standing::Copied(_) => {
             let sealing = db.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -191,6 +191,23 @@ async fn a_move_holds_nothing_loses_nothing_and_may_end_at_any_file() {
 }
 
 #[tokio::test]
+async fn a_move_that_ended_before_its_last_step_is_completed_by_another() {
+    let mut office = before_the_confirmation().await;
+    office.stop();
+    let (old, parent) = (office.dir.path().to_owned(), tempfile::tempdir().unwrap());
+    let new = parent.path().join("new");
+    relocate(&old, &new, &|_| {}).unwrap();
+    // It was killed before it removed the mark of its beginning.
+    let mark = new.join("being-filled");
+    assert!(!mark.exists());
+    std::fs::copy(new.join("spool/ledger/name"), &mark).unwrap();
+    assert!(opened(&new, &office).is_err());
+    relocate(&old, &new, &|_| {}).unwrap();
+    assert!(!mark.exists());
+    opened(&new, &office).unwrap();
+}
+
+#[tokio::test]
 async fn a_move_is_refused_into_a_place_that_can_not_have_the_records_and_while_the_daemon_runs() {
     let mut office = before_the_confirmation().await;
     let old = office.dir.path().to_owned();
