@@ -35,6 +35,8 @@ pub enum Notice {
     Held,
     /// No definite answer for 15 minutes.
     Stuck,
+    /// It was to be posted, and for an hour a step before that has failed again and again.
+    Delayed,
     Confirmed,
     NotWithdrawn,
     Cancelled,
@@ -67,9 +69,10 @@ pub enum Answer {
 }
 
 impl Notice {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Held,
         Self::Stuck,
+        Self::Delayed,
         Self::Confirmed,
         Self::NotWithdrawn,
         Self::Cancelled,
@@ -127,6 +130,7 @@ impl Notice {
         match self {
             Self::Held => "held",
             Self::Stuck => "stuck",
+            Self::Delayed => "delayed",
             Self::Confirmed => "confirmed",
             Self::NotWithdrawn => "not_withdrawn",
             Self::Cancelled => "cancelled",

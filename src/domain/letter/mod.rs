@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use after::POSTED_ELSEWHERE;
 pub use change::{AccountNews, Answer, Change, Due, Notice};
 pub use check::file_name;
 pub use fact::{

@@ -21,6 +21,9 @@ impl Default for Retry {
 /// is held.
 pub const ALARM_AFTER: TimeDelta = TimeDelta::minutes(15);
 pub const HOLD_AFTER: TimeDelta = TimeDelta::hours(24);
+/// For how long, and how often in a row, steps before the intent may fail until people are told.
+pub const DELAYED_AFTER: TimeDelta = TimeDelta::hours(1);
+pub const DELAYED_ATTEMPTS: u32 = 8;
 /// The waits between two probes, once people have been told and once the letter is held.
 const ALARMED: TimeDelta = TimeDelta::minutes(5);
 const HELD: TimeDelta = TimeDelta::hours(1);

@@ -11,7 +11,7 @@ use crate::base::clock::Time;
 use crate::config::Folder;
 use crate::domain::alarm::{Alarm, Raised};
 use crate::domain::drop::{Undecided, showable, shown};
-use crate::domain::letter::{Certainty, Notice, Number, Reason, State};
+use crate::domain::letter::{Certainty, Notice, Number, POSTED_ELSEWHERE, Reason, State};
 use crate::outside::spool::Ulid;
 use crate::outside::store::{DropNotice, EmailRow, News, OwedRow, StoreError, Tally, Waits};
 use crate::words::message::{
@@ -174,9 +174,10 @@ impl Outbox {
             Ok(None) | Err(StoreError::Damaged(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let troubled = || self.store.trouble(number).map(|trouble| trouble.is_some());
+        let elsewhere =
+            || Ok::<_, StoreError>(self.store.trouble(number)?.as_deref() == Some(POSTED_ELSEWHERE));
         if !is_so(notice, &letter.state)
-            || (letter.state.is_posted() && notice == Notice::Stuck && !troubled()?)
+            || (letter.state.is_posted() && notice == Notice::Stuck && !elsewhere()?)
         {
             return Ok(None);
         }
@@ -193,7 +194,7 @@ impl Outbox {
             ..Item::default()
         };
         if bare {
-            if let Some(said) = tongue.language.lasting(notice) {
+            if let Some(said) = tongue.language.lasting(notice, letter.state.is_posted()) {
                 (item.headline, item.cause, item.remedy) = (said.cause, None, Some(said.remedy));
             }
             return Ok(Some(item));
@@ -293,6 +294,9 @@ fn is_so(notice: Notice, state: &State) -> bool {
         // A letter that was posted under other credentials cannot be followed, and says so.
         Notice::Stuck => {
             matches!(state, State::Confirming { .. } | State::Withdrawing { .. }) || state.is_posted()
+        }
+        Notice::Delayed => {
+            matches!(state, State::Admitted | State::Created { .. } | State::Uploaded { .. })
         }
         Notice::Overdue => matches!(state, State::Confirmed { .. }),
         Notice::Confirmed

@@ -110,7 +110,11 @@ fn event(news: &News) -> Option<HookEvent> {
             Notice::Cancelled | Notice::CancelledElsewhere | Notice::Withdrawn | Notice::NotWithdrawn => {
                 Some(HookEvent::Cancelled)
             }
-            Notice::Confirmed | Notice::Stuck | Notice::Overdue | Notice::SealedOtherwise => None,
+            Notice::Confirmed
+            | Notice::Stuck
+            | Notice::Delayed
+            | Notice::Overdue
+            | Notice::SealedOtherwise => None,
         },
         News::Drop { notice, .. } => Some(match notice {
             DropNotice::Rejected => HookEvent::Rejected,
@@ -127,14 +131,16 @@ fn event(news: &News) -> Option<HookEvent> {
 }
 
 fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Addressed> {
-    if notice == Notice::Stuck && about.cause_is_told {
+    if matches!(notice, Notice::Stuck | Notice::Delayed) && about.cause_is_told {
         return Vec::new();
     }
     let to_operators = || operators(email, EmailKind::Letters, now + GATHER_LETTERS);
     let Some(folder) = about.folder else {
         // From a command, or of a folder that is gone: nobody else would hear that it waits.
         return match notice {
-            Notice::Held | Notice::Stuck | Notice::Overdue | Notice::SealedOtherwise => to_operators(),
+            Notice::Held | Notice::Stuck | Notice::Delayed | Notice::Overdue | Notice::SealedOtherwise => {
+                to_operators()
+            }
             Notice::Confirmed
             | Notice::NotWithdrawn
             | Notice::Cancelled
@@ -163,7 +169,7 @@ fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Ad
         Notice::Cancelled | Notice::CancelledElsewhere | Notice::Withdrawn | Notice::NotWithdrawn => {
             to(&notify.cancelled, EmailKind::Cancelled, &folder.name, now + GATHER)
         }
-        Notice::Stuck | Notice::Overdue | Notice::SealedOtherwise => to_operators(),
+        Notice::Stuck | Notice::Delayed | Notice::Overdue | Notice::SealedOtherwise => to_operators(),
         // The text is in the folder, and the letter ships soon.
         Notice::Confirmed => Vec::new(),
     }

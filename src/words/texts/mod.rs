@@ -94,16 +94,25 @@ impl Language {
         }
     }
 
-    /// What operators are told of a letter that is in trouble, besides its state.
-    pub fn lasting(self, notice: Notice) -> Option<Advice> {
+    /// What operators are told of a letter that is in trouble, besides its state. `is_posted`: it is certain that
+    /// it was.
+    pub fn lasting(self, notice: Notice, is_posted: bool) -> Option<Advice> {
         let (cause, remedy) = match (self, notice) {
             (Self::En, Notice::Overdue) => (
                 "It has not shipped three days after its date.",
                 "Ask the service what became of it. mailchute continues to follow it.",
             ),
+            (Self::En, Notice::Stuck) if is_posted => (
+                "It is posted, under other credentials than the present ones, so it can't be followed or cancelled.",
+                "Do not send it again. Give the account those credentials again, or ask the service about it.",
+            ),
             (Self::En, Notice::Stuck) => (
                 "What became of it is not known.",
                 "The service gives no definite answer; it is asked again by itself. Do not send it again.",
+            ),
+            (Self::En, Notice::Delayed) => (
+                "It has not been posted for an hour: a step before that fails again and again.",
+                "`mailchute show` says why. It is tried again by itself; do not send it again.",
             ),
             (Self::En, Notice::SealedOtherwise) => (
                 "The PDF that the service sealed is not the one that was uploaded.",
@@ -113,9 +122,17 @@ impl Language {
                 "発送予定日を三日過ぎても発送されていません。",
                 "郵送サービスにご確認ください。mailchuteは確認を続けます。",
             ),
+            (Self::Ja, Notice::Stuck) if is_posted => (
+                "以前の認証情報で郵送済みのため、追跡も取消しもできません。",
+                "もう一度送らないでください。以前の認証情報に戻すか、郵送サービスにご確認ください。",
+            ),
             (Self::Ja, Notice::Stuck) => (
                 "郵送されたかどうか確認できていません。",
                 "郵送サービスへの確認を自動で続けています。もう一度送らないでください。",
+            ),
+            (Self::Ja, Notice::Delayed) => (
+                "一時間たっても郵送できていません。準備の段階で失敗を繰り返しています。",
+                "原因は`mailchute show`で確認できます。自動で再試行しますので、もう一度送らないでください。",
             ),
             (Self::Ja, Notice::SealedOtherwise) => (
                 "郵送サービスが保管したPDFが、送信したPDFと一致しません。",

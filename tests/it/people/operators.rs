@@ -2,7 +2,8 @@
 
 use chrono::{TimeDelta, Timelike as _};
 use mailchute::base::clock::{Clock, Pace};
-use serde_json::json;
+use reqwest::Method;
+use serde_json::{Value, json};
 
 use super::mails::{room_with, ship};
 use crate::rigs::mailroom::{Mailroom, RULES};
@@ -84,6 +85,60 @@ async fn a_service_that_is_silent_for_a_quarter_of_an_hour_is_one_alarm() {
     assert_eq!(postbox.subjects(ADMIN), [alarm, over]);
     assert_eq!(room.row_states(), ["confirmed"; 3]);
     room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_letter_that_is_not_posted_for_an_hour_while_the_service_answers_is_mailed_once() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    let fault = json!({"endpoint": "upload", "fault": "cut", "times": 100_000});
+    room.service.order(fault).await;
+    room.drop("INV-000123.pdf", 2);
+    room.settled().await;
+    let about = |postbox: &Postbox| {
+        let part = "It has not been posted for an hour";
+        postbox.got().into_iter().filter(|mail| mail.to == ADMIN && mail.text.contains(part)).count()
+    };
+    for _minute in 0..55 {
+        room.pass(60).await;
+    }
+    assert_eq!(about(&postbox), 0, "{:?}", postbox.subjects(ADMIN));
+    for _minute in 0..120 {
+        room.pass(60).await;
+    }
+    assert_eq!(about(&postbox), 1, "{:?}", postbox.subjects(ADMIN));
+    room.service.control(Method::DELETE, "faults", json!({})).await;
+    for _minute in 0..30 {
+        room.pass(60).await;
+    }
+    assert_eq!(room.row_states(), ["confirmed"]);
+    room.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_letter_that_was_posted_under_former_credentials_is_said_to_be_posted() {
+    let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
+    room.drop("INV-000123.pdf", 2);
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed"]);
+    room.stop();
+    let issued = room
+        .service
+        .control(Method::POST, "clients", json!({"name": "second", "agree_to_terms": true}))
+        .await;
+    let issued: Value = issued.json().await.unwrap();
+    let main = room.dir.path().join("mailchute.yaml");
+    let text = std::fs::read_to_string(&main).unwrap();
+    let text = text.replace(room.service.welcome.client_id.as_str(), issued["client_id"].as_str().unwrap());
+    std::fs::write(main, text).unwrap();
+    std::fs::write(room.dir.path().join("main.secret"), issued["client_secret"].as_str().unwrap()).unwrap();
+    room.start();
+    room.pass(86_400).await;
+    room.pass(600).await;
+    let got: Vec<_> = postbox.got().into_iter().filter(|mail| mail.to == ADMIN).collect();
+    assert_eq!(got.len(), 1, "{got:?}");
+    let part = "It is posted, under other credentials than the present ones";
+    assert!(got[0].text.contains(part) && got[0].text.contains("Do not send it again"), "{}", got[0].text);
+    assert!(!got[0].text.contains("not known"), "{}", got[0].text);
 }
 
 #[tokio::test(flavor = "multi_thread")]

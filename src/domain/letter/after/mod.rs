@@ -16,7 +16,8 @@ use super::state::{Open, Resend, State};
 use super::{Letter, retry};
 use crate::base::clock::Time;
 
-const POSTED_ELSEWHERE: &str =
+/// The trouble of a letter that was posted under credentials other than the current ones.
+pub const POSTED_ELSEWHERE: &str =
     "it is posted, under another account's credentials: with these it can't be followed or cancelled";
 
 impl Letter {
@@ -91,7 +92,15 @@ impl Letter {
     /// Repeats a step that costs nothing, each time a little later.
     fn try_again(&self, moment: &Moment) -> Change {
         let wait = moment.retry.ordinary(self.attempts, moment.jitter);
-        Change::none(Due::At(moment.now + wait)).attempts(self.attempts + 1)
+        let change = Change::none(Due::At(moment.now + wait)).attempts(self.attempts + 1);
+        if self.is_delayed(moment) { change.owing(Notice::Delayed) } else { change }
+    }
+
+    /// Whether people must be told that it is not posted, although nothing waits for a person.
+    fn is_delayed(&self, moment: &Moment) -> bool {
+        let begins = matches!(self.state, State::Admitted | State::Created { .. } | State::Uploaded { .. });
+        let since = self.not_before.map_or(self.admitted_at, |time| time.max(self.admitted_at));
+        begins && self.attempts >= retry::DELAYED_ATTEMPTS && moment.now - since >= retry::DELAYED_AFTER
     }
 
     /// Repeats the question about an open intent that has no definite answer. After a while this is reported,
