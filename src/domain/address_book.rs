@@ -1,9 +1,10 @@
 //! Reads an address book: CSV with a heading line, in UTF-8 or in CP932 as Excel in Japan writes it.
 //!
 //! Keys and postal codes are stored and compared in their usual width. Each mistake is reported with row and
-//! column. A row with a mistake gives no receiver; the other rows are used.
+//! column. A row with a mistake gives no receiver; the other rows are used. A book of which it is not certain where its
+//! rows and columns are is not used at all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -27,6 +28,8 @@ pub struct Columns {
 pub struct AddressBook {
     ends_with_a_line: bool,
     receivers: BTreeMap<String, Receiver>,
+    /// The keys of all rows, also of those with mistakes.
+    keys: BTreeSet<String>,
 }
 
 /// A mistake in a row. Rows are counted from 1, and the headings are row 1.
@@ -42,6 +45,11 @@ impl AddressBook {
     /// single rows.
     pub fn read(bytes: &[u8], columns: &Columns) -> Result<(Self, Vec<RowMistake>), String> {
         let text = decode(bytes)?;
+        if let Some(line) = unclear_quote(&text) {
+            return Err(format!(
+                "it is not clear where a quoted field ends that begins or ends on line {line}: save it again as CSV"
+            ));
+        }
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         let headings: Vec<String> = reader
             .headers()
@@ -49,9 +57,15 @@ impl AddressBook {
             .iter()
             .map(|heading| heading.trim().to_owned())
             .collect();
-        let find = |name: &String| headings.iter().position(|heading| heading == name);
+        let find = |name: &String| {
+            let mut found = headings.iter().enumerate().filter(|(_, heading)| *heading == name);
+            match (found.next(), found.next()) {
+                (_, Some(_)) => Err(format!("its first row has the heading `{name}` more than once")),
+                (found, None) => Ok(found.map(|(place, _)| place)),
+            }
+        };
         let need = |name: &String| {
-            find(name).ok_or_else(|| {
+            find(name)?.ok_or_else(|| {
                 format!("its first row has no heading `{name}` among its {} columns", headings.len())
             })
         };
@@ -64,7 +78,8 @@ impl AddressBook {
                 need(&columns.address1)?,
                 need(&columns.name)?,
             ],
-            honorific: find(&columns.honorific),
+            honorific: find(&columns.honorific)?,
+            columns: headings.len(),
         };
         let mut book = Self { ends_with_a_line: text.ends_with('\n'), ..Self::default() };
         let mut mistakes = Vec::new();
@@ -117,6 +132,16 @@ impl AddressBook {
         if key.is_empty() {
             return wrong(&columns.key, "the key is missing");
         }
+        if !self.keys.insert(key.clone()) {
+            // Nobody can know which of the rows is meant.
+            self.receivers.remove(&key);
+            return wrong(&columns.key, "the key is in an earlier row too; none of these rows is used");
+        }
+        if record.iter().skip(places.columns).any(|field| !field.trim().is_empty()) {
+            let what =
+                "the row has more fields than the first row has headings: a field with a comma needs quotes";
+            return wrong(&columns.key, what);
+        }
         let [postal_code, state, city, address1, name] = places.fields.map(field);
         let address = Address {
             postal_code: digits(postal_code),
@@ -134,11 +159,6 @@ impl AddressBook {
         if !problems.is_empty() {
             return;
         }
-        if self.receivers.contains_key(&key) {
-            // Nobody can know which of the two rows is meant.
-            self.receivers.remove(&key);
-            return wrong(&columns.key, "the key is in an earlier row too; neither row is used");
-        }
         self.receivers.insert(key, receiver);
     }
 }
@@ -147,6 +167,7 @@ struct Places {
     key: usize,
     fields: [usize; 5],
     honorific: Option<usize>,
+    columns: usize,
 }
 
 impl Columns {
@@ -164,6 +185,37 @@ impl Columns {
             .find(|(name, _)| *name == field)
             .map_or_else(String::new, |(_, heading)| (*heading).clone())
     }
+}
+
+/// A line on which a quoted field begins that does not end, or ends with something behind its quote. What reads CSV
+/// goes on into later rows there, and one row gets the fields of another.
+fn unclear_quote(text: &str) -> Option<usize> {
+    let (mut line, mut begun) = (1, 1);
+    let mut state = Csv::FieldBegins;
+    for c in text.chars() {
+        state = match (state, c) {
+            (Csv::Quoted, '"') => Csv::QuoteInQuoted,
+            (Csv::FieldBegins, '"') => {
+                begun = line;
+                Csv::Quoted
+            }
+            (Csv::Quoted, _) | (Csv::QuoteInQuoted, '"') => Csv::Quoted,
+            (Csv::FieldBegins | Csv::Plain | Csv::QuoteInQuoted, ',' | '\r' | '\n') => Csv::FieldBegins,
+            (Csv::QuoteInQuoted, _) => return Some(line),
+            (Csv::FieldBegins | Csv::Plain, _) => Csv::Plain,
+        };
+        line += usize::from(c == '\n');
+    }
+    (state == Csv::Quoted).then_some(begun)
+}
+
+/// Where in CSV a character stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Csv {
+    FieldBegins,
+    Plain,
+    Quoted,
+    QuoteInQuoted,
 }
 
 /// The text in its usual width, without blanks around it.
@@ -220,8 +272,53 @@ mod tests {
         );
         assert!(book.receiver("000123").is_none(), "which of the two?");
         assert_eq!(book.len(), 1);
+        assert!(AddressBook::read(b"\xff\xff\xff", &columns()).is_err());
+    }
+
+    #[test]
+    fn a_key_of_several_rows_is_used_in_none_however_many_they_are() {
+        let row = |address1: &str| format!("000123,山田 太郎,0600001,北海道,札幌市中央区,{address1},\r\n");
+        let wrong = "000123,山田 太郎,06,北海道,札幌市中央区,1,\r\n".to_owned();
+        let long = "000123,山田 太郎,0600001,北海道,札幌市中央区,1,様,2F\r\n".to_owned();
+        for rows in [
+            vec![row("1"), row("2")],
+            vec![row("1"), row("2"), row("3")],
+            vec![row("1"), row("2"), row("3"), row("4"), row("5")],
+            vec![wrong.clone(), row("2")],
+            vec![row("1"), wrong],
+            vec![long, row("2")],
+        ] {
+            let text = format!("顧客番号,氏名,郵便番号,都道府県,市区町村,番地,敬称\r\n{}", rows.concat());
+            let (book, mistakes) = AddressBook::read(text.as_bytes(), &columns()).unwrap();
+            assert!(book.receiver("０００１２３").is_none(), "{text}");
+            assert!(!mistakes.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_row_that_does_not_fit_its_headings_gives_no_receiver() {
+        let book = |row: &str| {
+            let text = format!("顧客番号,郵便番号,都道府県,市区町村,氏名,番地\n{row}\n");
+            AddressBook::read(text.as_bytes(), &columns())
+                .map(|(book, mistakes)| (book.len(), mistakes.len()))
+        };
+        // A floor behind a comma would be left out, and the letter would not arrive.
+        assert_eq!(book("1,0600001,北海道,札幌市中央区,山田 太郎,北一条西1-1, 2F"), Ok((0, 1)));
+        assert_eq!(book("1,0600001,北海道,札幌市中央区,山田 太郎,\"北一条西1-1, 2F\""), Ok((1, 0)));
+        assert_eq!(book("1,0600001,北海道,札幌市中央区,山田 太郎,北一条西1-1,,"), Ok((1, 0)));
+        // A quote that is not closed would give this customer the name of the next one.
+        let open = "1,0600001,北海道,札幌市中央区,\"山田 太郎,1\n2,0600001,北海道,札幌市中央区,\"佐藤\",2";
+        assert!(book(open).unwrap_err().contains("on line 3"));
+        assert!(book("1,0600001,北海道,札幌市中央区,\"山田,1").unwrap_err().contains("on line 2"));
+        assert_eq!(book("1,0600001,北海道,札幌市中央区,山田\"太郎,1"), Ok((1, 0)));
+        let twice = "顧客番号,郵便番号,都道府県,市区町村,氏名,番地,氏名\n";
+        let why = AddressBook::read(twice.as_bytes(), &columns()).unwrap_err();
+        assert!(why.contains("`氏名` more than once"), "{why}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_book_is_refused() {
         let missing = AddressBook::read(b"a,b\n1,2\n", &columns()).unwrap_err();
         assert!(missing.contains("`顧客番号`") && missing.contains("2 columns"), "{missing}");
-        assert!(AddressBook::read(b"\xff\xff\xff", &columns()).is_err());
     }
 }

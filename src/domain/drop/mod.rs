@@ -72,6 +72,16 @@ pub enum Doubt {
     TooMuch,
 }
 
+/// Why what a rule's expressions match may be another receiver's key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyDoubt {
+    /// Another digit is right beside it.
+    Cut { key: String },
+    /// Two expressions find different ones.
+    Differs { keys: [String; 2] },
+}
+
 /// Why a drop cannot be posted. Nothing of it was posted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -102,6 +112,8 @@ pub enum Refusal {
     NoReceiver {
         key: String,
     },
+    /// The key of its receiver may not be the one that is meant.
+    KeyUnclear(KeyDoubt),
     /// The sidecar cannot be used.
     Sidecar(String),
     /// Two or more sidecars came with it, and nobody can know which one is meant.
@@ -170,6 +182,7 @@ impl Refusal {
             Self::Unfit { .. } => "a file that is not a PDF among the documents",
             Self::NoRule => "no rule fits",
             Self::NoReceiver { .. } => "not in the address book",
+            Self::KeyUnclear(_) => "the receiver's number is not clear",
             Self::Sidecar(_) => "a sidecar with mistakes",
             Self::SeveralSidecars { .. } => "several sidecars",
             Self::SidecarReplaced { .. } => "a sidecar that was saved again",

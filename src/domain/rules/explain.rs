@@ -1,12 +1,8 @@
 //! Which rule decides, with the verdict of each condition.
 
-use std::collections::BTreeMap;
-
 use chrono::{Datelike as _, Timelike as _, Weekday};
 
-use regex::Regex;
-
-use super::{DropFacts, OnPage, Rule, Rules, Verdict, When};
+use super::{DropFacts, OnPage, Rules, Verdict, When};
 use crate::domain::drop::Refusal;
 use crate::domain::letter::Order;
 use crate::domain::printed::PageFinding;
@@ -64,36 +60,9 @@ impl Rules {
     }
 }
 
-impl Rule {
-    /// What the named groups matched in the file name and on the page.
-    pub(super) fn groups(&self, facts: &DropFacts<'_>) -> BTreeMap<String, String> {
-        let mut groups = BTreeMap::new();
-        let mut catch = |regex: &Regex, text: &str| {
-            let Some(captures) = regex.captures(text) else { return };
-            for group in regex.capture_names().flatten() {
-                groups
-                    .extend(captures.name(group).map(|found| (group.to_owned(), found.as_str().to_owned())));
-            }
-        };
-        if let Some(regex) = &self.when.file_name {
-            catch(regex, facts.name);
-        }
-        if let Some(page) = &self.when.page {
-            catch(&page.text, &page.text_in(facts));
-        }
-        if let (Some(regex), Some(mailed)) = (&self.when.subject, facts.mailed) {
-            catch(regex, &mailed.subject);
-        }
-        if let (Some(regex), Some(mailed)) = (&self.when.to, facts.mailed) {
-            mailed.to.iter().find(|to| regex.is_match(to)).into_iter().for_each(|to| catch(regex, to));
-        }
-        groups
-    }
-}
-
 impl OnPage {
     /// The text of page 1 of the first document, or of the area in it. Empty if it cannot be read.
-    fn text_in(&self, facts: &DropFacts<'_>) -> String {
+    pub(super) fn text_in(&self, facts: &DropFacts<'_>) -> String {
         let printed = facts.documents.first().and_then(|found| found.printed.as_ref());
         let Some(page) = printed.and_then(|printed| printed.pages.first()) else { return String::new() };
         let lines = page.lines.iter().filter(|line| self.area.is_none_or(|area| area.holds(line)));

@@ -3,16 +3,17 @@
 //! Pure. Besides the decision it gives the verdict of each condition and the source of the address.
 
 mod explain;
+mod key;
 mod past;
 mod route;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{NaiveDateTime, NaiveTime, Weekday};
 use regex::Regex;
 
 pub use explain::{Checked, Explanation, Tried};
+pub use key::fill;
 pub use past::Again;
 
 use crate::domain::address::{Address, PlaceList, PostalData, Receiver};
@@ -249,19 +250,4 @@ impl When {
             && time.is_none()
             && page.is_none()
     }
-}
-
-/// Replaces `{group}`s in a template such as `{customer}` by what they matched.
-pub fn fill(template: &str, groups: &BTreeMap<String, String>) -> Result<String, String> {
-    let mut filled = String::new();
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once('{') {
-        let (name, after) = after.split_once('}').ok_or_else(|| "a `{` has no `}`".to_owned())?;
-        let value = groups.get(name).ok_or_else(|| format!("there is no group `(?<{name}>…)`"))?;
-        filled.push_str(before);
-        filled.push_str(value);
-        rest = after;
-    }
-    filled.push_str(rest);
-    Ok(filled)
 }

@@ -1,6 +1,6 @@
 //! What the deciding rule makes of a drop: an order, a refusal or a wait.
 
-use super::{DropFacts, Found, PageReceiver, ReceiverFrom, Rule, Rules, Sidecar, Verdict, fill};
+use super::{DropFacts, Found, PageReceiver, ReceiverFrom, Rule, Rules, Sidecar, Verdict};
 use crate::domain::address::Receiver;
 use crate::domain::drop::{Refusal, Waiting};
 use crate::domain::letter::{Color, Document, Order, Print};
@@ -138,8 +138,7 @@ impl Rule {
                 None => self.on_page(page, facts),
             },
             ReceiverFrom::Book(template) => {
-                let key =
-                    fill(template, &self.groups(facts)).map_err(|why| Verdict::Hold(Waiting::Book(why)))?;
+                let key = self.key(template, facts)?;
                 let book = match facts.book {
                     Ok(Some(book)) => book,
                     Ok(None) => return Err(Verdict::Hold(Waiting::Book("there is none".to_owned()))),

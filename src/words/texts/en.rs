@@ -1,7 +1,7 @@
 //! English.
 
 use super::{Advice, Language, Names, doubts};
-use crate::domain::drop::{Kind, QueueDoubt, Refusal, Waiting};
+use crate::domain::drop::{KeyDoubt, Kind, QueueDoubt, Refusal, Waiting};
 use crate::domain::letter::{Certainty, Number, Reason};
 use crate::domain::printed::{OtherAddressee, PageDoubt, Unclear};
 
@@ -49,6 +49,17 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
         Refusal::NoReceiver { key } => Advice::new(
             format!("The address book has no usable entry `{key}`."),
             "Correct the file's name, or enter the address; then move it into the folder again.",
+        ),
+        Refusal::KeyUnclear(KeyDoubt::Cut { key }) => Advice::new(
+            format!(
+                "Right beside the number `{key}` there is another digit, so it may not be the whole number."
+            ),
+            "Correct the file's name, then move it into the folder again. If the number is right, whoever keeps the rules \
+             lets the expression match the digits beside it too, as in `(?<customer>\\d{6})\\d*`.",
+        ),
+        Refusal::KeyUnclear(KeyDoubt::Differs { keys: [one, other] }) => Advice::new(
+            format!("Its rule finds two numbers for its receiver: `{one}` and `{other}`."),
+            "Correct the one that is wrong, in the file's name or in the document; then move it into the folder again.",
         ),
         Refusal::Sidecar(why) => Advice::new(
             format!("The file with its address can't be used: {why}"),

@@ -94,6 +94,7 @@ impl Language {
                 | Refusal::Unfit { .. }
                 | Refusal::NoRule
                 | Refusal::NoReceiver { .. }
+                | Refusal::KeyUnclear(_)
                 | Refusal::NoLetter
                 | Refusal::SeveralSidecars { .. }
                 | Refusal::SidecarReplaced { .. }

@@ -3,7 +3,7 @@
 use super::Language;
 use super::ja_problem::problem;
 use super::{Advice, Names, doubts};
-use crate::domain::drop::{Kind, QueueDoubt, Refusal, Waiting};
+use crate::domain::drop::{KeyDoubt, Kind, QueueDoubt, Refusal, Waiting};
 use crate::domain::letter::{Certainty, Limit, Number, Reason, largest_unit};
 use crate::domain::printed::{OtherAddressee, PageDoubt, Unclear};
 
@@ -58,6 +58,15 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
         Refusal::NoReceiver { key } => Advice::new(
             format!("住所録に「{key}」の使える宛先がありません。"),
             "ファイル名を直すか、住所録に宛先を登録してから、もう一度フォルダーに入れてください。",
+        ),
+        Refusal::KeyUnclear(KeyDoubt::Cut { key }) => Advice::new(
+            format!("番号「{key}」のすぐ前か後ろに別の数字があるため、番号の一部かもしれません。"),
+            "ファイル名を直して、もう一度フォルダーに入れてください。番号が正しい場合は、ルールの管理者が、前後の数字も\
+             正規表現に含めてください（例: `(?<customer>\\d{6})\\d*`）。",
+        ),
+        Refusal::KeyUnclear(KeyDoubt::Differs { keys: [one, other] }) => Advice::new(
+            format!("宛先の番号が二通りあります: 「{one}」と「{other}」。"),
+            "ファイル名または文書の誤っている方を直して、もう一度フォルダーに入れてください。",
         ),
         Refusal::Sidecar(why) => Advice::new(
             format!("宛先ファイルを読み取れません: {why}"),

@@ -166,3 +166,29 @@ async fn the_status_page_says_why_it_is_on_hold_and_names_nobody() {
         assert!(!html.contains("山田") && !html.contains("山本") && !html.contains("梅田"), "{html}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_number_that_may_be_another_receivers_is_used_for_nobody() {
+    let page = "'^INV-(?<customer>\\d{6})', page: 'No (?<customer>\\d{6})', pages: ..8";
+    let mut room = Mailroom::with(&RULES.replace("'^INV-(?<customer>\\d{6})', pages: ..8", page)).await;
+    let printed = |text: &'static str| [(20.0, 40.0, text)];
+    put(&room, "INV-000123.pdf", &[&printed("No 000456")]);
+    put(&room, "INV-0001234.pdf", &[&printed("No 000123")]);
+    put(&room, "INV-000123 2.pdf", &[&printed("No 0001239")]);
+    put(&room, "INV-000123 ok.pdf", &[&printed("No 000123")]);
+    room.settled().await;
+    assert_eq!(receivers(&room), ["0600001 札幌市中央区 山田 太郎"]);
+    assert_eq!(room.state("INV-000123 ok.pdf"), "confirmed");
+    for (name, why) in [
+        ("INV-000123.pdf", "finds two numbers for its receiver: `000123` and `000456`"),
+        ("INV-0001234.pdf", "Right beside the number `000123` there is another digit"),
+        ("INV-000123 2.pdf", "Right beside the number `000123` there is another digit"),
+    ] {
+        let text = std::fs::read_to_string(
+            room.path(&format!("Rejected/{}.txt", name.strip_suffix(".pdf").unwrap())),
+        )
+        .unwrap();
+        assert!(text.contains(why), "{name}: {text}");
+    }
+    room.check().await;
+}
