@@ -10,6 +10,17 @@ use crate::outside::api::{Failure, KnownMail, Stored};
 use crate::outside::journal;
 use crate::outside::spool::{EntryError, Ulid};
 
+/// Why a document was not uploaded.
+enum NotUploaded {
+    /// Our own copy can't be read at present, for which the service can do nothing.
+    Unread(String),
+    Failed(Failure),
+}
+
+fn unread(why: String) -> Outcome {
+    Outcome::Trouble(Trouble::Later { soonest: None, why })
+}
+
 impl Shared {
     /// The outcome, and whether a request was made.
     pub(super) async fn perform(
@@ -22,11 +33,17 @@ impl Shared {
         let outcome = match (step, letter.state.mail()) {
             (Step::Create, _) => self.create(letter, account, realm).await,
             (Step::Upload { document }, Some(mail)) => {
-                self.upload(letter, mail, document, account).await.map(Outcome::Upload)
+                match self.upload(letter, mail, document, account).await {
+                    Err(NotUploaded::Unread(why)) => return (false, unread(why)),
+                    Err(NotUploaded::Failed(failure)) => Err(failure),
+                    Ok(answer) => Ok(Outcome::Upload(answer)),
+                }
             }
-            (Step::UploadAgain, Some(mail)) => {
-                self.upload_all(letter, mail, account).await.map(Outcome::UploadAgain)
-            }
+            (Step::UploadAgain, Some(mail)) => match self.upload_all(letter, mail, account).await {
+                Err(NotUploaded::Unread(why)) => return (false, unread(why)),
+                Err(NotUploaded::Failed(failure)) => Err(failure),
+                Ok(answer) => Ok(Outcome::UploadAgain(answer)),
+            },
             (Step::Read, Some(mail)) => {
                 account.client.read(self.known(letter, mail)).await.map(Outcome::Read)
             }
@@ -76,7 +93,7 @@ impl Shared {
         mail: &Mail,
         document: usize,
         account: &Account,
-    ) -> Result<UploadAnswer, Failure> {
+    ) -> Result<UploadAnswer, NotUploaded> {
         let Some(target) = self.memory.target(letter.number, mail, document) else {
             return Ok(UploadAnswer::TargetsLost);
         };
@@ -90,13 +107,13 @@ impl Shared {
                 | EntryError::PerhapsTaken(_)),
             ) => {
                 journal::unreadable_document(letter.number, &error);
-                return Err(Failure::Later { soonest: None, why: error.to_string() });
+                return Err(NotUploaded::Unread(error.to_string()));
             }
         };
         let begun = Instant::now();
         let stored = account.client.upload(&target, letter.number, document, bytes).await;
         self.permits.uploaded(begun.elapsed());
-        match stored? {
+        match stored.map_err(NotUploaded::Failed)? {
             Stored::Yes => Ok(UploadAnswer::Taken { document }),
             Stored::Refused(why) => Ok(UploadAnswer::Refused(why)),
         }
@@ -114,7 +131,7 @@ impl Shared {
         letter: &Letter,
         mail: &Mail,
         account: &Account,
-    ) -> Result<UploadAnswer, Failure> {
+    ) -> Result<UploadAnswer, NotUploaded> {
         let mut answer = UploadAnswer::TargetsLost;
         for document in 0..letter.order.documents.len() {
             answer = self.upload(letter, mail, document, account).await?;

@@ -7,10 +7,12 @@
 mod audit;
 mod beside;
 mod find;
+mod number;
 mod place;
 mod tick;
 mod together;
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -34,6 +36,7 @@ use crate::words::texts::{Noted, Times};
 pub use audit::{FolderAudit, audit};
 use beside::{complete, leave_shelf, text_for, text_of, with_receivers};
 use find::{find, in_hand, last_place, on_a_shelf};
+use number::free_number;
 pub use tick::Shelves;
 
 const AGAIN: Backoff = Backoff::new(TimeDelta::seconds(2), LONGEST_WAIT);
@@ -42,7 +45,7 @@ const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
 const AWAY: TimeDelta = TimeDelta::seconds(10);
 /// The wait for the first look at a folder after a start. People's files are judged only once moves are recorded.
 const NOT_OPENED_YET: TimeDelta = TimeDelta::seconds(1);
-const MOST_OF_A_NAME: u32 = 10_000;
+const MOST_REFUSED: usize = 1000;
 
 /// Records that are being written. The next ones share their commit.
 #[derive(Default)]
@@ -276,20 +279,23 @@ impl Put<'_> {
         dir: &Path,
         words: &str,
     ) -> Result<PathBuf, NotShelved> {
-        for n in 1..MOST_OF_A_NAME {
+        // A share that takes two names for one says so only when something is put there.
+        let mut refused = BTreeSet::new();
+        while refused.len() < MOST_REFUSED {
+            let n = free_number(|n| {
+                let (name, text) = numbered(&original.origin.name, n);
+                Ok(!refused.contains(&n) && is_free(hot, dir, [&name, &text])?)
+            })?;
             let (name, text) = numbered(&original.origin.name, n);
-            if !is_free(hot, dir, [&name, &text])? {
-                continue;
-            }
             let path = dir.join(OsStr::from_bytes(&name));
             self.store.moving(original.ulid.clone(), path.as_os_str().as_bytes().to_vec()).await?;
             match hot.shelve_with_text(MoveWithText { from: here, to: &path, text: (&text, words) }) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => refused.insert(n),
                 Err(error) => return Err(error.into()),
                 Ok(()) => return Ok(path),
-            }
+            };
         }
-        Err(io::Error::other("every name is taken").into())
+        Err(io::Error::other("each name is taken, although none of them can be seen").into())
     }
 }
 

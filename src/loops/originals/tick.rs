@@ -40,6 +40,19 @@ impl Beside {
     }
 }
 
+/// Takes the folder back for the others, also if a panic ends the thread.
+struct BusyFolder {
+    beside: Arc<Beside>,
+    folder: String,
+}
+
+impl Drop for BusyFolder {
+    fn drop(&mut self) {
+        self.beside.lock().remove(&self.folder);
+        self.beside.changed.notify_one();
+    }
+}
+
 impl Shelves {
     pub fn new(store: Arc<Store>, registry: Arc<Registry>, clock: Clock, bells: Bells) -> Self {
         Self { store, registry, clock, bells, beside: Arc::default(), last_fact: Arc::default() }
@@ -87,10 +100,10 @@ impl Shelves {
         for (folder, originals) in folders {
             self.beside.lock().insert(folder.clone());
             let (shelves, here) = (self.clone(), Handle::current());
+            let busy = BusyFolder { beside: Arc::clone(&self.beside), folder };
             tokio::task::spawn_blocking(move || {
                 let put = here.block_on(shelves.put(originals));
-                shelves.beside.lock().remove(&folder);
-                shelves.beside.changed.notify_one();
+                drop(busy);
                 // If nothing can be recorded, the dispatcher reports why. The next pass tries again.
                 if matches!(put, Ok(true)) {
                     shelves.bells.originals.notify_one();

@@ -11,9 +11,9 @@ use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder, StatusCode, redirect};
 use rustls::ClientConfig;
 use rustls_platform_verifier::ConfigVerifierExt as _;
+use serde::Deserialize;
 
 use super::places::{OnlyPublic, Places};
-use super::wire;
 use crate::base::clock::Time;
 use crate::base::connection::NoConnection;
 
@@ -192,9 +192,12 @@ impl Reply {
 
     /// The service's own code for the failure, and the fields or files that it names.
     pub fn problem(&self) -> Option<ProblemSaid> {
-        let problem: wire::Problem = self.json()?;
-        let code = if problem.code.is_empty() { problem.kind.rsplit('/').next()? } else { &problem.code };
-        let paths = problem.errors.iter().map(|item| plain(&item.path)).filter(|path| !path.is_empty());
+        let problem: ReadProblem = self.json()?;
+        let kind = problem.kind.as_deref().and_then(|kind| kind.rsplit('/').next());
+        let code = problem.code.as_deref().filter(|code| !code.is_empty()).or(kind)?;
+        let items = problem.errors.unwrap_or_default();
+        let paths =
+            items.iter().filter_map(|item| item.path.as_deref()).map(plain).filter(|path| !path.is_empty());
         Some(ProblemSaid { code: plain(code), paths: paths.take(20).collect() })
     }
 
@@ -205,6 +208,24 @@ impl Reply {
             None => format!("the service answered {}", self.status.as_u16()),
         }
     }
+}
+
+/// What is read of a problem. Whatever is not there hides nothing of the rest: the code decides whether a letter is
+/// posted already.
+#[derive(Deserialize)]
+struct ReadProblem {
+    #[serde(rename = "type", default)]
+    kind: Option<String>,
+    #[serde(default)]
+    code: Option<String>,
+    #[serde(default)]
+    errors: Option<Vec<ReadProblemItem>>,
+}
+
+#[derive(Deserialize)]
+struct ReadProblemItem {
+    #[serde(default)]
+    path: Option<String>,
 }
 
 /// The code and the places of a problem, without messages, since those may repeat an address.
@@ -244,6 +265,32 @@ mod tests {
         assert_eq!(retry_after(&later, date), Some(TimeDelta::seconds(30)));
         assert_eq!(retry_after(&later, None), None);
         assert_eq!(retry_after(&headers("soon"), date), None);
+    }
+
+    #[test]
+    fn a_problem_is_read_whatever_it_lacks() {
+        let code = |body: &str| {
+            let reply = Reply {
+                status: StatusCode::CONFLICT,
+                retry_after: None,
+                date: None,
+                body: body.as_bytes().to_vec(),
+            };
+            reply.problem().map(|said| said.code)
+        };
+        for body in [
+            r#"{"type":"x/mail_already_confirmed","title":"","status":409,"code":"mail_already_confirmed"}"#,
+            r#"{"code":"mail_already_confirmed"}"#,
+            r#"{"code":"mail_already_confirmed","errors":null,"status":"409"}"#,
+            r#"{"code":"mail_already_confirmed","errors":[{}]}"#,
+            r#"{"type":"https://x/mail_already_confirmed"}"#,
+            r#"{"type":"https://x/mail_already_confirmed","code":""}"#,
+        ] {
+            assert_eq!(code(body).as_deref(), Some("mail_already_confirmed"), "{body}");
+        }
+        for body in ["{}", "[]", "", "<html>", r#"{"code":1}"#] {
+            assert_eq!(code(body), None, "{body}");
+        }
     }
 
     #[test]

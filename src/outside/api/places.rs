@@ -81,18 +81,17 @@ impl Places {
 
     /// Whether the service itself is in a private network or on this machine.
     async fn are_private(&self) -> bool {
-        *self
-            .private
-            .get_or_init(|| async {
-                let host = self.base.host_str().unwrap_or_default();
-                match literal(&self.base) {
-                    Some(address) => is_private(address),
-                    None => tokio::net::lookup_host((host, 0))
-                        .await
-                        .is_ok_and(|mut found| found.any(|address| is_private(address.ip()))),
-                }
-            })
-            .await
+        let known = self.private.get_or_try_init(|| async {
+            let host = self.base.host_str().unwrap_or_default();
+            match literal(&self.base) {
+                Some(address) => Ok(is_private(address)),
+                None => tokio::net::lookup_host((host, 0))
+                    .await
+                    .map(|mut found| found.any(|address| is_private(address.ip()))),
+            }
+        });
+        // What can't be found out now is asked again.
+        known.await.is_ok_and(|private: &bool| *private)
     }
 
     /// Resolves names for uploads and downloads, and leaves out private addresses.

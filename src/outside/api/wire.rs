@@ -15,19 +15,29 @@ pub use mail::{Content, Enclosed, Mail, ShownAddress, Status};
 /// A time as the service writes it: UTC with milliseconds.
 pub mod timestamp {
     use super::{DateTime, Utc};
-    use serde::{Deserialize, Deserializer, Serializer};
+    use chrono::Datelike as _;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
 
     pub fn serialize<S: Serializer>(time: &DateTime<Utc>, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&super::format_time(*time))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<DateTime<Utc>, D::Error> {
-        DateTime::<Utc>::deserialize(from)
+        let time = DateTime::<Utc>::deserialize(from)?;
+        // What is added to a time must not lead beyond the last one.
+        if (2000..9990).contains(&time.year()) {
+            Ok(time)
+        } else {
+            Err(D::Error::custom("a year that is none"))
+        }
     }
 
     /// A time that may be missing.
     pub mod option {
         use super::{DateTime, Deserialize, Deserializer, Serializer, Utc};
+
+        #[derive(Deserialize)]
+        struct Read(#[serde(with = "super")] DateTime<Utc>);
 
         pub fn serialize<S: Serializer>(time: &Option<DateTime<Utc>>, to: S) -> Result<S::Ok, S::Error> {
             match time {
@@ -37,7 +47,7 @@ pub mod timestamp {
         }
 
         pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<DateTime<Utc>>, D::Error> {
-            Option::deserialize(from)
+            Option::<Read>::deserialize(from).map(|read| read.map(|Read(time)| time))
         }
     }
 }
@@ -231,4 +241,32 @@ pub struct ProblemItem {
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_id: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Times {
+        #[serde(with = "timestamp")]
+        at: DateTime<Utc>,
+        #[serde(default, with = "timestamp::option")]
+        perhaps: Option<DateTime<Utc>>,
+    }
+
+    #[test]
+    fn a_time_beyond_all_times_makes_no_sense() {
+        let read = |at: &str, perhaps: &str| {
+            let times = serde_json::from_str(&format!(r#"{{"at":"{at}","perhaps":{perhaps}}}"#));
+            times.map(|Times { at, perhaps }| (at.to_rfc3339(), perhaps.is_some())).ok()
+        };
+        let usual = "2026-11-29T00:00:00.000Z";
+        assert_eq!(read(usual, "null"), Some(("2026-11-29T00:00:00+00:00".to_owned(), false)));
+        assert_eq!(read(usual, &format!("\"{usual}\"")).map(|(_, perhaps)| perhaps), Some(true));
+        for wrong in ["+262142-12-31T00:00:00Z", "9999-12-31T23:59:59Z", "1970-01-01T00:00:00Z"] {
+            assert_eq!(read(wrong, "null"), None, "{wrong}");
+            assert_eq!(read(usual, &format!("\"{wrong}\"")), None, "{wrong}");
+        }
+    }
 }
