@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use fs_err as fs;
-use rustix::fs::{CWD, Mode, OFlags, RenameFlags, openat, renameat_with};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, fchmod, openat, renameat_with};
 use serde::Serialize;
 
-use super::WrongWords;
+use super::{Submitted, WrongWords};
 use crate::base::clock::Clock;
 use crate::config::{self, Config, Folder, LetterKind};
-use crate::domain::drop::{natural_order, shown};
+use crate::domain::drop::{INSIDE, natural_order, shown};
 use crate::loops::intake::may_be_dropped;
-use crate::outside::spool::{Ulid, own_like};
+use crate::outside::spool::Ulid;
 
 /// A sidecar as it is written beside a PDF.
 #[derive(Serialize)]
@@ -54,21 +54,38 @@ pub(super) fn run(
         LetterKind::File => each_alone(folder, &files, sidecar.as_deref())?,
         LetterKind::Subfolder => vec![together(folder, &files, sidecar.as_deref())?],
     };
-    let all = drops.len();
-    let mut names = Vec::new();
-    for ready in drops {
-        let target = folder.path.join(&ready.name);
-        let dropped = ready.appear(folder);
-        let before = names.len();
-        dropped.with_context(|| match before {
-            0 => format!("{} can't be dropped; nothing was dropped", target.display()),
-            _ => format!(
-                "{} can't be dropped; the first {before} of {all} were: do not drop those again",
-                target.display()
-            ),
-        })?;
-        super::say(&format!("dropped: {}", target.display()))?;
-        names.push(ready.name.clone());
+    let (mut names, mut failed) = (Vec::new(), None);
+    for ready in &drops {
+        match ready.appear(folder) {
+            Ok(()) => names.push(ready.name.clone()),
+            Err(error) => {
+                failed = Some((error, folder.path.join(&ready.name)));
+                break;
+            }
+        }
+    }
+    // Everything has its name by now: what can't be said must not look as if it were not dropped.
+    let said = names
+        .iter()
+        .try_for_each(|name| super::say(&format!("dropped: {}", folder.path.join(name).display())));
+    match failed {
+        None => said.context(Submitted)?,
+        Some((NotDropped::Unsynced(error), target)) => {
+            let what = format!("{} was dropped, and may be lost if the power fails now", target.display());
+            return Err(error).context(what).context(Submitted);
+        }
+        Some((NotDropped::Refused(error), target)) if names.is_empty() => {
+            return Err(error).context(format!("{} can't be dropped; nothing was dropped", target.display()));
+        }
+        Some((NotDropped::Refused(error), target)) => {
+            let what = format!(
+                "{} can't be dropped; the first {} of {} were",
+                target.display(),
+                names.len(),
+                drops.len()
+            );
+            return Err(error).context(what).context(Submitted);
+        }
     }
     Ok(names)
 }
@@ -98,6 +115,13 @@ struct ReadyDrop {
 
 struct Hidden(PathBuf);
 
+/// Why a drop did not get its name durably.
+enum NotDropped {
+    Refused(io::Error),
+    /// It has its name.
+    Unsynced(io::Error),
+}
+
 impl Drop for Hidden {
     fn drop(&mut self) {
         let removed = if self.0.is_dir() { fs::remove_dir_all(&self.0) } else { fs::remove_file(&self.0) };
@@ -112,34 +136,39 @@ impl Hidden {
         Ok(Self(folder.path.join(format!(".{}.part", ulid.as_str()))))
     }
 
-    fn file(folder: &Folder, mut from: impl Read) -> anyhow::Result<Self> {
+    fn file(folder: &Folder, mut from: impl Read, mode: Mode) -> anyhow::Result<Self> {
         let hidden = Self::name_in(folder)?;
         let dir = File::open(&folder.path)?;
-        let name = hidden.0.file_name().unwrap_or_default();
-        write_new(&dir, name, &mut from, &folder.path)?;
+        write_new(&dir, hidden.0.file_name().unwrap_or_default(), &mut from, (mode, folder))?;
         Ok(hidden)
     }
 
+    /// Gives it its name. A rename over a network may report an error although it worked.
     fn appear(&self, target: &Path) -> io::Result<()> {
-        Ok(renameat_with(CWD, &self.0, CWD, target, RenameFlags::NOREPLACE)?)
+        let inode = |path: &Path| fs::symlink_metadata(path).map(|stat| stat.ino());
+        let own = inode(&self.0)?;
+        match renameat_with(CWD, &self.0, CWD, target, RenameFlags::NOREPLACE) {
+            Err(_) if inode(&self.0).is_err() && inode(target).is_ok_and(|inode| inode == own) => Ok(()),
+            renamed => Ok(renamed?),
+        }
     }
 }
 
 impl ReadyDrop {
     /// Gives it its name, after its sidecar.
-    fn appear(&self, folder: &Folder) -> io::Result<()> {
+    fn appear(&self, folder: &Folder) -> Result<(), NotDropped> {
         let beside = folder.path.join(format!("{}.yaml", self.name));
         if let Some(sidecar) = &self.sidecar {
-            sidecar.appear(&beside)?;
+            sidecar.appear(&beside).map_err(NotDropped::Refused)?;
         }
         if let Err(error) = self.hidden.appear(&folder.path.join(&self.name)) {
             if self.sidecar.is_some() {
                 // Another PDF of the name must not be posted to this address.
-                fs::remove_file(&beside)?;
+                fs::remove_file(&beside).map_err(NotDropped::Refused)?;
             }
-            return Err(error);
+            return Err(NotDropped::Refused(error));
         }
-        File::open(&folder.path)?.sync_all()
+        File::open(&folder.path).and_then(|dir| dir.sync_all()).map_err(NotDropped::Unsynced)
     }
 }
 
@@ -150,12 +179,8 @@ fn each_alone(
     sidecar: Option<&str>,
 ) -> anyhow::Result<Vec<ReadyDrop>> {
     let mut names = BTreeSet::new();
-    for (name, file) in files {
-        if !may_be_dropped(folder, name.as_bytes()) {
-            let ignored =
-                format!("{}: the folder ignores files of this name; give it another", file.display());
-            return Err(WrongWords(ignored).into());
-        }
+    for (name, _) in files {
+        may_be_called(folder, name)?;
         if !names.insert(name) {
             let twice = format!("two of the files are called {name}; nothing was dropped");
             return Err(WrongWords(twice).into());
@@ -165,8 +190,9 @@ fn each_alone(
         anyhow::ensure!(!exists, "{} exists already; nothing was dropped", target.display());
     }
     let ready = |(name, file): &(String, &Path)| -> anyhow::Result<ReadyDrop> {
-        let hidden = Hidden::file(folder, fs::File::open(*file)?)?;
-        let sidecar = sidecar.map(|text| Hidden::file(folder, text.as_bytes())).transpose()?;
+        let (from, mode) = opened(file)?;
+        let hidden = Hidden::file(folder, from, mode)?;
+        let sidecar = sidecar.map(|text| Hidden::file(folder, text.as_bytes(), mode)).transpose()?;
         Ok(ReadyDrop { name: name.clone(), hidden, sidecar })
     };
     files.iter().map(|file| ready(file).context("nothing was dropped")).collect()
@@ -175,34 +201,56 @@ fn each_alone(
 /// One subfolder with all of them. A folder has its documents in the order of their names, so they get numbers if
 /// their own names give another order.
 fn together(folder: &Folder, files: &[(String, &Path)], sidecar: Option<&str>) -> anyhow::Result<ReadyDrop> {
-    let (first, _) = files.first().context("no file")?;
+    let is_document = |name: &str| !INSIDE.contains(&name);
+    let documents: Vec<&str> =
+        files.iter().map(|(name, _)| name.as_str()).filter(|name| is_document(name)).collect();
+    let first = documents.first().context("there is no document among them; nothing was dropped")?;
     let stem = Path::new(first).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    if !may_be_dropped(folder, stem.as_bytes()) {
-        return Err(
-            WrongWords(format!("the folder ignores what is called {stem}; give it another name")).into()
-        );
-    }
-    let is_in_order = files.windows(2).all(|two| match two {
-        [(one, _), (other, _)] => natural_order(&shown(one.as_bytes()), &shown(other.as_bytes())).is_lt(),
+    may_be_called(folder, &stem)?;
+    files.iter().try_for_each(|(name, _)| may_be_called(folder, name))?;
+    let is_in_order = documents.windows(2).all(|two| match two {
+        [one, other] => natural_order(&shown(one.as_bytes()), &shown(other.as_bytes())).is_lt(),
         _ => true,
     });
     let hidden = Hidden::name_in(folder)?;
     let make = || -> anyhow::Result<()> {
         fs::create_dir(&hidden.0)?;
-        drop(own_like(&hidden.0, &folder.path));
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let dir = File::from(openat(CWD, &hidden.0, flags, Mode::empty())?);
-        for (n, (name, file)) in (1..).zip(files) {
-            let name = if is_in_order { name.clone() } else { format!("{n:02} {name}") };
-            write_new(&dir, name.as_ref(), &mut fs::File::open(*file)?, &folder.path)?;
+        let mut mode = Mode::RUSR | Mode::WUSR;
+        let mut n = 0;
+        for (name, file) in files {
+            let (mut from, its) = opened(file)?;
+            mode |= its;
+            n += u32::from(is_document(name));
+            let name =
+                if is_in_order || !is_document(name) { name.clone() } else { format!("{n:02} {name}") };
+            write_new(&dir, name.as_ref(), &mut from, (its, folder))?;
         }
         if let Some(mut text) = sidecar.map(str::as_bytes) {
-            write_new(&dir, "letter.yaml".as_ref(), &mut text, &folder.path)?;
+            write_new(&dir, "letter.yaml".as_ref(), &mut text, (mode, folder))?;
         }
+        give(&dir, folder);
         Ok(dir.sync_all()?)
     };
     make().context("nothing was dropped")?;
     Ok(ReadyDrop { name: stem, hidden, sidecar: None })
+}
+
+fn may_be_called(folder: &Folder, name: &str) -> Result<(), WrongWords> {
+    if may_be_dropped(folder, name.as_bytes()) {
+        return Ok(());
+    }
+    Err(WrongWords(format!(
+        "the folder ignores what is called {name}; nothing was dropped: give it another name"
+    )))
+}
+
+/// A file to copy, with the permissions that its copy gets.
+fn opened(file: &Path) -> anyhow::Result<(fs::File, Mode)> {
+    let from = fs::File::open(file)?;
+    let mode = Mode::from_raw_mode(from.metadata()?.mode() & 0o666);
+    Ok((from, mode))
 }
 
 fn name_of(file: &Path) -> anyhow::Result<String> {
@@ -210,13 +258,24 @@ fn name_of(file: &Path) -> anyhow::Result<String> {
     Ok(name.with_context(|| format!("{}: its name can't be used", file.display()))?.to_owned())
 }
 
-/// Writes a durable file that did not exist. If root does it, the file belongs to the owner of `like`.
-fn write_new(dir: &File, name: &OsStr, from: &mut impl Read, like: &Path) -> anyhow::Result<()> {
+/// Writes a durable file that did not exist.
+fn write_new(
+    dir: &File,
+    name: &OsStr,
+    from: &mut impl Read,
+    (mode, folder): (Mode, &Folder),
+) -> anyhow::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH;
-    let mut file = File::from(openat(dir, name, flags, mode)?);
+    let mut file = File::from(openat(dir, name, flags, Mode::RUSR | Mode::WUSR)?);
     io::copy(from, &mut file)?;
-    let owner = fs::metadata(like)?;
-    let _ = fchown(&file, Some(owner.uid()), Some(owner.gid()));
+    give(&file, folder);
+    fchmod(&file, mode)?;
     Ok(file.sync_all()?)
+}
+
+/// What root drops belongs to the folder's owner, who may have to read it. Others keep what is theirs.
+fn give(made: &File, folder: &Folder) {
+    if let Ok(owner) = fs::metadata(&folder.path) {
+        let _ = fchown(made, Some(owner.uid()), Some(owner.gid()));
+    }
 }

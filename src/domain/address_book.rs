@@ -80,6 +80,7 @@ impl AddressBook {
             ],
             honorific: find(&columns.honorific)?,
             columns: headings.len(),
+            headed: headings.iter().rposition(|heading| !heading.is_empty()).map_or(0, |last| last + 1),
         };
         let mut book = Self { ends_with_a_line: text.ends_with('\n'), ..Self::default() };
         let mut mistakes = Vec::new();
@@ -132,34 +133,30 @@ impl AddressBook {
         if key.is_empty() {
             return wrong(&columns.key, "the key is missing");
         }
-        if !self.keys.insert(key.clone()) {
-            // Nobody can know which of the rows is meant.
-            self.receivers.remove(&key);
-            return wrong(&columns.key, "the key is in an earlier row too; none of these rows is used");
+        if places.fields.iter().all(|place| field(*place).is_empty()) {
+            return wrong(&columns.name, "the row has a key and no address");
         }
-        if record.iter().skip(places.columns).any(|field| !field.trim().is_empty()) {
+        let is_first = self.keys.insert(key.clone());
+        // Nobody can know which of several rows is meant, unless they say the same.
+        let before = self.receivers.remove(&key);
+        let is_beyond = record.iter().skip(places.headed).any(|field| !field.trim().is_empty());
+        if record.len() > places.columns || is_beyond {
             let what =
-                "the row has more fields than the first row has headings: a field with a comma needs quotes";
+                "the row has more fields than the first row has headings: a comma in a field needs quotes";
             return wrong(&columns.key, what);
         }
-        let [postal_code, state, city, address1, name] = places.fields.map(field);
-        let address = Address {
-            postal_code: digits(postal_code),
-            state: state.to_owned(),
-            city: city.to_owned(),
-            address1: address1.to_owned(),
-            name: name.to_owned(),
-        };
-        let honorific = places.honorific.map(field).filter(|text| !text.is_empty()).unwrap_or("様");
-        let receiver = Receiver { address, honorific: honorific.to_owned() };
+        let receiver = places.receiver(field);
         let problems = receiver.problems();
         for AddressMistake { field, wrong: what } in &problems {
             wrong(&columns.heading(field.key()), &what.to_string());
         }
-        if !problems.is_empty() {
-            return;
+        if !is_first && before.as_ref() != Some(&receiver) {
+            let what = "the key is in an earlier row too, with another address; none of these rows is used";
+            return wrong(&columns.key, what);
         }
-        self.receivers.insert(key, receiver);
+        if problems.is_empty() {
+            self.receivers.insert(key, receiver);
+        }
     }
 }
 
@@ -168,6 +165,23 @@ struct Places {
     fields: [usize; 5],
     honorific: Option<usize>,
     columns: usize,
+    /// The number of columns up to the last one that has a heading.
+    headed: usize,
+}
+
+impl Places {
+    fn receiver<'a>(&self, field: impl Fn(usize) -> &'a str) -> Receiver {
+        let [postal_code, state, city, address1, name] = self.fields.map(&field);
+        let address = Address {
+            postal_code: digits(postal_code),
+            state: state.to_owned(),
+            city: city.to_owned(),
+            address1: address1.to_owned(),
+            name: name.to_owned(),
+        };
+        let honorific = self.honorific.map(field).filter(|text| !text.is_empty()).unwrap_or("様");
+        Receiver { address, honorific: honorific.to_owned() }
+    }
 }
 
 impl Columns {
@@ -194,7 +208,8 @@ fn unclear_quote(text: &str) -> Option<usize> {
     let mut state = Csv::FieldBegins;
     for c in text.chars() {
         state = match (state, c) {
-            (Csv::Quoted, '"') => Csv::QuoteInQuoted,
+            // Blanks behind a quote belong to the field, and are left out.
+            (Csv::Quoted, '"') | (Csv::QuoteInQuoted, ' ' | '\t') => Csv::QuoteInQuoted,
             (Csv::FieldBegins, '"') => {
                 begun = line;
                 Csv::Quoted
@@ -286,13 +301,25 @@ mod tests {
             vec![row("1"), row("2"), row("3"), row("4"), row("5")],
             vec![wrong.clone(), row("2")],
             vec![row("1"), wrong],
-            vec![long, row("2")],
+            vec![long.clone(), row("2")],
+            vec![row("1"), long, row("1")],
+            vec![row("1"), row("1"), row("2"), row("2")],
         ] {
             let text = format!("顧客番号,氏名,郵便番号,都道府県,市区町村,番地,敬称\r\n{}", rows.concat());
             let (book, mistakes) = AddressBook::read(text.as_bytes(), &columns()).unwrap();
             assert!(book.receiver("０００１２３").is_none(), "{text}");
             assert!(!mistakes.is_empty());
         }
+        // Rows that say the same leave no doubt.
+        let same = format!("顧客番号,氏名,郵便番号,都道府県,市区町村,番地,敬称\r\n{}", row("1").repeat(3));
+        let (book, mistakes) = AddressBook::read(same.as_bytes(), &columns()).unwrap();
+        assert!(book.receiver("000123").is_some() && mistakes.is_empty());
+        // As a spreadsheet writes it that has empty cells behind the headings.
+        let wide =
+            "顧客番号,氏名,郵便番号,都道府県,市区町村,番地,敬称,,\n000123,山田,0600001,北海道,札幌市,1,,,\n";
+        assert_eq!(AddressBook::read(wide.as_bytes(), &columns()).unwrap().0.len(), 1);
+        let shifted = wide.replace("山田,", "山田, 太郎,");
+        assert_eq!(AddressBook::read(shifted.as_bytes(), &columns()).unwrap().0.len(), 0);
     }
 
     #[test]
@@ -305,7 +332,10 @@ mod tests {
         // A floor behind a comma would be left out, and the letter would not arrive.
         assert_eq!(book("1,0600001,北海道,札幌市中央区,山田 太郎,北一条西1-1, 2F"), Ok((0, 1)));
         assert_eq!(book("1,0600001,北海道,札幌市中央区,山田 太郎,\"北一条西1-1, 2F\""), Ok((1, 0)));
-        assert_eq!(book("1,0600001,北海道,札幌市中央区,山田 太郎,北一条西1-1,,"), Ok((1, 0)));
+        assert_eq!(book("1,0600001,北海道,札幌市中央区,山田 太郎,\"北一条西1-1, 2F\" "), Ok((1, 0)));
+        // A comma without quotes moves what follows, and what is left out at the end is empty.
+        assert_eq!(book("1,0600001,北海道,札幌市中央区,山田, 太郎,"), Ok((0, 1)));
+        assert_eq!(book("1,0600001,北海道,札幌市中央区,山田 太郎,北一条西1-1,"), Ok((0, 1)));
         // A quote that is not closed would give this customer the name of the next one.
         let open = "1,0600001,北海道,札幌市中央区,\"山田 太郎,1\n2,0600001,北海道,札幌市中央区,\"佐藤\",2";
         assert!(book(open).unwrap_err().contains("on line 3"));

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use regex::{Captures, Regex};
+use regex_syntax::hir::{Class, Hir, HirKind};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::{DropFacts, Rule, Verdict};
@@ -48,7 +49,7 @@ impl Rule {
                 caught.extend(captures.name(group).map(|found| Caught {
                     group: group.to_owned(),
                     value: found.as_str().to_owned(),
-                    is_cut: is_cut(text, &captures, group),
+                    is_cut: is_cut(regex, text, &captures, group),
                 }));
             }
         };
@@ -62,22 +63,73 @@ impl Rule {
             catch(regex, &mailed.subject);
         }
         if let (Some(regex), Some(mailed)) = (&self.when.to, facts.mailed) {
-            mailed.to.iter().find(|to| regex.is_match(to)).into_iter().for_each(|to| catch(regex, to));
+            mailed.to.iter().for_each(|to| catch(regex, to));
         }
         caught
     }
 }
 
-/// Whether a number goes on beyond what the expression matches. `INV-(?<customer>\d{6})` finds 000123 in
-/// `INV-0001234`, which is another customer's number.
-fn is_cut(text: &str, captures: &Captures<'_>, group: &str) -> bool {
-    let (Some(whole), Some(found)) = (captures.get(0), captures.name(group)) else { return false };
+/// Whether a number goes on beside what a group matches, and the expression does not say how many digits are there.
+/// `INV-(?<customer>\d{6})` finds 000123 in `INV-0001234`, which is another customer's number.
+fn is_cut(regex: &Regex, text: &str, captures: &Captures<'_>, group: &str) -> bool {
+    let Some(found) = captures.name(group) else { return false };
     let both =
         |one: Option<char>, other: Option<char>| [one, other].iter().all(|c| c.is_some_and(char::is_numeric));
     let (before, value, after) = (&text[..found.start()], found.as_str(), &text[found.end()..]);
-    let goes_on = found.end() == whole.end() && both(value.chars().last(), after.chars().next());
-    let began = found.start() == whole.start() && both(before.chars().last(), value.chars().next());
-    goes_on || began
+    let goes_on = both(value.chars().last(), after.chars().next());
+    let began = both(before.chars().last(), value.chars().next());
+    if !goes_on && !began {
+        return false;
+    }
+    let parsed = regex_syntax::parse(regex.as_str()).ok();
+    let (left, right) = parsed.as_ref().and_then(|parsed| beside(parsed, group)).unwrap_or_default();
+    let is_counted = |part: Option<&Hir>, edge: Edge| part.is_some_and(|part| is_so_many_digits(part, edge));
+    goes_on && !is_counted(right, Edge::First) || began && !is_counted(left, Edge::Last)
+}
+
+/// The parts of an expression before and behind a group.
+fn beside<'a>(part: &'a Hir, group: &str) -> Option<(Option<&'a Hir>, Option<&'a Hir>)> {
+    let is_it =
+        |part: &Hir| matches!(part.kind(), HirKind::Capture(inner) if inner.name.as_deref() == Some(group));
+    match part.kind() {
+        HirKind::Concat(parts) => match parts.iter().position(is_it) {
+            Some(at) => Some((at.checked_sub(1).and_then(|at| parts.get(at)), parts.get(at + 1))),
+            None => parts.iter().find_map(|part| beside(part, group)),
+        },
+        HirKind::Alternation(parts) => parts.iter().find_map(|part| beside(part, group)),
+        HirKind::Capture(inner) => beside(&inner.sub, group),
+        HirKind::Repetition(inner) => beside(&inner.sub, group),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => None,
+    }
+}
+
+/// Which end of a part is beside the group.
+#[derive(Clone, Copy)]
+enum Edge {
+    First,
+    Last,
+}
+
+/// Whether it matches digits at an edge of which the expression says how many they are.
+fn is_so_many_digits(part: &Hir, edge: Edge) -> bool {
+    match part.kind() {
+        HirKind::Literal(literal) => {
+            let byte = match edge {
+                Edge::First => literal.0.first(),
+                Edge::Last => literal.0.last(),
+            };
+            byte.is_some_and(u8::is_ascii_digit)
+        }
+        HirKind::Class(Class::Unicode(class)) => {
+            class.iter().all(|range| range.start().is_numeric() && range.end().is_numeric())
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            class.iter().all(|range| range.start().is_ascii_digit() && range.end().is_ascii_digit())
+        }
+        HirKind::Repetition(inner) => inner.max == Some(inner.min) && is_so_many_digits(&inner.sub, edge),
+        HirKind::Capture(inner) => is_so_many_digits(&inner.sub, edge),
+        HirKind::Concat(_) | HirKind::Alternation(_) | HirKind::Empty | HirKind::Look(_) => false,
+    }
 }
 
 /// Replaces `{group}`s in a template such as `{customer}` by what they matched.
@@ -107,8 +159,17 @@ mod tests {
             (r"^INV-(?<customer>\d{6})", "INV-000123", false),
             (r"^INV-(?<customer>\d{6})", "INV-0001234.pdf", true),
             (r"^INV-(?<customer>\d{6})", "INV-000123\u{ff14}.pdf", true),
-            // What the expression matches on purpose is no accident.
-            (r"^INV-(?<customer>\d{6})\d*", "INV-0001234.pdf", false),
+            (r"^INV-(?<customer>\d{6}).*\.pdf$", "INV-0001234.pdf", true),
+            (r"^INV-(?<customer>\d{6})\d*", "INV-0001234.pdf", true),
+            (r"^INV-(?<customer>\d{6})\d{1,8}", "INV-0001234.pdf", true),
+            (r".*(?<customer>\d{6})\.pdf$", "INV-1000123.pdf", true),
+            (r"^(INV-(?<customer>\d{6}))", "INV-0001234.pdf", true),
+            (r"^(?<customer>\d{6}|x)", "0001234.pdf", true),
+            // What the expression counts is no accident.
+            (r"^INV-(?<customer>\d{6})(?<date>[0-9]{8})", "INV-00012320261129.pdf", false),
+            (r"^INV-2026(?<customer>\d{6})", "INV-2026000123.pdf", false),
+            (r"^INV-\d(?<customer>\d{6})\d", "INV-10001239.pdf", false),
+            (r"^(?:A|B\d{2}(?<customer>\d{6}))", "B99000123.pdf", false),
             (r"^(?<customer>\d{6})\d{8}", "00012320261129.pdf", false),
             (r"^\d{8}(?<customer>\d{6})", "20261129000123.pdf", false),
             (r"(?<customer>\d{6})", "1000123.pdf", true),
@@ -120,7 +181,7 @@ mod tests {
         ] {
             let regex = Regex::new(regex).unwrap();
             let captures = regex.captures(text).unwrap();
-            assert_eq!(is_cut(text, &captures, "customer"), cut, "{regex} {text}");
+            assert_eq!(is_cut(&regex, text, &captures, "customer"), cut, "{regex} {text}");
         }
     }
 }

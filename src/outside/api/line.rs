@@ -11,7 +11,7 @@ use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder, StatusCode, redirect};
 use rustls::ClientConfig;
 use rustls_platform_verifier::ConfigVerifierExt as _;
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::places::{OnlyPublic, Places};
 use crate::base::clock::Time;
@@ -192,12 +192,13 @@ impl Reply {
 
     /// The service's own code for the failure, and the fields or files that it names.
     pub fn problem(&self) -> Option<ProblemSaid> {
-        let problem: ReadProblem = self.json()?;
-        let kind = problem.kind.as_deref().and_then(|kind| kind.rsplit('/').next());
-        let code = problem.code.as_deref().filter(|code| !code.is_empty()).or(kind)?;
-        let items = problem.errors.unwrap_or_default();
+        // Whatever is not there, or odd, hides nothing of the rest: the code decides whether a letter is posted already.
+        let problem: Value = self.json()?;
+        let text = |key: &str| problem.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let code = text("code").or_else(|| text("type")?.rsplit('/').next())?;
+        let items = problem.get("errors").and_then(Value::as_array).into_iter().flatten();
         let paths =
-            items.iter().filter_map(|item| item.path.as_deref()).map(plain).filter(|path| !path.is_empty());
+            items.filter_map(|item| item.get("path")?.as_str()).map(plain).filter(|path| !path.is_empty());
         Some(ProblemSaid { code: plain(code), paths: paths.take(20).collect() })
     }
 
@@ -208,24 +209,6 @@ impl Reply {
             None => format!("the service answered {}", self.status.as_u16()),
         }
     }
-}
-
-/// What is read of a problem. Whatever is not there hides nothing of the rest: the code decides whether a letter is
-/// posted already.
-#[derive(Deserialize)]
-struct ReadProblem {
-    #[serde(rename = "type", default)]
-    kind: Option<String>,
-    #[serde(default)]
-    code: Option<String>,
-    #[serde(default)]
-    errors: Option<Vec<ReadProblemItem>>,
-}
-
-#[derive(Deserialize)]
-struct ReadProblemItem {
-    #[serde(default)]
-    path: Option<String>,
 }
 
 /// The code and the places of a problem, without messages, since those may repeat an address.
@@ -282,7 +265,8 @@ mod tests {
             r#"{"type":"x/mail_already_confirmed","title":"","status":409,"code":"mail_already_confirmed"}"#,
             r#"{"code":"mail_already_confirmed"}"#,
             r#"{"code":"mail_already_confirmed","errors":null,"status":"409"}"#,
-            r#"{"code":"mail_already_confirmed","errors":[{}]}"#,
+            r#"{"code":"mail_already_confirmed","errors":[{},{"path":["x"]},7]}"#,
+            r#"{"code":"mail_already_confirmed","errors":{"path":"x"},"type":null,"title":[]}"#,
             r#"{"type":"https://x/mail_already_confirmed"}"#,
             r#"{"type":"https://x/mail_already_confirmed","code":""}"#,
         ] {

@@ -102,20 +102,30 @@ impl MailMessage {
         }
     }
 
-    /// A mail of which only the header is read.
+    /// A mail of which only the header is read, so that its sender is answered.
     pub(super) fn unreadable(raw: &[u8]) -> Self {
-        Self { unfit: Some("?".to_owned()), ..Self::empty(header_of(raw)) }
+        let header = || MessageParser::default().parse_headers(raw);
+        let message = std::panic::catch_unwind(header).ok().flatten();
+        let read =
+            message.map_or_else(|| Self::empty(header_of(raw)), |message| Self::by_header(raw, &message));
+        Self { unfit: Some("?".to_owned()), ..read }
     }
 
     /// Reads a mail. Whatever cannot be read in it is not in it. A mail from a stranger may end the process: see
     /// [`Self::read_apart`].
     pub fn read(raw: &[u8]) -> Self {
-        let header = header_of(raw);
         let Some(message) = MessageParser::default().parse(raw).filter(|message| !message.parts.is_empty())
         else {
-            return Self::empty(header);
+            return Self::empty(header_of(raw));
         };
-        let addresses = |name: &str| addresses_of(&message, name);
+        let mut found = Found::default();
+        found.look_at(&message);
+        Self { pdfs: found.pdfs, unfit: found.unfit, ..Self::by_header(raw, &message) }
+    }
+
+    fn by_header(raw: &[u8], message: &Message<'_>) -> Self {
+        let header = header_of(raw);
+        let addresses = |name: &str| addresses_of(message, name);
         let from = addresses("From");
         let is_one = header.iter().filter(|field| field.name == "from").count() == 1 && from.len() == 1;
         let sender = from.first().filter(|address| is_one && is_plain(address)).cloned();
@@ -123,8 +133,6 @@ impl MailMessage {
         to.extend(delivered_to(&header));
         to.sort_unstable();
         to.dedup();
-        let mut found = Found::default();
-        found.look_at(&message);
         Self {
             is_automatic: is_automatic(&header, &from),
             sender,
@@ -132,8 +140,8 @@ impl MailMessage {
             message_id: message.message_id().map(str::to_owned),
             subject: message.subject().unwrap_or_default().to_owned(),
             to,
-            pdfs: found.pdfs,
-            unfit: found.unfit,
+            pdfs: Vec::new(),
+            unfit: None,
             header,
         }
     }

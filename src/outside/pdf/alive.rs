@@ -7,18 +7,22 @@
 use std::fs::File;
 use std::io::{self, PipeWriter, Write as _};
 use std::os::unix::fs::FileExt as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::{Errno, ioctl_fionbio};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGTERM};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
 use super::Inspection;
 
 const LONGEST_ANSWER: u64 = 1024;
+/// A child that has closed its answer ends.
+const ENDS_WITHIN: Duration = Duration::from_secs(1);
 /// A PDF is written into memory in pieces of this many bytes.
 const PIECE: usize = 2 << 20;
 
@@ -40,7 +44,7 @@ impl Used {
 #[derive(Debug)]
 pub(super) struct Alive {
     // When dropped, it is killed and waited for.
-    _child: Child,
+    child: Child,
     /// Its standard input: memory into which a PDF is written. Through a pipe, ten megabytes take five times
     /// as long.
     pdf: File,
@@ -66,10 +70,12 @@ impl Alive {
             .stdout(Stdio::piped())
             .stderr(lengths)
             .kill_on_drop(true)
+            // A signal from the terminal must not end it before mailchute.
+            .process_group(0)
             .spawn()?;
         let from = child.stdout.take().ok_or_else(|| io::Error::other("the child has no pipe"))?;
         let from = BufReader::with_capacity(256, from);
-        Ok(Self { _child: child, pdf, to, from, used: Used::default(), asked: Instant::now() })
+        Ok(Self { child, pdf, to, from, used: Used::default(), asked: Instant::now() })
     }
 
     /// Its count, and the child itself if it may be asked again. `None` if it fails. `Err` if there is no
@@ -112,6 +118,16 @@ impl Alive {
         // A child that has ended may have answered all the same.
         let _ = self.to.write_all(told.as_flattened());
         self.answer(patience, longest).await
+    }
+
+    /// Whether what kept it from answering may have come from outside: a slow machine, or a signal.
+    pub(super) async fn was_disturbed(&mut self, patience: Duration) -> bool {
+        if self.asked.elapsed() >= patience {
+            return true;
+        }
+        let ended = tokio::time::timeout(ENDS_WITHIN, self.child.wait()).await;
+        let signal = ended.ok().and_then(Result::ok).and_then(|status| status.signal());
+        matches!(signal, Some(SIGHUP | SIGINT | SIGKILL | SIGTERM))
     }
 
     async fn answer(&mut self, patience: Duration, longest: u64) -> io::Result<Option<String>> {

@@ -59,7 +59,6 @@ pub fn answer_once(largest: u64, say: impl Fn(&[u8]) -> serde_json::Result<Strin
 fn give_up_rights(cpu_seconds: u64) -> std::io::Result<()> {
     let limits = [
         (Resource::As, MEMORY),
-        (Resource::Cpu, cpu_seconds),
         (Resource::Nofile, OPEN_FILES),
         (Resource::Fsize, 0),
         (Resource::Nproc, 0),
@@ -68,6 +67,8 @@ fn give_up_rights(cpu_seconds: u64) -> std::io::Result<()> {
     for (resource, most) in limits {
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
     }
+    // At the second limit the kernel ends it as anybody might who is in need of memory; at the first it says why.
+    setrlimit(Resource::Cpu, Rlimit { current: Some(cpu_seconds), maximum: Some(cpu_seconds + 1) })?;
     // A panic counts as an answer. Its text is not shown to anybody.
     std::panic::set_hook(Box::new(|_| {}));
     Ok(())

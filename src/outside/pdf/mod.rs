@@ -56,6 +56,8 @@ const LARGEST_PRINTED: u64 = 1 << 20;
 const LARGEST_PICTURE: u64 = 80 << 20;
 /// The number of bytes of a font.
 const LARGEST_FONT: u64 = 40 << 20;
+/// How many children may be too slow, or be ended from outside, until what they are asked about is to blame.
+const DISTURBED: u32 = 3;
 /// A child that was not asked for this long is ended.
 const REST: Duration = Duration::from_secs(2);
 
@@ -161,8 +163,10 @@ impl Inspector {
     pub async fn printed(&self, pdf: &[u8]) -> io::Result<Printed> {
         let mut child = Alive::start(&self.program, READS)?;
         let said = child.ask(pdf, self.patience, LARGEST_PRINTED).await?;
-        if said.is_none() && child.asked.elapsed() >= self.patience {
-            return Err(io::Error::other("what is printed was not read in time: the machine is busy"));
+        if said.is_none() && child.was_disturbed(self.patience).await {
+            return Err(io::Error::other(
+                "what is printed was not read: the machine is busy, or the reader was ended",
+            ));
         }
         Ok(said.and_then(|said| serde_json::from_str(&said).ok()).unwrap_or_default())
     }
@@ -195,10 +199,17 @@ impl Inspector {
     }
 
     /// The line with which a child of its own answers about what is no PDF: `work` is its subcommand, `longest` the
-    /// number of bytes of the line. `None` if it dies over it or is too slow. `Err` if no child can be started or be
-    /// given the bytes.
+    /// number of bytes of the line. `None` if children die over it, or if several are too slow or ended from outside.
+    /// `Err` if no child can be started or be given the bytes.
     pub async fn ask_apart(&self, work: &str, bytes: &[u8], longest: u64) -> io::Result<Option<String>> {
-        Alive::start(&self.program, work)?.ask(bytes, self.patience, longest).await
+        for _ in 0..DISTURBED {
+            let mut child = Alive::start(&self.program, work)?;
+            let said = child.ask(bytes, self.patience, longest).await?;
+            if said.is_some() || !child.was_disturbed(self.patience).await {
+                return Ok(said);
+            }
+        }
+        Ok(None)
     }
 
     fn idle<T>(&self, look: impl FnOnce(&mut Idle) -> T) -> T {

@@ -38,13 +38,14 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     Ok(options.write(true).create_new(true).open(path)?.into_parts().0)
 }
 
-/// Gives a file the owner of another one: root may do what the daemon's user usually does.
+/// Gives a file the owner of another one: root may do what the daemon's user usually does. A link that somebody put in
+/// its place leads nowhere.
 pub fn own_like(path: &Path, other: &Path) -> io::Result<()> {
-    let (now, wanted) = (fs::metadata(path)?, fs::metadata(other)?);
+    let (now, wanted) = (fs::symlink_metadata(path)?, fs::metadata(other)?);
     if (now.uid(), now.gid()) == (wanted.uid(), wanted.gid()) {
         return Ok(());
     }
-    std::os::unix::fs::chown(path, Some(wanted.uid()), Some(wanted.gid()))
+    std::os::unix::fs::lchown(path, Some(wanted.uid()), Some(wanted.gid()))
 }
 
 /// The same if we are root. Others own what they make.

@@ -158,7 +158,12 @@ pub(super) fn owe_notice(
     at: Time,
 ) -> Result<(), RecordError> {
     let mail = letter.state.mail();
-    let about = mail.map_or_else(|| letter.facts.to_string(), |mail| format!("mail {}", mail.k));
+    let about = match (notice, mail) {
+        // One mail after another may be given up meanwhile.
+        (Notice::Delayed, _) => String::new(),
+        (_, Some(mail)) => format!("mail {}", mail.k),
+        (_, None) => letter.facts.to_string(),
+    };
     owe(db, &letter.number.to_string(), notice.word(), &about, None, at)
 }
 

@@ -55,7 +55,7 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
                 "Right beside the number `{key}` there is another digit, so it may not be the whole number."
             ),
             "Correct the file's name, then move it into the folder again. If the number is right, whoever keeps the rules \
-             lets the expression match the digits beside it too, as in `(?<customer>\\d{6})\\d*`.",
+             lets the expression count the digits beside it too, as in `(?<customer>\\d{6})\\d{8}`.",
         ),
         Refusal::KeyUnclear(KeyDoubt::Differs { keys: [one, other] }) => Advice::new(
             format!("Its rule finds two numbers for its receiver: `{one}` and `{other}`."),

@@ -61,8 +61,8 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
         ),
         Refusal::KeyUnclear(KeyDoubt::Cut { key }) => Advice::new(
             format!("番号「{key}」のすぐ前か後ろに別の数字があるため、番号の一部かもしれません。"),
-            "ファイル名を直して、もう一度フォルダーに入れてください。番号が正しい場合は、ルールの管理者が、前後の数字も\
-             正規表現に含めてください（例: `(?<customer>\\d{6})\\d*`）。",
+            "ファイル名を直して、もう一度フォルダーに入れてください。番号が正しい場合は、ルールの管理者が、前後の数字の桁数も\
+             正規表現に含めてください（例: `(?<customer>\\d{6})\\d{8}`）。",
         ),
         Refusal::KeyUnclear(KeyDoubt::Differs { keys: [one, other] }) => Advice::new(
             format!("宛先の番号が二通りあります: 「{one}」と「{other}」。"),

@@ -111,7 +111,7 @@ impl Language {
                 "The service gives no definite answer; it is asked again by itself. Do not send it again.",
             ),
             (Self::En, Notice::Delayed) => (
-                "It has not been posted for an hour: a step before that fails again and again.",
+                "It is not posted yet: a step before that fails again and again.",
                 "`mailchute show` says why. It is tried again by itself; do not send it again.",
             ),
             (Self::En, Notice::SealedOtherwise) => (
@@ -131,7 +131,7 @@ impl Language {
                 "郵送サービスへの確認を自動で続けています。もう一度送らないでください。",
             ),
             (Self::Ja, Notice::Delayed) => (
-                "一時間たっても郵送できていません。準備の段階で失敗を繰り返しています。",
+                "まだ郵送できていません。準備の段階で失敗を繰り返しています。",
                 "原因は`mailchute show`で確認できます。自動で再試行しますので、もう一度送らないでください。",
             ),
             (Self::Ja, Notice::SealedOtherwise) => (

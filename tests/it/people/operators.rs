@@ -90,19 +90,23 @@ async fn a_service_that_is_silent_for_a_quarter_of_an_hour_is_one_alarm() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_letter_that_is_not_posted_for_an_hour_while_the_service_answers_is_mailed_once() {
     let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
-    let fault = json!({"endpoint": "upload", "fault": "cut", "times": 100_000});
+    let problem = r#"{"type":"x/mail_not_found","title":"","status":404,"code":"mail_not_found"}"#;
+    let fault = json!({
+        "endpoint": "read", "fault": "status", "times": 100_000, "status": 404, "body": problem,
+        "content_type": "application/problem+json"
+    });
     room.service.order(fault).await;
     room.drop("INV-000123.pdf", 2);
     room.settled().await;
     let about = |postbox: &Postbox| {
-        let part = "It has not been posted for an hour";
+        let part = "It is not posted yet";
         postbox.got().into_iter().filter(|mail| mail.to == ADMIN && mail.text.contains(part)).count()
     };
     for _minute in 0..55 {
         room.pass(60).await;
     }
     assert_eq!(about(&postbox), 0, "{:?}", postbox.subjects(ADMIN));
-    for _minute in 0..120 {
+    for _minute in 0..240 {
         room.pass(60).await;
     }
     assert_eq!(about(&postbox), 1, "{:?}", postbox.subjects(ADMIN));

@@ -6,7 +6,7 @@ use mailchute::outside::store::Bell;
 use serde_json::Value;
 
 use super::mails::ship;
-use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::rigs::program::mailchute;
 use crate::rigs::service::pdf;
 
@@ -169,7 +169,7 @@ async fn of_several_files_none_is_dropped_if_one_cannot_be() {
         (["a.pdf", "missing.pdf"], 1, "nothing was dropped: failed to open file `missing.pdf`"),
         (["a.pdf", "b.pdf"], 1, "b.pdf exists already; nothing was dropped"),
         (["a.pdf", "feb/a.pdf"], 2, "two of the files are called a.pdf"),
-        (["a.pdf", "~c.pdf"], 2, "the folder ignores files of this name"),
+        (["a.pdf", "~c.pdf"], 2, "the folder ignores what is called ~c.pdf"),
     ] {
         for more in [&[] as &[&str], &["--to", "to.yaml"]] {
             let (found, said, told) = drops(&room, &files, more);
@@ -211,4 +211,26 @@ async fn a_script_that_cannot_wait_hears_that_it_must_not_submit_again() {
     let (code, said, why) = drops(&room, &["x.pdf"], &["--wait"]);
     assert!(code == 3 && said.starts_with("dropped: "), "{said}");
     assert!(why.contains("do not submit it again") && why.contains("`mailchute run` makes them"), "{why}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_document_of_one_letter_is_left_out_and_its_address_is_no_document() {
+    let rules = RULES
+        .replace("path:", "letter: subfolder\npath:")
+        .replace("{poll: 1s}", "{poll: 1s, ignore: ['*_copy.pdf']}");
+    let mut room = Mailroom::with(&rules).await;
+    let outside = room.dir.path().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    for name in ["side b.pdf", "a_copy.pdf", "a.pdf"] {
+        std::fs::write(outside.join(name), pdf(1)).unwrap();
+    }
+    std::fs::write(outside.join("letter.yaml"), SIDECAR).unwrap();
+    let (code, _, why) = drops(&room, &["side b.pdf", "a_copy.pdf"], &[]);
+    assert!(code == 2 && why.contains("ignores what is called a_copy.pdf"), "{why}");
+    assert_eq!(room.tree(), [""; 0]);
+    let (code, _, why) = drops(&room, &["letter.yaml", "side b.pdf", "a.pdf"], &[]);
+    assert_eq!((code, why.as_str()), (0, ""));
+    room.settled().await;
+    let letter = room.desk().letter(mailchute::domain::letter::Number(1)).unwrap().unwrap();
+    assert_eq!((letter.order.documents.len(), letter.order.receiver.address.name.as_str()), (2, "佐藤"));
 }

@@ -195,6 +195,8 @@ async fn a_mail_over_which_its_reader_dies_is_refused_by_its_header() {
     for raw in [format!("{top}{nested}"), indented, encoded, parts] {
         let read = MailMessage::read_apart(&inspector, raw.as_bytes()).await.unwrap();
         assert!(read.unfit.is_some() && read.pdfs.is_empty());
+        // Its sender is answered.
+        assert_eq!(read.sender.as_deref(), Some("taro@office.example.jp"));
         assert_eq!(read.header.first().map(|field| field.name.as_str()), Some("from"));
     }
     // What a child reads is the same as what is read here.

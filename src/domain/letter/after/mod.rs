@@ -128,7 +128,8 @@ impl Letter {
             // If the deadlines are always too short, mails must not be created without a pause.
             Abandonment::TargetsExpired | Abandonment::DeadlineNear => {
                 let again = self.try_again(moment);
-                left.due(again.due).attempts(again.attempts).trouble(why.to_string())
+                let left = left.due(again.due).attempts(again.attempts).trouble(why.to_string());
+                again.owed.into_iter().fold(left, Change::owing)
             }
             Abandonment::TargetsLost
             | Abandonment::UploadRefused
