@@ -14,7 +14,9 @@ use super::explain_mail::{SavedMail, is_mail};
 use super::{WrongWords, table};
 use crate::base::clock::Clock;
 use crate::config::{Config, Folder};
-use crate::domain::drop::{Doubt, Doubtful, INSIDE, Refusal, Waiting, natural_order, sidecars_in_any_form};
+use crate::domain::drop::{
+    Doubt, Doubtful, INSIDE, Refusal, Waiting, natural_order, showable, sidecars_in_any_form,
+};
 use crate::domain::incoming::MailTags;
 use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
 use crate::domain::printed::{Attention, OtherPaper, PageAgreement, PageContradiction};
@@ -244,7 +246,7 @@ fn sidecar_of(folder: &Folder, file: &Path) -> anyhow::Result<Option<ReadSidecar
 }
 
 fn as_json(explained: &Explained, folder: &Folder, file: &Path, number: Number) -> anyhow::Result<Value> {
-    let file = file.display().to_string();
+    let file = showable(&file.display().to_string());
     let (documents, explanation) = match explained {
         Explained::Refused(refusal) => {
             return Ok(json!({"file": file, "folder": folder.name, "refused": refusal}));
@@ -293,7 +295,7 @@ fn body(number: Number, order: &Order) -> anyhow::Result<String> {
 
 fn print(explained: &Explained, folder: &Folder, file: &Path, number: Number) -> anyhow::Result<()> {
     let line = |text: String| super::say(&text);
-    line(format!("{}: folder {}", file.display(), folder.name))?;
+    line(format!("{}: folder {}", showable(&file.display().to_string()), folder.name))?;
     let (documents, explanation) = match explained {
         Explained::Refused(refusal) => return Ok(line(refused(folder, refusal))?),
         Explained::Doubtful(doubtful) => {

@@ -7,7 +7,7 @@ use fs_err as fs;
 use serde_json::json;
 
 use super::table;
-use crate::domain::drop::{Doubtful, Refusal, Waiting};
+use crate::domain::drop::{Doubtful, Refusal, Waiting, showable};
 use crate::domain::letter::{LARGEST_DOCUMENT, OrderProblem, PAGES_PER_DOCUMENT, PrintNote, PrintTrouble};
 use crate::domain::printed::OtherPaper;
 use crate::outside::pdf::{Inspection, Inspector};
@@ -44,7 +44,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     for file in &arguments.files {
         let seen = look(&inspector, file).await;
         good &= matches!(seen, Inspected::Pages { .. });
-        let name = file.display().to_string();
+        let name = showable(&file.display().to_string());
         if arguments.json {
             table::json(&match seen {
                 Inspected::Pages { pages, size, sha256, paper } => {

@@ -12,7 +12,8 @@ const HEAD: &str = "\
 # Commands
 
 Commands work beside a running daemon and without one. Exit status: 0 done, 1 failed, 2 wrong arguments or
-configuration. This file is made from the commands themselves (`src/cli/reference.rs`).
+configuration, 3 submitted but what should follow failed: do not submit it again. This file is made from the commands
+themselves (`src/cli/reference.rs`).
 ";
 
 /// The text of a help entry, each paragraph on one line.

@@ -91,8 +91,11 @@ fn is_denser(old: Option<(u32, u64)>, new: Option<(u32, u64)>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::config::Config;
+    use crate::config::postal::PostalFile;
 
     const FOLDER: &str = "path: ../in
 release: approval
@@ -129,6 +132,15 @@ accounts:
         let main = dir.path().join("mailchute.yaml");
         std::fs::write(&main, MAIN).unwrap();
         Config::read(&main).unwrap_or_else(|wrong| panic!("{wrong}")).folders.remove(0)
+    }
+
+    #[test]
+    fn places_that_are_not_checked_any_more_are_looser() {
+        let (mut old, new) = (folder(FOLDER), folder(FOLDER));
+        let list = PostalFile { file: "list.csv".into(), zone: old.zone };
+        old.postal_data = Some(Arc::new(list));
+        assert_eq!(looser(&old, &new).len(), 1);
+        assert_eq!(looser(&new, &old), [""; 0]);
     }
 
     #[test]

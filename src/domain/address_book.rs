@@ -318,6 +318,11 @@ mod tests {
         let wide =
             "顧客番号,氏名,郵便番号,都道府県,市区町村,番地,敬称,,\n000123,山田,0600001,北海道,札幌市,1,,,\n";
         assert_eq!(AddressBook::read(wide.as_bytes(), &columns()).unwrap().0.len(), 1);
+        // Also by a program that leaves out empty cells at the end of a row.
+        let short = wide.replace("1,,,\n", "1,様\n");
+        assert_eq!(AddressBook::read(short.as_bytes(), &columns()).unwrap().0.len(), 1);
+        let moved = wide.replace("1,,,\n", "1,2F,様\n");
+        assert_eq!(AddressBook::read(moved.as_bytes(), &columns()).unwrap().0.len(), 0);
         let shifted = wide.replace("山田,", "山田, 太郎,");
         assert_eq!(AddressBook::read(shifted.as_bytes(), &columns()).unwrap().0.len(), 0);
     }

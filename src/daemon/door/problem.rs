@@ -53,7 +53,7 @@ impl ProblemKind {
             Self::Unknown => ("unknown", "There is no such thing here."),
             Self::Method => ("method", "This can't be done here."),
             Self::KeyMissing => ("key-missing", "The header Idempotency-Key is missing or can't be used."),
-            Self::KeyUsed => ("key-used", "This Idempotency-Key stands for another letter."),
+            Self::KeyUsed => ("key-used", "This Idempotency-Key stands for a letter with other contents."),
             Self::NotMultipart => ("not-multipart", "The body is not multipart/form-data."),
             Self::Malformed => ("malformed", "The body can't be read."),
             Self::TooSlow => ("too-slow", "The body did not come in time."),

@@ -14,7 +14,7 @@ use crate::domain::drop::{KeyDoubt, Refusal, Waiting};
 struct Caught {
     group: String,
     value: String,
-    /// A digit follows, or is before it, that no part of the expression matched.
+    /// A digit is right beside it of which the expression does not say that it is there.
     is_cut: bool,
 }
 

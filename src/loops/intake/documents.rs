@@ -65,7 +65,7 @@ impl Claim {
         let mut inside = self.hot.claimed_inside(&self.name, &main.name)?;
         inside.retain(|seen| !is_litter(&self.folder, &seen.name) && !is_inner_sidecar(&seen.name));
         if let Some(unfit) = inside.iter().find(|seen| !is_pdf(&seen.name) || kind(&seen.stat).is_some()) {
-            return Ok(OpenedDocument::Refused(Refusal::Unfit { name: shown(&unfit.name) }));
+            return Ok(OpenedDocument::Refused(Refusal::Unfit { name: showable(&shown(&unfit.name)) }));
         }
         if inside.is_empty() {
             return Ok(OpenedDocument::Refused(Refusal::NoDocuments));

@@ -8,7 +8,7 @@ use super::found_claims::{Enabled, claims_of};
 use super::identity::{Identity, Met, RecordedPath, identity};
 use super::rival::rival;
 use super::shared::Shared;
-use super::watched::Watched;
+use super::watched::{EarlierContent, Watched};
 use super::{IntakeError, epoch, instructions};
 use crate::config::Folder;
 use crate::domain::alarm::Alarm;
@@ -174,6 +174,8 @@ impl Watched {
         self.know(shared, known, &had).await?;
         self.since = since;
         let has_seen = came_back && identity == Some(Identity::Known);
+        let may_be_posted = marker.is_some() && (!has_seen || is_from_the_future);
+        self.earlier = if may_be_posted { EarlierContent::MayBePosted } else { EarlierContent::NotPosted };
         self.known = self.settling.names().filter(|_| has_seen).cloned().collect();
         if is_others {
             journal::folder_of_others(&folder.name);

@@ -10,7 +10,7 @@ use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, settle_time};
 use super::shelf_names::ShelfNames;
 use super::stamp::stamp_inside;
-use super::watched::Watched;
+use super::watched::{EarlierContent, Watched};
 use super::work::Work;
 use crate::config::{Accept, FirstStart, Folder, LetterKind};
 use crate::domain::drop::{Kind, is_pdf, pdf_of, shown, sidecars_in_any_form};
@@ -85,8 +85,8 @@ impl Watched {
     /// The work of taking in what is finished.
     fn drop_of(&mut self, folder: &Folder, main: (Name, Stamp), sidecars: Vec<(Name, Stamp)>) -> Work {
         let (name, stamp) = &main;
-        let was_there =
-            folder.first_start == FirstStart::Hold && self.was_there.contains(&(name.clone(), stamp.inode));
+        let holds = folder.first_start == FirstStart::Hold || self.earlier == EarlierContent::MayBePosted;
+        let was_there = holds && self.was_there.contains(&(name.clone(), stamp.inode));
         self.settling.forget(name);
         let (lacked, had_no_end) = self.waiting.over(name, stamp);
         let is_document =

@@ -67,6 +67,7 @@ pub(super) struct Watched {
     /// What is not younger than this, by the file system's clock, was there before, unless it is recorded.
     pub(super) since: i64,
     pub(super) known: HashSet<Name>,
+    pub(super) earlier: EarlierContent,
     /// What was there before, by name and inode. Later changes to it do not count.
     pub(super) was_there: HashSet<(Name, u64)>,
     /// Drops that we have no permission to move, with their stamps, and when that is tried again.
@@ -84,6 +85,15 @@ pub(super) struct Watched {
     pub(super) held_up: HeldUpDrops,
     /// The names of its shelves, and the configuration for which they were read.
     pub(super) shelves: Option<(Names, Language, ShelfNames)>,
+}
+
+/// What was in a folder before this run opened it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum EarlierContent {
+    #[default]
+    NotPosted,
+    /// The folder was copied, put back, or used with other records. It is held, whatever the configuration says.
+    MayBePosted,
 }
 
 /// What must be done for a folder. Times are of the monotonic clock.

@@ -8,10 +8,11 @@ use encoding_rs::Encoding;
 use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders as _, PartType};
 use percent_encoding::percent_decode_str;
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::domain::drop::showable;
 use crate::domain::mailed::HeaderField;
-use serde::{Deserialize, Serialize};
 
 /// The most parts that are looked at. A mail with more is refused.
 const MOST_PARTS: usize = 1000;
@@ -230,7 +231,7 @@ impl Found {
 fn unfit_name(part: &MessagePart<'_>, name: &str) -> String {
     let kind = part.content_type().map_or("", |kind| kind.c_type.as_ref());
     let sub = part.content_type().and_then(|kind| kind.c_subtype.as_deref()).unwrap_or_default();
-    if name.is_empty() { format!("{kind}/{sub}") } else { name.to_owned() }
+    if name.is_empty() { showable(&format!("{kind}/{sub}")) } else { showable(name) }
 }
 
 /// The fields of a header, folded lines joined. It is read by itself, and not by whoever reads the parts, so that

@@ -91,7 +91,11 @@ pub(super) fn changed_since(db: &Connection, since: Time) -> Result<Vec<(Letter,
             Err(StoreError::Damaged(_)) => continue,
             lines => lines?,
         };
-        if let Some(letter) = read::fold(number, &lines)? {
+        let letter = match read::fold(number, &lines) {
+            Err(StoreError::Damaged(_)) => continue,
+            letter => letter?,
+        };
+        if let Some(letter) = letter {
             found.push((letter, lines.into_iter().map(|line| (line.at, line.fact)).collect()));
         }
     }

@@ -109,6 +109,31 @@ async fn a_folder_that_was_moved_to_another_path_is_the_same_and_its_limits_coun
 }
 
 #[tokio::test]
+async fn what_lies_in_a_copy_is_held_also_where_the_first_start_takes() {
+    let rules = RULES.replace("path:", "first_start: take\npath:");
+    let mut room = Mailroom::closed(&rules).await;
+    room.drop("x1.pdf", 1);
+    room.start();
+    room.settled().await;
+    assert_eq!(room.row_states(), ["confirmed"]);
+    let copy = room.dir.path().join("copy");
+    room.drop("x2.pdf", 2);
+    copy_tree(&room.hot(), &copy);
+    rules_for(&room, "copy", "copy", &rules);
+    room.reload();
+    for _ in 0..4 {
+        room.settled().await;
+    }
+    assert!(copy.join("Held/x2.pdf").exists(), "it may be posted already");
+    assert_eq!(room.row_states(), ["confirmed", "confirmed"]);
+    std::fs::write(copy.join("x3.pdf"), pdf(3)).unwrap();
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!(room.row_states(), ["confirmed"; 3]);
+}
+
+#[tokio::test]
 async fn a_copy_of_a_folder_is_a_folder_of_its_own_in_which_everything_is_held() {
     let mut room = Mailroom::with(&approval()).await;
     room.drop("x1.pdf", 1);

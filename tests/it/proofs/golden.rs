@@ -7,8 +7,8 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use mailchute::domain::letter::{
     Abandonment, AccountProblem, CancelAnswer, Command, ConfirmAnswer, CreateAnswer, Due, Evidence, Fact,
-    GoneAnswer, Letter, Mail, Moment, Number, Outcome, ReadAnswer, Reading, Realm, Reason, Retry, Shown,
-    Start, Status, Trouble, UploadAnswer,
+    GoneAnswer, Letter, Mail, Moment, Notice, Number, Outcome, ReadAnswer, Reading, Realm, Reason, Retry,
+    Shown, Start, Status, Trouble, UploadAnswer,
 };
 
 use crate::proofs::model::{noon, order};
@@ -186,4 +186,35 @@ fn the_table_of_states_and_outcomes_is_as_it_is_kept() {
         assert_eq!(made, kept, "line {} of golden.txt", number + 1);
     }
     assert_eq!(made.lines().count(), kept.lines().count(), "the whole table is in {}", path.display());
+}
+
+#[test]
+fn what_is_not_posted_for_an_hour_although_it_was_tried_is_owed_to_operators() {
+    let later = TimeDelta::hours(2);
+    let unread = || Outcome::Trouble(Trouble::Later { soonest: None, why: "x".into() });
+    let late = || Outcome::Abandon(Abandonment::TargetsExpired);
+    let created = Fact::Created(Box::new(mail()));
+    for (facts, not_before, attempts, minutes, outcome, is_owed) in [
+        (vec![], None, 8, 60, unread(), true),
+        (vec![], None, 7, 60, unread(), false),
+        (vec![], None, 8, 59, unread(), false),
+        (vec![], Some(later), 8, 179, unread(), false),
+        (vec![], Some(later), 8, 180, unread(), true),
+        (vec![created.clone()], None, 8, 60, unread(), true),
+        (vec![created.clone()], None, 8, 60, late(), true),
+        (vec![created], None, 7, 60, late(), false),
+    ] {
+        let mut order = order(1);
+        order.not_before = not_before.map(|wait| noon() + wait);
+        let mut letter = Letter::admitted(Number(1), "E".into(), Arc::new(order), noon());
+        for fact in facts {
+            letter.apply(&fact, noon()).unwrap();
+        }
+        letter.attempts = attempts;
+        let now = noon() + TimeDelta::minutes(minutes);
+        let realm = Realm("one".into());
+        let moment = Moment { now, jitter: 0, realm, start: Start::Go, retry: Retry::default() };
+        let owed = letter.after(&outcome, &moment).owed;
+        assert_eq!(owed.contains(&Notice::Delayed), is_owed, "{attempts} {minutes} {outcome:?}");
+    }
 }

@@ -327,6 +327,23 @@ async fn a_subject_and_an_address_choose_the_rule() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_addresses_that_name_two_receivers_name_none() {
+    let rules = RULES.replace(
+        "rules:\n",
+        "rules:\n  - {name: by address, when: {to: 'post\\+(?<customer>\\d{6})@'}, receiver: {book: '{customer}'}, shipping: {method: normal}}\n",
+    );
+    let server = MailServer::open(ALL).await;
+    let (mut room, mailbox, mut link) = started(&rules, &server, "").await;
+    let [one, other] = ["post+000123@example.jp", "post+000456@example.jp"];
+    for (subject, to) in [("two", format!("Cc: {one}, {other}")), ("one", format!("Cc: {one}, {one}"))] {
+        server.deliver(&mail(&[PROVED, RECEIVED, &to], TARO, subject, &[attached("a.pdf", &pdf(1))]));
+        looked(&mut room, &mailbox, &mut link).await;
+    }
+    assert_eq!(server.lies()[REJECTED], ["two"]);
+    assert_eq!(room.row_states(), ["confirmed"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_mailbox_and_a_wrong_password_cost_only_time() {
     let server = MailServer::open(ALL).await;
     let (mut room, mailbox, mut link) = started(RULES, &server, "").await;
