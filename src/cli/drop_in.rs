@@ -35,8 +35,8 @@ struct Written<'a> {
     honorific: &'a str,
 }
 
-/// Returns the names under which the files were dropped. Nothing is dropped before everything lies in the folder under
-/// hidden names.
+/// Drops the files and returns their names in the folder. All are copied under hidden names before the first gets its
+/// own.
 pub(super) fn run(
     config: &Config,
     name: &str,
@@ -64,7 +64,7 @@ pub(super) fn run(
             }
         }
     }
-    // Everything has its name by now: what can't be said must not look as if it were not dropped.
+    // A failure to print must not look like a failure to drop.
     let said = names
         .iter()
         .try_for_each(|name| super::say(&format!("dropped: {}", folder.path.join(name).display())));
@@ -104,16 +104,16 @@ fn sidecar(to: &Path) -> anyhow::Result<String> {
     Ok(serde_yaml::to_string(&Sidecar { receiver })?)
 }
 
-/// What lies in the folder under a hidden name that is never a drop, complete and durable. It is removed if it does not
-/// appear.
+/// A complete and durable drop under a hidden name in the folder. It is removed if it does not get its own name.
 struct ReadyDrop {
     name: String,
-    hidden: Hidden,
+    hidden: HiddenCopy,
     /// The sidecar that appears before it.
-    sidecar: Option<Hidden>,
+    sidecar: Option<HiddenCopy>,
 }
 
-struct Hidden(PathBuf);
+/// A file or directory under a hidden name. Dropping this value removes it.
+struct HiddenCopy(PathBuf);
 
 /// Why a drop did not get its name durably.
 enum NotDropped {
@@ -122,15 +122,15 @@ enum NotDropped {
     Unsynced(io::Error),
 }
 
-impl Drop for Hidden {
+impl Drop for HiddenCopy {
     fn drop(&mut self) {
         let removed = if self.0.is_dir() { fs::remove_dir_all(&self.0) } else { fs::remove_file(&self.0) };
         drop(removed);
     }
 }
 
-impl Hidden {
-    /// A name that nobody can foresee: whoever may write into the folder must not lead us elsewhere by a link.
+impl HiddenCopy {
+    /// A name that cannot be guessed, so that nobody can put a link there beforehand.
     fn name_in(folder: &Folder) -> anyhow::Result<Self> {
         let ulid = Ulid::new(Clock::system().now())?;
         Ok(Self(folder.path.join(format!(".{}.part", ulid.as_str()))))
@@ -190,16 +190,16 @@ fn each_alone(
         anyhow::ensure!(!exists, "{} exists already; nothing was dropped", target.display());
     }
     let ready = |(name, file): &(String, &Path)| -> anyhow::Result<ReadyDrop> {
-        let (from, mode) = opened(file)?;
-        let hidden = Hidden::file(folder, from, mode)?;
-        let sidecar = sidecar.map(|text| Hidden::file(folder, text.as_bytes(), mode)).transpose()?;
+        let (from, mode) = open_to_copy(file)?;
+        let hidden = HiddenCopy::file(folder, from, mode)?;
+        let sidecar = sidecar.map(|text| HiddenCopy::file(folder, text.as_bytes(), mode)).transpose()?;
         Ok(ReadyDrop { name: name.clone(), hidden, sidecar })
     };
     files.iter().map(|file| ready(file).context("nothing was dropped")).collect()
 }
 
-/// One subfolder with all of them. A folder has its documents in the order of their names, so they get numbers if
-/// their own names give another order.
+/// All files become one subfolder. Intake takes documents in the order of their names, so they get numbers if their own
+/// names would give another order.
 fn together(folder: &Folder, files: &[(String, &Path)], sidecar: Option<&str>) -> anyhow::Result<ReadyDrop> {
     let is_document = |name: &str| !INSIDE.contains(&name);
     let documents: Vec<&str> =
@@ -212,7 +212,7 @@ fn together(folder: &Folder, files: &[(String, &Path)], sidecar: Option<&str>) -
         [one, other] => natural_order(&shown(one.as_bytes()), &shown(other.as_bytes())).is_lt(),
         _ => true,
     });
-    let hidden = Hidden::name_in(folder)?;
+    let hidden = HiddenCopy::name_in(folder)?;
     let make = || -> anyhow::Result<()> {
         fs::create_dir(&hidden.0)?;
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -220,7 +220,7 @@ fn together(folder: &Folder, files: &[(String, &Path)], sidecar: Option<&str>) -
         let mut mode = Mode::RUSR | Mode::WUSR;
         let mut n = 0;
         for (name, file) in files {
-            let (mut from, its) = opened(file)?;
+            let (mut from, its) = open_to_copy(file)?;
             mode |= its;
             n += u32::from(is_document(name));
             let name =
@@ -230,7 +230,7 @@ fn together(folder: &Folder, files: &[(String, &Path)], sidecar: Option<&str>) -
         if let Some(mut text) = sidecar.map(str::as_bytes) {
             write_new(&dir, "letter.yaml".as_ref(), &mut text, (mode, folder))?;
         }
-        give(&dir, folder);
+        give_to_owner(&dir, folder);
         Ok(dir.sync_all()?)
     };
     make().context("nothing was dropped")?;
@@ -247,7 +247,7 @@ fn may_be_called(folder: &Folder, name: &str) -> Result<(), WrongWords> {
 }
 
 /// A file to copy, with the permissions that its copy gets.
-fn opened(file: &Path) -> anyhow::Result<(fs::File, Mode)> {
+fn open_to_copy(file: &Path) -> anyhow::Result<(fs::File, Mode)> {
     let from = fs::File::open(file)?;
     let mode = Mode::from_raw_mode(from.metadata()?.mode() & 0o666);
     Ok((from, mode))
@@ -268,13 +268,13 @@ fn write_new(
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(openat(dir, name, flags, Mode::RUSR | Mode::WUSR)?);
     io::copy(from, &mut file)?;
-    give(&file, folder);
+    give_to_owner(&file, folder);
     fchmod(&file, mode)?;
     Ok(file.sync_all()?)
 }
 
-/// What root drops belongs to the folder's owner, who may have to read it. Others keep what is theirs.
-fn give(made: &File, folder: &Folder) {
+/// Gives what root drops to the folder's owner, so that the daemon can read it. Other users keep their files.
+fn give_to_owner(made: &File, folder: &Folder) {
     if let Ok(owner) = fs::metadata(&folder.path) {
         let _ = fchown(made, Some(owner.uid()), Some(owner.gid()));
     }

@@ -47,7 +47,7 @@ impl AddressBook {
         let text = decode(bytes)?;
         if let Some(line) = unclear_quote(&text) {
             return Err(format!(
-                "it is not clear where a quoted field ends that begins or ends on line {line}: save it again as CSV"
+                "line {line}: a quoted field has no end, or text follows its closing quote; save the file again as CSV"
             ));
         }
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
@@ -137,7 +137,7 @@ impl AddressBook {
             return wrong(&columns.name, "the row has a key and no address");
         }
         let is_first = self.keys.insert(key.clone());
-        // Nobody can know which of several rows is meant, unless they say the same.
+        // Of several rows with a key none is used, unless all have the same address.
         let before = self.receivers.remove(&key);
         let is_beyond = record.iter().skip(places.headed).any(|field| !field.trim().is_empty());
         if record.len() > places.columns || is_beyond {
@@ -201,32 +201,34 @@ impl Columns {
     }
 }
 
-/// A line on which a quoted field begins that does not end, or ends with something behind its quote. What reads CSV
-/// goes on into later rows there, and one row gets the fields of another.
+/// The line of a quoted field that has no end, or whose closing quote is followed by text. A CSV reader continues into
+/// later rows there, and gives one row the fields of another.
 fn unclear_quote(text: &str) -> Option<usize> {
     let (mut line, mut begun) = (1, 1);
-    let mut state = Csv::FieldBegins;
+    let mut state = CsvPart::FieldBegins;
     for c in text.chars() {
         state = match (state, c) {
             // Blanks behind a quote belong to the field, and are left out.
-            (Csv::Quoted, '"') | (Csv::QuoteInQuoted, ' ' | '\t') => Csv::QuoteInQuoted,
-            (Csv::FieldBegins, '"') => {
+            (CsvPart::Quoted, '"') | (CsvPart::QuoteInQuoted, ' ' | '\t') => CsvPart::QuoteInQuoted,
+            (CsvPart::FieldBegins, '"') => {
                 begun = line;
-                Csv::Quoted
+                CsvPart::Quoted
             }
-            (Csv::Quoted, _) | (Csv::QuoteInQuoted, '"') => Csv::Quoted,
-            (Csv::FieldBegins | Csv::Plain | Csv::QuoteInQuoted, ',' | '\r' | '\n') => Csv::FieldBegins,
-            (Csv::QuoteInQuoted, _) => return Some(line),
-            (Csv::FieldBegins | Csv::Plain, _) => Csv::Plain,
+            (CsvPart::Quoted, _) | (CsvPart::QuoteInQuoted, '"') => CsvPart::Quoted,
+            (CsvPart::FieldBegins | CsvPart::Plain | CsvPart::QuoteInQuoted, ',' | '\r' | '\n') => {
+                CsvPart::FieldBegins
+            }
+            (CsvPart::QuoteInQuoted, _) => return Some(line),
+            (CsvPart::FieldBegins | CsvPart::Plain, _) => CsvPart::Plain,
         };
         line += usize::from(c == '\n');
     }
-    (state == Csv::Quoted).then_some(begun)
+    (state == CsvPart::Quoted).then_some(begun)
 }
 
-/// Where in CSV a character stands.
+/// The part of CSV in which a character is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Csv {
+enum CsvPart {
     FieldBegins,
     Plain,
     Quoted,
@@ -310,7 +312,7 @@ mod tests {
             assert!(book.receiver("０００１２３").is_none(), "{text}");
             assert!(!mistakes.is_empty());
         }
-        // Rows that say the same leave no doubt.
+        // Rows with the same address leave no doubt.
         let same = format!("顧客番号,氏名,郵便番号,都道府県,市区町村,番地,敬称\r\n{}", row("1").repeat(3));
         let (book, mistakes) = AddressBook::read(same.as_bytes(), &columns()).unwrap();
         assert!(book.receiver("000123").is_some() && mistakes.is_empty());
@@ -343,8 +345,8 @@ mod tests {
         assert_eq!(book("1,0600001,北海道,札幌市中央区,山田 太郎,北一条西1-1,"), Ok((0, 1)));
         // A quote that is not closed would give this customer the name of the next one.
         let open = "1,0600001,北海道,札幌市中央区,\"山田 太郎,1\n2,0600001,北海道,札幌市中央区,\"佐藤\",2";
-        assert!(book(open).unwrap_err().contains("on line 3"));
-        assert!(book("1,0600001,北海道,札幌市中央区,\"山田,1").unwrap_err().contains("on line 2"));
+        assert!(book(open).unwrap_err().starts_with("line 3:"));
+        assert!(book("1,0600001,北海道,札幌市中央区,\"山田,1").unwrap_err().starts_with("line 2:"));
         assert_eq!(book("1,0600001,北海道,札幌市中央区,山田\"太郎,1"), Ok((1, 0)));
         let twice = "顧客番号,郵便番号,都道府県,市区町村,氏名,番地,氏名\n";
         let why = AddressBook::read(twice.as_bytes(), &columns()).unwrap_err();

@@ -146,6 +146,7 @@ mod configuration {
 mod pdfs {
     mod drawing;
     mod inspection;
+    mod killed_children;
     mod preview;
     mod reading;
 }

@@ -21,7 +21,8 @@ impl Default for Retry {
 /// is held.
 pub const ALARM_AFTER: TimeDelta = TimeDelta::minutes(15);
 pub const HOLD_AFTER: TimeDelta = TimeDelta::hours(24);
-/// For how long, and how often in a row, steps before the intent may fail until people are told.
+/// A letter is delayed if it was to be posted this long ago, and a step before its intent has failed this often in a
+/// row. Operators are mailed then.
 pub const DELAYED_AFTER: TimeDelta = TimeDelta::hours(1);
 pub const DELAYED_ATTEMPTS: u32 = 8;
 /// The waits between two probes, once people have been told and once the letter is held.

@@ -1,5 +1,4 @@
-//! The key under which a rule looks for the receiver in the address book: what its expressions match, if that is beyond
-//! doubt.
+//! The address-book key that a rule's expressions find in a drop, or why it may be another receiver's key.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +10,10 @@ use super::{DropFacts, Rule, Verdict};
 use crate::domain::drop::{KeyDoubt, Refusal, Waiting};
 
 /// What a named group of an expression matched.
-struct Caught {
+struct GroupMatch {
     group: String,
     value: String,
-    /// A digit is right beside it of which the expression does not say that it is there.
+    /// A digit is next to it that the expression does not count.
     is_cut: bool,
 }
 
@@ -23,7 +22,7 @@ impl Rule {
     pub(super) fn key(&self, template: &str, facts: &DropFacts<'_>) -> Result<String, Verdict> {
         let unclear = |doubt| Err(Verdict::Refuse(Refusal::KeyUnclear(doubt)));
         let mut groups: BTreeMap<String, String> = BTreeMap::new();
-        for Caught { group, value, is_cut } in self.caught(facts) {
+        for GroupMatch { group, value, is_cut } in self.group_matches(facts) {
             if !template.contains(&format!("{{{group}}}")) {
                 continue;
             }
@@ -41,12 +40,12 @@ impl Rule {
     }
 
     /// What the named groups matched in the file name, on the page and in the mail.
-    fn caught(&self, facts: &DropFacts<'_>) -> Vec<Caught> {
-        let mut caught = Vec::new();
-        let mut catch = |regex: &Regex, text: &str| {
+    fn group_matches(&self, facts: &DropFacts<'_>) -> Vec<GroupMatch> {
+        let mut matches = Vec::new();
+        let mut search = |regex: &Regex, text: &str| {
             let Some(captures) = regex.captures(text) else { return };
             for group in regex.capture_names().flatten() {
-                caught.extend(captures.name(group).map(|found| Caught {
+                matches.extend(captures.name(group).map(|found| GroupMatch {
                     group: group.to_owned(),
                     value: found.as_str().to_owned(),
                     is_cut: is_cut(regex, text, &captures, group),
@@ -54,27 +53,28 @@ impl Rule {
             }
         };
         if let Some(regex) = &self.when.file_name {
-            catch(regex, facts.name);
+            search(regex, facts.name);
         }
         if let Some(page) = &self.when.page {
-            catch(&page.text, &page.text_in(facts));
+            search(&page.text, &page.text_in(facts));
         }
         if let (Some(regex), Some(mailed)) = (&self.when.subject, facts.mailed) {
-            catch(regex, &mailed.subject);
+            search(regex, &mailed.subject);
         }
         if let (Some(regex), Some(mailed)) = (&self.when.to, facts.mailed) {
-            mailed.to.iter().for_each(|to| catch(regex, to));
+            mailed.to.iter().for_each(|to| search(regex, to));
         }
-        caught
+        matches
     }
 }
 
-/// Whether a number goes on beside what a group matches, and the expression does not say how many digits are there.
-/// `INV-(?<customer>\d{6})` finds 000123 in `INV-0001234`, which is another customer's number.
+/// Whether a group matches only a part of a number. `INV-(?<customer>\d{6})` finds 000123 in `INV-0001234`, which is
+/// another customer's number. Digits next to the group are allowed if the expression has a fixed number of them there.
 fn is_cut(regex: &Regex, text: &str, captures: &Captures<'_>, group: &str) -> bool {
     let Some(found) = captures.name(group) else { return false };
-    let both =
-        |one: Option<char>, other: Option<char>| [one, other].iter().all(|c| c.is_some_and(char::is_numeric));
+    // `①` after a number is a mark, not another digit of it.
+    let is_digit = |c: char| c.is_ascii_digit() || ('０'..='９').contains(&c);
+    let both = |one: Option<char>, other: Option<char>| [one, other].iter().all(|c| c.is_some_and(is_digit));
     let (before, value, after) = (&text[..found.start()], found.as_str(), &text[found.end()..]);
     let goes_on = both(value.chars().last(), after.chars().next());
     let began = both(before.chars().last(), value.chars().next());
@@ -82,36 +82,36 @@ fn is_cut(regex: &Regex, text: &str, captures: &Captures<'_>, group: &str) -> bo
         return false;
     }
     let parsed = regex_syntax::parse(regex.as_str()).ok();
-    let (left, right) = parsed.as_ref().and_then(|parsed| beside(parsed, group)).unwrap_or_default();
-    let is_counted = |part: Option<&Hir>, edge: Edge| part.is_some_and(|part| is_so_many_digits(part, edge));
+    let (left, right) = parsed.as_ref().and_then(|parsed| parts_beside(parsed, group)).unwrap_or_default();
+    let is_counted = |part: Option<&Hir>, edge: Edge| part.is_some_and(|part| is_counted_digits(part, edge));
     goes_on && !is_counted(right, Edge::First) || began && !is_counted(left, Edge::Last)
 }
 
 /// The parts of an expression before and behind a group.
-fn beside<'a>(part: &'a Hir, group: &str) -> Option<(Option<&'a Hir>, Option<&'a Hir>)> {
+fn parts_beside<'a>(part: &'a Hir, group: &str) -> Option<(Option<&'a Hir>, Option<&'a Hir>)> {
     let is_it =
         |part: &Hir| matches!(part.kind(), HirKind::Capture(inner) if inner.name.as_deref() == Some(group));
     match part.kind() {
         HirKind::Concat(parts) => match parts.iter().position(is_it) {
             Some(at) => Some((at.checked_sub(1).and_then(|at| parts.get(at)), parts.get(at + 1))),
-            None => parts.iter().find_map(|part| beside(part, group)),
+            None => parts.iter().find_map(|part| parts_beside(part, group)),
         },
-        HirKind::Alternation(parts) => parts.iter().find_map(|part| beside(part, group)),
-        HirKind::Capture(inner) => beside(&inner.sub, group),
-        HirKind::Repetition(inner) => beside(&inner.sub, group),
+        HirKind::Alternation(parts) => parts.iter().find_map(|part| parts_beside(part, group)),
+        HirKind::Capture(inner) => parts_beside(&inner.sub, group),
+        HirKind::Repetition(inner) => parts_beside(&inner.sub, group),
         HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => None,
     }
 }
 
-/// Which end of a part is beside the group.
+/// The end of a part that is next to the group.
 #[derive(Clone, Copy)]
 enum Edge {
     First,
     Last,
 }
 
-/// Whether it matches digits at an edge of which the expression says how many they are.
-fn is_so_many_digits(part: &Hir, edge: Edge) -> bool {
+/// Whether it matches a fixed number of digits at this edge.
+fn is_counted_digits(part: &Hir, edge: Edge) -> bool {
     match part.kind() {
         HirKind::Literal(literal) => {
             let byte = match edge {
@@ -126,8 +126,8 @@ fn is_so_many_digits(part: &Hir, edge: Edge) -> bool {
         HirKind::Class(Class::Bytes(class)) => {
             class.iter().all(|range| range.start().is_ascii_digit() && range.end().is_ascii_digit())
         }
-        HirKind::Repetition(inner) => inner.max == Some(inner.min) && is_so_many_digits(&inner.sub, edge),
-        HirKind::Capture(inner) => is_so_many_digits(&inner.sub, edge),
+        HirKind::Repetition(inner) => inner.max == Some(inner.min) && is_counted_digits(&inner.sub, edge),
+        HirKind::Capture(inner) => is_counted_digits(&inner.sub, edge),
         HirKind::Concat(_) | HirKind::Alternation(_) | HirKind::Empty | HirKind::Look(_) => false,
     }
 }
@@ -159,13 +159,14 @@ mod tests {
             (r"^INV-(?<customer>\d{6})", "INV-000123", false),
             (r"^INV-(?<customer>\d{6})", "INV-0001234.pdf", true),
             (r"^INV-(?<customer>\d{6})", "INV-000123\u{ff14}.pdf", true),
+            (r"^INV-(?<customer>\d{6})", "INV-000123①.pdf", false),
             (r"^INV-(?<customer>\d{6}).*\.pdf$", "INV-0001234.pdf", true),
             (r"^INV-(?<customer>\d{6})\d*", "INV-0001234.pdf", true),
             (r"^INV-(?<customer>\d{6})\d{1,8}", "INV-0001234.pdf", true),
             (r".*(?<customer>\d{6})\.pdf$", "INV-1000123.pdf", true),
             (r"^(INV-(?<customer>\d{6}))", "INV-0001234.pdf", true),
             (r"^(?<customer>\d{6}|x)", "0001234.pdf", true),
-            // What the expression counts is no accident.
+            // A fixed number of digits is intended.
             (r"^INV-(?<customer>\d{6})(?<date>[0-9]{8})", "INV-00012320261129.pdf", false),
             (r"^INV-2026(?<customer>\d{6})", "INV-2026000123.pdf", false),
             (r"^INV-\d(?<customer>\d{6})\d", "INV-10001239.pdf", false),

@@ -12,7 +12,7 @@ use crate::outside::spool::{EntryError, Ulid};
 
 /// Why a document was not uploaded.
 enum NotUploaded {
-    /// Our own copy can't be read at present, for which the service can do nothing.
+    /// The spool copy can't be read at present. The service was not asked.
     Unread(String),
     Failed(Failure),
 }

@@ -175,7 +175,7 @@ impl Watched {
         self.since = since;
         let has_seen = came_back && identity == Some(Identity::Known);
         let may_be_posted = marker.is_some() && (!has_seen || is_from_the_future);
-        self.earlier = if may_be_posted { EarlierContent::MayBePosted } else { EarlierContent::NotPosted };
+        self.earlier = if may_be_posted { EarlierContent::MayBePosted } else { EarlierContent::AsConfigured };
         self.known = self.settling.names().filter(|_| has_seen).cloned().collect();
         if is_others {
             journal::folder_of_others(&folder.name);

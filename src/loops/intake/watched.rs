@@ -87,12 +87,13 @@ pub(super) struct Watched {
     pub(super) shelves: Option<(Names, Language, ShelfNames)>,
 }
 
-/// What was in a folder before this run opened it.
+/// How content is treated that was in a folder before this run opened it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum EarlierContent {
     #[default]
-    NotPosted,
-    /// The folder was copied, put back, or used with other records. It is held, whatever the configuration says.
+    /// As `first_start` says.
+    AsConfigured,
+    /// It is held: the folder was copied, put back, or used with other records.
     MayBePosted,
 }
 

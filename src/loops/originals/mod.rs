@@ -279,7 +279,7 @@ impl Put<'_> {
         dir: &Path,
         words: &str,
     ) -> Result<PathBuf, NotShelved> {
-        // A share that takes two names for one says so only when something is put there.
+        // A share that ignores case refuses a name that looked free.
         let mut refused = BTreeSet::new();
         while refused.len() < MOST_REFUSED {
             let n = free_number(|n| {
@@ -295,7 +295,7 @@ impl Put<'_> {
                 Ok(()) => return Ok(path),
             };
         }
-        Err(io::Error::other("each name is taken, although none of them can be seen").into())
+        Err(io::Error::other("1,000 names that looked free were refused").into())
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::io;
 
-/// So many numbers are tried in their order. People may have taken some of them away.
+/// The numbers that are tried in order, because people may have removed some of them.
 const IN_ORDER: u32 = 20;
 const HIGHEST: u32 = 1 << 24;
 
-/// A number whose name is free. Where names are numbered without gaps it is the lowest one, and few of them are tried:
-/// a program may give each of its documents the same name.
+/// A number whose name is free: the lowest one, if the numbers have no gaps. The search takes logarithmic time, because
+/// a program may give thousands of documents the same name.
 pub(super) fn free_number(mut is_free: impl FnMut(u32) -> io::Result<bool>) -> io::Result<u32> {
     for n in 1..=IN_ORDER {
         if is_free(n)? {

@@ -40,7 +40,7 @@ impl Beside {
     }
 }
 
-/// Takes the folder back for the others, also if a panic ends the thread.
+/// A folder whose originals are being put away on a separate thread. Dropping this value frees it, also in a panic.
 struct BusyFolder {
     beside: Arc<Beside>,
     folder: String,

@@ -28,7 +28,7 @@ pub mod timestamp {
         if (2000..9990).contains(&time.year()) {
             Ok(time)
         } else {
-            Err(D::Error::custom("a year that is none"))
+            Err(D::Error::custom("the year is out of range"))
         }
     }
 

@@ -1,5 +1,4 @@
-//! Reads mails in a child process, as PDFs are read: a mail may come from anybody, and in it mails may lie in mails
-//! until no stack is left.
+//! Reads mails in a child process: a mail can contain so many nested mails that its parser overflows the stack.
 
 use std::io;
 
@@ -27,8 +26,8 @@ fn answer() -> io::Result<()> {
 }
 
 impl MailMessage {
-    /// Reads a mail in a child of its own. If the child dies over it, only its header is read. `Err` if no child can
-    /// be started or be given the mail.
+    /// Reads a mail in a separate child. If the child crashes, the result has only the header. `Err` if no child can be
+    /// started or be given the mail.
     pub async fn read_apart(inspector: &Inspector, raw: &[u8]) -> io::Result<Self> {
         let said = inspector.ask_apart(READS_MAIL, raw, LARGEST_ANSWER).await?;
         let read = said.and_then(|said| serde_json::from_str(&said).ok());

@@ -21,8 +21,8 @@ use tokio::process::{Child, ChildStdout, Command};
 use super::Inspection;
 
 const LONGEST_ANSWER: u64 = 1024;
-/// A child that has closed its answer ends.
-const ENDS_WITHIN: Duration = Duration::from_secs(1);
+/// The time for a child to exit after it has closed its output.
+const EXITS_WITHIN: Duration = Duration::from_secs(1);
 /// A PDF is written into memory in pieces of this many bytes.
 const PIECE: usize = 2 << 20;
 
@@ -120,12 +120,12 @@ impl Alive {
         self.answer(patience, longest).await
     }
 
-    /// Whether what kept it from answering may have come from outside: a slow machine, or a signal.
+    /// Whether it did not answer because of the machine and not of the bytes: it was too slow, or was killed.
     pub(super) async fn was_disturbed(&mut self, patience: Duration) -> bool {
         if self.asked.elapsed() >= patience {
             return true;
         }
-        let ended = tokio::time::timeout(ENDS_WITHIN, self.child.wait()).await;
+        let ended = tokio::time::timeout(EXITS_WITHIN, self.child.wait()).await;
         let signal = ended.ok().and_then(Result::ok).and_then(|status| status.signal());
         matches!(signal, Some(SIGHUP | SIGINT | SIGKILL | SIGTERM))
     }

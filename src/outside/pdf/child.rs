@@ -49,7 +49,7 @@ pub fn answer_drawn() -> std::io::Result<()> {
     })
 }
 
-/// The same for what is no PDF and is judged by `say`: one answer.
+/// The work of a child that answers once, about bytes that are not a PDF.
 pub fn answer_once(largest: u64, say: impl Fn(&[u8]) -> serde_json::Result<String>) -> std::io::Result<()> {
     give_up_rights(CPU_SECONDS)?;
     answer_each(1, largest, say)
@@ -67,7 +67,7 @@ fn give_up_rights(cpu_seconds: u64) -> std::io::Result<()> {
     for (resource, most) in limits {
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
     }
-    // At the second limit the kernel ends it as anybody might who is in need of memory; at the first it says why.
+    // At the first limit the kernel sends SIGXCPU. SIGKILL, at the second, could also come from a lack of memory.
     setrlimit(Resource::Cpu, Rlimit { current: Some(cpu_seconds), maximum: Some(cpu_seconds + 1) })?;
     // A panic counts as an answer. Its text is not shown to anybody.
     std::panic::set_hook(Box::new(|_| {}));

@@ -56,8 +56,8 @@ const LARGEST_PRINTED: u64 = 1 << 20;
 const LARGEST_PICTURE: u64 = 80 << 20;
 /// The number of bytes of a font.
 const LARGEST_FONT: u64 = 40 << 20;
-/// How many children may be too slow, or be ended from outside, until what they are asked about is to blame.
-const DISTURBED: u32 = 3;
+/// After this many children that were too slow or were killed, the bytes count as the cause.
+const MOST_DISTURBED: u32 = 3;
 /// A child that was not asked for this long is ended.
 const REST: Duration = Duration::from_secs(2);
 
@@ -198,11 +198,11 @@ impl Inspector {
         Ok(said.and_then(|said| serde_json::from_str(&said).ok()).flatten())
     }
 
-    /// The line with which a child of its own answers about what is no PDF: `work` is its subcommand, `longest` the
-    /// number of bytes of the line. `None` if children die over it, or if several are too slow or ended from outside.
-    /// `Err` if no child can be started or be given the bytes.
+    /// The line that a separate child answers about bytes that are not a PDF. `work` is its subcommand, `longest` the
+    /// maximum length of the line. `None` if the child crashes, or if several are too slow or are killed. `Err` if no
+    /// child can be started or be given the bytes.
     pub async fn ask_apart(&self, work: &str, bytes: &[u8], longest: u64) -> io::Result<Option<String>> {
-        for _ in 0..DISTURBED {
+        for _ in 0..MOST_DISTURBED {
             let mut child = Alive::start(&self.program, work)?;
             let said = child.ask(bytes, self.patience, longest).await?;
             if said.is_some() || !child.was_disturbed(self.patience).await {

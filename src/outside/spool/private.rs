@@ -7,8 +7,8 @@ use std::path::Path;
 
 use fs_err as fs;
 
-/// Creates a directory that nobody else can read, if it does not exist. If root does it, it belongs to the owner of the
-/// one that it is in.
+/// Creates a directory that only its owner can read, if it does not exist. If root creates it, the owner of its parent
+/// gets it.
 pub fn directory(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -38,8 +38,8 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     Ok(options.write(true).create_new(true).open(path)?.into_parts().0)
 }
 
-/// Gives a file the owner of another one: root may do what the daemon's user usually does. A link that somebody put in
-/// its place leads nowhere.
+/// Gives a file the owner of another one: root may do what the daemon's user usually does. Links
+/// are not followed.
 pub fn own_like(path: &Path, other: &Path) -> io::Result<()> {
     let (now, wanted) = (fs::symlink_metadata(path)?, fs::metadata(other)?);
     if (now.uid(), now.gid()) == (wanted.uid(), wanted.gid()) {
@@ -48,7 +48,7 @@ pub fn own_like(path: &Path, other: &Path) -> io::Result<()> {
     std::os::unix::fs::lchown(path, Some(wanted.uid()), Some(wanted.gid()))
 }
 
-/// The same if we are root. Others own what they make.
+/// The same if this process runs as root; nothing otherwise.
 pub fn belongs_beside(path: &Path, other: &Path) -> io::Result<()> {
     if rustix::process::geteuid().is_root() { own_like(path, other) } else { Ok(()) }
 }

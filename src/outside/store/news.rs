@@ -159,8 +159,8 @@ pub(super) fn owe_notice(
 ) -> Result<(), RecordError> {
     let mail = letter.state.mail();
     let about = match (notice, mail) {
-        // One mail after another may be given up meanwhile.
-        (Notice::Delayed, _) => String::new(),
+        // Once a day, however many of the service's mails are abandoned meanwhile.
+        (Notice::Delayed, _) => format!("day {}", (at - letter.admitted_at).num_days()),
         (_, Some(mail)) => format!("mail {}", mail.k),
         (_, None) => letter.facts.to_string(),
     };

@@ -54,7 +54,7 @@ pub(super) fn refusal(refusal: &Refusal) -> Advice {
             format!(
                 "Right beside the number `{key}` there is another digit, so it may not be the whole number."
             ),
-            "Correct the file's name, then move it into the folder again. If the number is right, whoever keeps the rules \
+            "Correct the file's name, then move it into the folder again. If the number is right, the person who keeps the rules \
              lets the expression count the digits beside it too, as in `(?<customer>\\d{6})\\d{8}`.",
         ),
         Refusal::KeyUnclear(KeyDoubt::Differs { keys: [one, other] }) => Advice::new(

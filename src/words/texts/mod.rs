@@ -94,8 +94,8 @@ impl Language {
         }
     }
 
-    /// What operators are told of a letter that is in trouble, besides its state. `is_posted`: it is certain that
-    /// it was.
+    /// The cause and the remedy that operators are mailed about a letter in trouble. `is_posted`: it is certain that it
+    /// was posted.
     pub fn lasting(self, notice: Notice, is_posted: bool) -> Option<Advice> {
         let (cause, remedy) = match (self, notice) {
             (Self::En, Notice::Overdue) => (

@@ -88,7 +88,7 @@ async fn a_service_that_is_silent_for_a_quarter_of_an_hour_is_one_alarm() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_letter_that_is_not_posted_for_an_hour_while_the_service_answers_is_mailed_once() {
+async fn a_letter_that_is_not_posted_for_an_hour_while_the_service_answers_is_mailed_each_day() {
     let (mut room, postbox) = room_with(Security::Plain, RULES, "").await;
     let problem = r#"{"type":"x/mail_not_found","title":"","status":404,"code":"mail_not_found"}"#;
     let fault = json!({
@@ -110,6 +110,11 @@ async fn a_letter_that_is_not_posted_for_an_hour_while_the_service_answers_is_ma
         room.pass(60).await;
     }
     assert_eq!(about(&postbox), 1, "{:?}", postbox.subjects(ADMIN));
+    // Once a day, until it is posted.
+    for _hour in 0..24 {
+        room.pass(3600).await;
+    }
+    assert_eq!(about(&postbox), 2, "{:?}", postbox.subjects(ADMIN));
     room.service.control(Method::DELETE, "faults", json!({})).await;
     for _minute in 0..30 {
         room.pass(60).await;

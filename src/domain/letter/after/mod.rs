@@ -96,7 +96,7 @@ impl Letter {
         if self.is_delayed(moment) { change.owing(Notice::Delayed) } else { change }
     }
 
-    /// Whether people must be told that it is not posted, although nothing waits for a person.
+    /// Whether operators must be mailed that it is not posted, although it is not on hold.
     fn is_delayed(&self, moment: &Moment) -> bool {
         let begins = matches!(self.state, State::Admitted | State::Created { .. } | State::Uploaded { .. });
         let since = self.not_before.map_or(self.admitted_at, |time| time.max(self.admitted_at));
