@@ -14,7 +14,7 @@ use super::watched::{EarlierContent, Watched};
 use super::work::Work;
 use crate::config::{Accept, FirstStart, Folder, LetterKind};
 use crate::domain::drop::{Kind, is_pdf, pdf_of, shown, sidecars_in_any_form};
-use crate::outside::hot::{Hot, kind};
+use crate::outside::hot::{Hot, SeenEntry, kind};
 use crate::outside::pdf::is_pdf_end;
 
 impl Watched {
@@ -104,28 +104,29 @@ impl Watched {
 
     /// Everything that may be a drop, or belong to one.
     fn listed(&mut self, folder: &Folder, hot: &Hot) -> io::Result<Vec<(Name, Stamp)>> {
-        let mut listing = Vec::new();
-        for seen in hot.list(None)? {
-            let is_shelf = |(_, _, shelves): &(_, _, ShelfNames)| shelves.contains(&shown(&seen.name));
-            if is_litter(folder, &seen.name) || self.shelves.as_ref().is_some_and(is_shelf) {
-                continue;
-            }
-            let inside = match kind(&seen.stat) {
-                Some(Kind::Directory) if folder.letter == LetterKind::Subfolder => {
-                    // It may be gone or something else by now, and must not hold up the others.
-                    let Ok(inside) = hot.inside(&seen.name) else { continue };
-                    stamp_inside(inside)
-                }
-                // People's own directories are left alone. One whose name looks like a PDF is not.
-                Some(Kind::Directory) if !is_pdf(&seen.name) => continue,
-                Some(_) | None => 0,
-            };
-            let stamp = Stamp::of(&seen, inside);
-            if stamp.times.1 <= self.since && !self.known.contains(&seen.name) {
-                self.was_there.insert((seen.name.clone(), stamp.inode));
-            }
-            listing.push((seen.name, stamp));
+        // Collecting uses the list's own memory, which is large in a flood.
+        Ok(hot.list(None)?.into_iter().filter_map(|seen| self.stamped(folder, hot, seen)).collect())
+    }
+
+    /// `None` if it is neither a drop nor a part of one.
+    fn stamped(&mut self, folder: &Folder, hot: &Hot, seen: SeenEntry) -> Option<(Name, Stamp)> {
+        let is_shelf = |(_, _, shelves): &(_, _, ShelfNames)| shelves.contains(&shown(&seen.name));
+        if is_litter(folder, &seen.name) || self.shelves.as_ref().is_some_and(is_shelf) {
+            return None;
         }
-        Ok(listing)
+        let inside = match kind(&seen.stat) {
+            // It may be gone or something else by now, and must not hold up the others.
+            Some(Kind::Directory) if folder.letter == LetterKind::Subfolder => {
+                stamp_inside(hot.inside(&seen.name).ok()?)
+            }
+            // People's own directories are left alone. One whose name looks like a PDF is not.
+            Some(Kind::Directory) if !is_pdf(&seen.name) => return None,
+            Some(_) | None => 0,
+        };
+        let stamp = Stamp::of(&seen, inside);
+        if stamp.times.1 <= self.since && !self.known.contains(&seen.name) {
+            self.was_there.insert((seen.name.clone(), stamp.inode));
+        }
+        Some((seen.name, stamp))
     }
 }

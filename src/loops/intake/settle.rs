@@ -81,6 +81,8 @@ impl Settling {
         waits: impl Fn(&[u8], &Settling) -> Option<TimeDelta>,
     ) -> Look {
         let settle = TimeDelta::from_std(settle).unwrap_or(TimeDelta::MAX);
+        // A map that grows step by step has its old and its new table at a time.
+        self.seen.reserve(listing.len().saturating_sub(self.seen.len()));
         for (name, stamp) in listing {
             let fresh = || Sighting { stamp: stamp.clone(), since: now, is_there: true };
             let sighting = self.seen.entry(name).or_insert_with(fresh);
