@@ -68,18 +68,13 @@ impl Letter {
                 Resend::Wanted if moment.now + UPLOAD_MARGIN < open.mail.upload_until => Step::UploadAgain,
                 Resend::Wanted | Resend::NotNeeded | Resend::Done => Step::Confirm,
             }),
-            // Alternates between cancel and read: a shipped mail answers "not cancellable" for ever, and only
-            // a read shows that it has shipped.
-            State::Withdrawing { open, then: _ } => open.probe(moment, || match self.attempts % 2 {
-                0 => Step::Cancel,
-                _odd => Step::Read,
-            }),
+            State::Withdrawing { open, then: _ } => open.probe(moment, || self.cancel_or_read()),
             State::Confirmed { mail, wish, .. } => {
                 if mail.realm != moment.realm {
                     return Step::Wait(moment.now + OTHER_ACCOUNT_AGAIN);
                 }
                 match wish {
-                    CancelWish::Asked => Step::Cancel,
+                    CancelWish::Asked => self.cancel_or_read(),
                     CancelWish::NotAsked | CancelWish::Refused(_) => Step::Read,
                 }
             }
@@ -96,6 +91,15 @@ impl Letter {
                 }
             }
             State::Cancelled { .. } | State::Withdrawn | State::Closed | State::Held { .. } => Step::Nothing,
+        }
+    }
+
+    /// Alternates between the two. A shipped mail answers "not cancellable" for ever, and an answer to cancel may always
+    /// be lost, so only a read shows that it has shipped or is cancelled.
+    fn cancel_or_read(&self) -> Step {
+        match self.attempts % 2 {
+            0 => Step::Cancel,
+            _odd => Step::Read,
         }
     }
 }

@@ -276,7 +276,7 @@ async fn what_an_answer_to_cancel_does() {
     office.ask(1, Command::Cancel).await;
     assert_eq!(office.state(1), "confirmed");
     office.go_on_for(TimeDelta::minutes(1)).await;
-    assert_eq!(office.facts(1)[5..], ["withdrawal_asked", "cancelled"]);
+    assert_eq!(office.facts(1)[5..], ["withdrawal_asked", "seen", "cancelled"]);
     office.check().await;
     // Too late, in both ways.
     for (minutes, code) in [(31, "the time for cancelling is over"), (0, "being packed")] {
@@ -293,4 +293,44 @@ async fn what_an_answer_to_cancel_does() {
         assert_eq!(office.state(1), "confirmed");
         office.check().await;
     }
+}
+
+#[tokio::test]
+async fn a_letter_whose_cancel_is_never_answered_is_followed_all_the_same() {
+    let never = || {
+        let mut fault = answer("cancel", 500, "internal_server_error");
+        fault["times"] = json!(100_000);
+        fault
+    };
+    let mut office = Office::open().await;
+    office.submit(&[1]);
+    office.settle().await;
+    office.service.order(never()).await;
+    office.ask(1, Command::Cancel).await;
+    office.go_on_for(TimeDelta::days(10)).await;
+    assert_eq!(office.facts(1)[5..7], ["withdrawal_asked", "seen"]);
+    assert!(office.facts(1).contains(&"not_withdrawn"));
+    assert_eq!(office.state(1), "shipped");
+    office.check().await;
+    // The reads between delay no cancel: it is repeated after 2, 6 and 14 s.
+    let mut office = Office::open().await;
+    office.submit(&[1]);
+    office.settle().await;
+    let mut thrice = answer("cancel", 500, "internal_server_error");
+    thrice["times"] = json!(3);
+    office.service.order(thrice).await;
+    office.ask(1, Command::Cancel).await;
+    office.go_on_for(TimeDelta::seconds(30)).await;
+    assert_eq!(office.state(1), "cancelled");
+    office.check().await;
+    // The first one was carried out.
+    let mut office = Office::open().await;
+    office.submit(&[1]);
+    office.settle().await;
+    office.service.order(json!({"endpoint": "cancel", "fault": "lose_reply"})).await;
+    office.service.order(never()).await;
+    office.ask(1, Command::Cancel).await;
+    office.go_on_for(TimeDelta::minutes(1)).await;
+    assert_eq!(office.facts(1)[5..], ["withdrawal_asked", "cancelled"]);
+    office.check().await;
 }

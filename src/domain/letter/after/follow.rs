@@ -5,11 +5,11 @@ use chrono::TimeDelta;
 use crate::base::clock::Time;
 use crate::domain::letter::Letter;
 use crate::domain::letter::change::{Change, Due, Notice};
-use crate::domain::letter::fact::Fact;
+use crate::domain::letter::fact::{BEING_PACKED, Fact};
 use crate::domain::letter::mail::Mail;
 use crate::domain::letter::next_step::Moment;
 use crate::domain::letter::outcome::{ReadAnswer, Reading, Status};
-use crate::domain::letter::state::{ShipForecast, State};
+use crate::domain::letter::state::{CancelWish, ShipForecast, State};
 
 /// The delay after the ship date, chosen so that one look is usually enough.
 const AFTER_SHIP_DATE: TimeDelta = TimeDelta::minutes(10);
@@ -26,18 +26,29 @@ const LATER_LOOKS: [TimeDelta; 5] = [
 
 impl Letter {
     pub(super) fn after_following(&self, mail: &Mail, answer: &ReadAnswer, moment: &Moment) -> Change {
+        let is_asked = matches!(self.state, State::Confirmed { wish: CancelWish::Asked, .. });
         let reading = match answer {
             ReadAnswer::Found(reading) => reading,
             ReadAnswer::NotFound(_) => {
-                return self.look_later(self.ships_at(mail), moment).trouble("the posted mail can't be read");
+                let ships_at = self.ships_at(mail);
+                let later = if is_asked {
+                    self.cancel_again(ships_at, moment)
+                } else {
+                    self.look_later(ships_at, moment)
+                };
+                return later.trouble("the posted mail can't be read");
             }
         };
         match (&self.state, reading.status) {
+            (State::Confirmed { .. }, Status::Shipped) if is_asked => {
+                self.too_late(mail.k, BEING_PACKED, moment)
+            }
             (State::Confirmed { .. }, Status::Shipped) => self.has_left(mail, reading, moment),
             (State::Confirmed { .. }, Status::Cancelled) => {
-                Change::facts([Fact::Cancelled { mail: mail.k, by_us: false }])
+                let notice = if is_asked { Notice::Cancelled } else { Notice::CancelledElsewhere };
+                Change::facts([Fact::Cancelled { mail: mail.k, by_us: is_asked }])
                     .due(Due::Never)
-                    .owing(Notice::CancelledElsewhere)
+                    .owing(notice)
             }
             // A status of "pending" is stale here: confirm was already answered.
             (State::Confirmed { seen, .. }, Status::Confirmed | Status::Pending) => {
@@ -48,7 +59,11 @@ impl Letter {
                         ships_at: now.ships_at,
                         cancellable: now.cancellable,
                     });
-                let later = self.look_later(reading.ships_at, moment);
+                let later = if is_asked {
+                    self.cancel_again(reading.ships_at, moment).trouble("it is not cancelled yet")
+                } else {
+                    self.look_later(reading.ships_at, moment)
+                };
                 Change { facts: news.into_iter().collect(), ..later }
             }
             (State::Shipped { at, .. }, _any) => match &reading.tracking {
@@ -100,6 +115,12 @@ impl Letter {
         } else {
             change.due(Due::At(moment.now + LATER_LOOKS[0])).trouble("its tracking number is not there yet")
         }
+    }
+
+    /// Repeats a cancel that had no definite answer, after a read that shows no end.
+    fn cancel_again(&self, ships_at: Time, moment: &Moment) -> Change {
+        let again = self.try_again(moment);
+        if moment.now >= ships_at + OVERDUE { again.owing(Notice::Overdue) } else { again }
     }
 
     /// Looks around the ship date, then at growing intervals, at least once a day.

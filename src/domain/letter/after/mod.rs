@@ -8,11 +8,13 @@ mod follow;
 mod open;
 mod pending;
 
+use chrono::TimeDelta;
+
 use super::change::{AccountNews, Change, Due, Notice};
 use super::fact::{Abandonment, Certainty, Fact, Reason};
 use super::next_step::Moment;
 use super::outcome::{Outcome, ReadAnswer, Trouble, UploadAnswer};
-use super::state::{Open, Resend, State};
+use super::state::{CancelWish, Open, Resend, State};
 use super::{Letter, retry};
 use crate::base::clock::Time;
 
@@ -91,7 +93,13 @@ impl Letter {
 
     /// Repeats a step that costs nothing, each time a little later.
     fn try_again(&self, moment: &Moment) -> Change {
-        let wait = moment.retry.ordinary(self.attempts, moment.jitter);
+        let is_cancel_asked = matches!(self.state, State::Confirmed { wish: CancelWish::Asked, .. });
+        let wait = match (is_cancel_asked, self.attempts % 2) {
+            (true, 0) => moment.retry.ordinary(self.attempts / 2, moment.jitter),
+            // The read between two cancels does not delay the second.
+            (true, _odd) => TimeDelta::zero(),
+            (false, _any) => moment.retry.ordinary(self.attempts, moment.jitter),
+        };
         let change = Change::none(Due::At(moment.now + wait)).attempts(self.attempts + 1);
         if self.is_delayed(moment) { change.owing(Notice::Delayed) } else { change }
     }

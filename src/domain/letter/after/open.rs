@@ -190,7 +190,7 @@ impl Letter {
     }
 
     /// The letter is posted, which is reported to the person who wanted it back.
-    fn too_late(&self, mail: u32, why: &str, moment: &Moment) -> Change {
+    pub(super) fn too_late(&self, mail: u32, why: &str, moment: &Moment) -> Change {
         let confirmed = matches!(self.state, State::Withdrawing { .. }).then_some(Fact::Confirmed { mail });
         let refused = Fact::NotWithdrawn { mail, why: why.to_owned() };
         Change::facts(confirmed.into_iter().chain([refused]))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use mailchute::base::clock::Time;
-use mailchute::domain::letter::{CancelAnswer, ConfirmAnswer, ReadAnswer};
+use mailchute::domain::letter::{CancelAnswer, CancelWish, ConfirmAnswer, ReadAnswer};
 use mailchute::domain::letter::{
     Change, Command, Evidence, Fact, Letter, Mail, Moment, Number, Outcome, Retry, Start, State as Stage,
     Step, Trouble, UploadAnswer,
@@ -302,10 +302,10 @@ fn writing(change: &Change, now: Time) -> Option<Writing> {
     Some(Writing { facts, attempts: change.attempts, in_ledger: false })
 }
 
-/// Only the turn of a withdrawal's questions depends on the count, so the model keeps no more of it.
+/// Only the turn of questions about a cancellation depends on the count, so the model keeps no more of it.
 fn turn(letter: &Letter, attempts: u32) -> u32 {
     match &letter.state {
-        Stage::Withdrawing { .. } => attempts % 2,
+        Stage::Withdrawing { .. } | Stage::Confirmed { wish: CancelWish::Asked, .. } => attempts % 2,
         _other => 0,
     }
 }
