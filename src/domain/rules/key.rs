@@ -69,36 +69,71 @@ impl Rule {
 }
 
 /// Whether a group matches only a part of a number. `INV-(?<customer>\d{6})` finds 000123 in `INV-0001234`, which is
-/// another customer's number. Digits next to the group are allowed if the expression has a fixed number of them there.
+/// another customer's number. Digits next to the group are allowed if the expression has a fixed number of them there,
+/// and there are no more.
 fn is_cut(regex: &Regex, text: &str, captures: &Captures<'_>, group: &str) -> bool {
     let Some(found) = captures.name(group) else { return false };
     // `①` after a number is a mark, not another digit of it.
-    let is_digit = |c: char| c.is_ascii_digit() || ('０'..='９').contains(&c);
-    let both = |one: Option<char>, other: Option<char>| [one, other].iter().all(|c| c.is_some_and(is_digit));
+    let is_digit = |c: &char| c.is_ascii_digit() || ('０'..='９').contains(c);
     let (before, value, after) = (&text[..found.start()], found.as_str(), &text[found.end()..]);
-    let goes_on = both(value.chars().last(), after.chars().next());
-    let began = both(before.chars().last(), value.chars().next());
-    if !goes_on && !began {
+    let is_last_digit = value.chars().next_back().is_some_and(|c| is_digit(&c));
+    let is_first_digit = value.chars().next().is_some_and(|c| is_digit(&c));
+    let more = if is_last_digit { after.chars().take_while(is_digit).count() } else { 0 };
+    let earlier = if is_first_digit { before.chars().rev().take_while(is_digit).count() } else { 0 };
+    if more == 0 && earlier == 0 {
         return false;
     }
     let parsed = regex_syntax::parse(regex.as_str()).ok();
-    let (left, right) = parsed.as_ref().and_then(|parsed| parts_beside(parsed, group)).unwrap_or_default();
-    let is_counted = |part: Option<&Hir>, edge: Edge| part.is_some_and(|part| is_counted_digits(part, edge));
-    goes_on && !is_counted(right, Edge::First) || began && !is_counted(left, Edge::Last)
+    let Some((left, right)) = parsed.and_then(|parsed| digits_beside(&parsed, group)) else { return true };
+    more > 0 && more != right.count || earlier > 0 && earlier != left.count
 }
 
-/// The parts of an expression before and behind a group.
-fn parts_beside<'a>(part: &'a Hir, group: &str) -> Option<(Option<&'a Hir>, Option<&'a Hir>)> {
-    let is_it =
-        |part: &Hir| matches!(part.kind(), HirKind::Capture(inner) if inner.name.as_deref() == Some(group));
+/// How many digits a part of an expression matches at one of its ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FixedDigits {
+    count: usize,
+    /// It matches nothing else, so what is beyond it counts too.
+    is_all: bool,
+}
+
+impl FixedDigits {
+    const NOTHING: Self = Self { count: 0, is_all: true };
+    const OTHER: Self = Self { count: 0, is_all: false };
+
+    fn and(self, beyond: impl FnOnce() -> Self) -> Self {
+        if !self.is_all {
+            return self;
+        }
+        let beyond = beyond();
+        Self { count: self.count.saturating_add(beyond.count), is_all: beyond.is_all }
+    }
+}
+
+/// The fixed number of digits that an expression has right before and right behind a group.
+fn digits_beside(part: &Hir, group: &str) -> Option<(FixedDigits, FixedDigits)> {
     match part.kind() {
-        HirKind::Concat(parts) => match parts.iter().position(is_it) {
-            Some(at) => Some((at.checked_sub(1).and_then(|at| parts.get(at)), parts.get(at + 1))),
-            None => parts.iter().find_map(|part| parts_beside(part, group)),
-        },
-        HirKind::Alternation(parts) => parts.iter().find_map(|part| parts_beside(part, group)),
-        HirKind::Capture(inner) => parts_beside(&inner.sub, group),
-        HirKind::Repetition(inner) => parts_beside(&inner.sub, group),
+        HirKind::Capture(inner) if inner.name.as_deref() == Some(group) => {
+            Some((FixedDigits::NOTHING, FixedDigits::NOTHING))
+        }
+        HirKind::Capture(inner) => digits_beside(&inner.sub, group),
+        HirKind::Concat(parts) => parts.iter().enumerate().find_map(|(at, part)| {
+            let (mut left, mut right) = digits_beside(part, group)?;
+            for before in parts[..at].iter().rev() {
+                left = left.and(|| fixed_digits(before, Edge::Last));
+            }
+            for behind in &parts[at + 1..] {
+                right = right.and(|| fixed_digits(behind, Edge::First));
+            }
+            Some((left, right))
+        }),
+        HirKind::Alternation(parts) => parts.iter().find_map(|part| digits_beside(part, group)),
+        HirKind::Repetition(inner) => {
+            let (left, right) = digits_beside(&inner.sub, group)?;
+            // It may stand beside itself.
+            let is_one = inner.max == Some(1);
+            let within = |digits: FixedDigits| FixedDigits { is_all: digits.is_all && is_one, ..digits };
+            Some((within(left), within(right)))
+        }
         HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => None,
     }
 }
@@ -110,25 +145,47 @@ enum Edge {
     Last,
 }
 
-/// Whether it matches a fixed number of digits at this edge.
-fn is_counted_digits(part: &Hir, edge: Edge) -> bool {
+/// The fixed number of digits that a part matches at an edge.
+fn fixed_digits(part: &Hir, edge: Edge) -> FixedDigits {
     match part.kind() {
         HirKind::Literal(literal) => {
-            let byte = match edge {
-                Edge::First => literal.0.first(),
-                Edge::Last => literal.0.last(),
+            let count = match edge {
+                Edge::First => literal.0.iter().take_while(|byte| byte.is_ascii_digit()).count(),
+                Edge::Last => literal.0.iter().rev().take_while(|byte| byte.is_ascii_digit()).count(),
             };
-            byte.is_some_and(u8::is_ascii_digit)
+            FixedDigits { count, is_all: count == literal.0.len() }
         }
-        HirKind::Class(Class::Unicode(class)) => {
-            class.iter().all(|range| range.start().is_numeric() && range.end().is_numeric())
+        HirKind::Class(class) => {
+            let is_digit = match class {
+                Class::Unicode(class) => {
+                    class.iter().all(|range| range.start().is_numeric() && range.end().is_numeric())
+                }
+                Class::Bytes(class) => {
+                    class.iter().all(|range| range.start().is_ascii_digit() && range.end().is_ascii_digit())
+                }
+            };
+            FixedDigits { count: usize::from(is_digit), is_all: is_digit }
         }
-        HirKind::Class(Class::Bytes(class)) => {
-            class.iter().all(|range| range.start().is_ascii_digit() && range.end().is_ascii_digit())
+        HirKind::Repetition(inner) if inner.max == Some(inner.min) => {
+            let once = fixed_digits(&inner.sub, edge);
+            let times = if once.is_all { usize::try_from(inner.min).unwrap_or(usize::MAX) } else { 1 };
+            FixedDigits { count: once.count.saturating_mul(times), ..once }
         }
-        HirKind::Repetition(inner) => inner.max == Some(inner.min) && is_counted_digits(&inner.sub, edge),
-        HirKind::Capture(inner) => is_counted_digits(&inner.sub, edge),
-        HirKind::Concat(_) | HirKind::Alternation(_) | HirKind::Empty | HirKind::Look(_) => false,
+        HirKind::Capture(inner) => fixed_digits(&inner.sub, edge),
+        HirKind::Concat(parts) => {
+            let each = |digits: FixedDigits, part| digits.and(|| fixed_digits(part, edge));
+            match edge {
+                Edge::First => parts.iter().fold(FixedDigits::NOTHING, each),
+                Edge::Last => parts.iter().rev().fold(FixedDigits::NOTHING, each),
+            }
+        }
+        HirKind::Alternation(parts) => {
+            let mut each = parts.iter().map(|part| fixed_digits(part, edge));
+            let first = each.next().unwrap_or(FixedDigits::OTHER);
+            if each.all(|digits| digits == first) { first } else { FixedDigits::OTHER }
+        }
+        HirKind::Empty | HirKind::Look(_) => FixedDigits::NOTHING,
+        HirKind::Repetition(_) => FixedDigits::OTHER,
     }
 }
 
@@ -173,6 +230,17 @@ mod tests {
             (r"^(?:A|B\d{2}(?<customer>\d{6}))", "B99000123.pdf", false),
             (r"^(?<customer>\d{6})\d{8}", "00012320261129.pdf", false),
             (r"^\d{8}(?<customer>\d{6})", "20261129000123.pdf", false),
+            (r"^(?<customer>\d{6})(?<date>20\d{6})", "00012320261129.pdf", false),
+            (r"^(?<customer>\d{6})(?<date>\d{4}\d{2}\d{2})", "00012320261129.pdf", false),
+            (r"^(?<customer>\d{6})(?:2025|1999)", "0001231999.pdf", false),
+            (r"^(INV-(?<customer>\d{6}))\d{8}$", "INV-00012320261129", false),
+            // More digits than that are not.
+            (r"^(?<customer>\d{6})\d{8}", "000123420261129.pdf", true),
+            (r"\d{8}(?<customer>\d{6})\.pdf$", "202611291000123.pdf", true),
+            (r"^(?<customer>\d{6})\d\d*", "00012345.pdf", true),
+            (r"^(?<customer>\d{6})20\d{6}", "000123202611291.pdf", true),
+            (r"^(?<customer>\d{6})(?:20251|1999)", "00012320251.pdf", true),
+            (r"^(?:(?<customer>\d{6})\d)+", "0001231000456.pdf", true),
             (r"(?<customer>\d{6})", "1000123.pdf", true),
             (r"(?<customer>\d{6})$", "1000123", true),
             (r"(?<customer>\d{6})", "No 000123.pdf", false),
