@@ -1,5 +1,7 @@
 //! The access token: fetched once for all callers, before it expires and once after it was refused.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::TimeDelta;
@@ -30,6 +32,8 @@ pub(super) struct Tokens {
     clock: Clock,
     /// Locked during a request, so that other callers wait for its answer.
     held: Mutex<Held>,
+    /// The number of requests that have failed.
+    failures: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -40,6 +44,8 @@ struct Held {
     endpoints: Option<Endpoints>,
     /// The server needs id and secret unencoded.
     raw: bool,
+    /// Why the last request that failed did.
+    failure: Option<Failure>,
 }
 
 #[derive(Debug, Clone)]
@@ -64,7 +70,7 @@ struct Discovery {
 
 impl Tokens {
     pub fn new(credentials: Credentials, clock: Clock) -> Self {
-        Self { credentials, clock, held: Mutex::default() }
+        Self { credentials, clock, held: Mutex::default(), failures: AtomicU64::default() }
     }
 
     /// A valid token. `refused` is the generation of a token that was not accepted.
@@ -75,7 +81,15 @@ impl Tokens {
         meter: &Meter,
         refused: Option<u64>,
     ) -> Result<Token, Failure> {
+        let failed_before = self.failures.load(Ordering::Acquire);
         let mut held = self.held.lock().await;
+        if let Some(failure) =
+            held.failure.as_ref().filter(|_| self.failures.load(Ordering::Acquire) != failed_before)
+        {
+            // It failed while this caller waited. If each asked again, an endpoint that hangs would keep all of them in
+            // turn, with their permits.
+            return Err(failure.clone());
+        }
         let now = self.clock.now();
         let good = |token: &&Token| now < token.renew_at && refused != Some(token.generation);
         if let Some(token) = held.token.as_ref().filter(good) {
@@ -85,7 +99,14 @@ impl Tokens {
             Some(endpoints) => endpoints.clone(),
             None => held.endpoints.insert(discover(http, places).await).clone(),
         };
-        let granted = self.ask(http, &endpoints, meter, &mut held.raw).await?;
+        let granted = match self.ask(http, &endpoints, meter, &mut held.raw).await {
+            Ok(granted) => granted,
+            Err(failure) => {
+                held.failure = Some(failure.clone());
+                self.failures.fetch_add(1, Ordering::Release);
+                return Err(failure);
+            }
+        };
         held.generation += 1;
         let life = TimeDelta::seconds(i64::from(
             u32::try_from(granted.expires_in.unwrap_or(USUAL_LIFE_SECONDS)).unwrap_or(u32::MAX),

@@ -53,6 +53,18 @@ async fn one_token_serves_all_callers_and_is_renewed_before_it_expires_and_once_
 }
 
 #[tokio::test]
+async fn callers_that_wait_for_a_token_share_its_failure() {
+    let office = Office::open().await;
+    let client = office.client();
+    office.service.order(status("token", 500, 1)).await;
+    let (one, other, third) = tokio::join!(client.account(), client.account(), client.account());
+    for failure in [one, other, third] {
+        assert!(matches!(failure.unwrap_err(), Failure::Later { .. }));
+    }
+    client.account().await.unwrap();
+}
+
+#[tokio::test]
 async fn what_the_token_endpoint_refuses_is_the_account_s_trouble_and_what_it_can_not_is_not() {
     let mut office = Office::open().await;
     office.credentials.1 = "wrong".to_owned();
