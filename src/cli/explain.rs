@@ -13,14 +13,15 @@ use super::config::ConfigPath;
 use super::explain_mail::{SavedMail, is_mail};
 use super::{WrongWords, table};
 use crate::base::clock::Clock;
-use crate::config::{Config, Folder};
+use crate::config::{Config, Folder, LetterKind};
 use crate::domain::drop::{
-    Doubt, Doubtful, INSIDE, Refusal, Waiting, natural_order, showable, sidecars_in_any_form,
+    Doubt, Doubtful, INSIDE, Refusal, Waiting, is_pdf, natural_order, showable, sidecars_in_any_form,
 };
 use crate::domain::incoming::MailTags;
 use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
 use crate::domain::printed::{Attention, OtherPaper, PageAgreement, PageContradiction};
 use crate::domain::rules::{DropFacts, Explanation, Found, Verdict};
+use crate::loops::intake::may_be_dropped;
 use crate::outside::api::create_body;
 use crate::outside::pdf::{Inspection, Inspector};
 use crate::outside::spool::sha256_of;
@@ -68,9 +69,40 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             continue;
         }
         let folder = folder_of(&config, file, arguments.folder.as_deref())?;
-        say(&explain(&inspector, folder, (&config.state, None), file).await?, folder, file)?;
+        let explained = match unfit(folder, file)? {
+            Some(refusal) => Explained::Refused(refusal),
+            None => explain(&inspector, folder, (&config.state, None), file).await?,
+        };
+        say(&explained, folder, file)?;
     }
     Ok(())
+}
+
+/// Why a file can't be a letter of the folder, whatever is in its documents. As intake decides it, in
+/// `loops/intake/documents.rs`.
+fn unfit(folder: &Folder, file: &Path) -> anyhow::Result<Option<Refusal>> {
+    let is_document = |path: &Path| path.is_file() && is_pdf(path.as_os_str().as_bytes());
+    match (folder.letter, fs::metadata(file)?.is_dir()) {
+        (LetterKind::File, false) => Ok((!is_pdf(file.as_os_str().as_bytes())).then_some(Refusal::NotPdf)),
+        (LetterKind::File, true) => anyhow::bail!(
+            "{} is a folder, and in `{}` each PDF is a letter (`letter: file`): it is left where it is",
+            showable(&file.display().to_string()),
+            folder.name
+        ),
+        (LetterKind::Subfolder, false) => Ok(Some(Refusal::NotInSubfolder)),
+        (LetterKind::Subfolder, true) => {
+            for entry in fs::read_dir(file)? {
+                let path = entry?.path();
+                let name = path.file_name().unwrap_or_default();
+                let is_ignored =
+                    !may_be_dropped(folder, name.as_bytes()) || INSIDE.iter().any(|known| name == *known);
+                if !is_ignored && !is_document(&path) {
+                    return Ok(Some(Refusal::Unfit { name: showable(&name_of(&path)) }));
+                }
+            }
+            Ok(documents_of(file)?.is_empty().then_some(Refusal::NoDocuments))
+        }
+    }
 }
 
 /// The number of the next letter, after which its files are named.

@@ -108,6 +108,7 @@ mod people {
     mod at_hand;
     mod corrected;
     mod doctor;
+    mod explained;
     mod forms_of_a_name;
     mod found;
     mod from_page;

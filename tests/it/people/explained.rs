@@ -1,0 +1,41 @@
+//! What `mailchute explain` says of what the folder never takes.
+
+use std::process::Command;
+
+use crate::rigs::mailroom::{Mailroom, RULES};
+use crate::rigs::service::pdf;
+
+const MAILCHUTE: &str = env!("CARGO_BIN_EXE_mailchute");
+
+fn explained(room: &Mailroom, name: &str) -> String {
+    let config = room.dir.path().join("mailchute.yaml");
+    let mut command = Command::new(MAILCHUTE);
+    let output = command.arg("explain").arg("--config").arg(config).arg(room.path(name)).output().unwrap();
+    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+}
+
+#[tokio::test]
+async fn a_pdf_without_its_ending_is_said_to_be_rejected() {
+    let room = Mailroom::closed(RULES).await;
+    std::fs::write(room.path("x.docx"), pdf(1)).unwrap();
+    std::fs::write(room.path("x.pdf"), pdf(1)).unwrap();
+    std::fs::create_dir(room.path("x folder")).unwrap();
+    assert!(explained(&room, "x.docx").contains("rejected: It is not a PDF."));
+    assert!(!explained(&room, "x.pdf").contains("rejected"));
+    assert!(explained(&room, "x folder").contains("is left where it is"));
+}
+
+#[tokio::test]
+async fn a_subfolder_is_said_to_be_rejected_for_what_is_in_it() {
+    let room = Mailroom::closed(&RULES.replace("path:", "letter: subfolder\npath:")).await;
+    std::fs::write(room.path("x.pdf"), pdf(1)).unwrap();
+    assert!(explained(&room, "x.pdf").contains("rejected: In this folder a letter is a subfolder"));
+    std::fs::create_dir(room.path("x")).unwrap();
+    std::fs::write(room.path("x/Thumbs.db"), "ignored").unwrap();
+    assert!(explained(&room, "x").contains("rejected: There is no PDF"));
+    std::fs::write(room.path("x/1.pdf"), pdf(1)).unwrap();
+    let fits = explained(&room, "x");
+    assert!(fits.contains("fits") && !fits.contains("rejected"), "{fits}");
+    std::fs::write(room.path("x/note.txt"), "unfit").unwrap();
+    assert!(explained(&room, "x").contains("rejected: `note.txt` in the subfolder is not a PDF."));
+}
