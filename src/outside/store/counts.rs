@@ -106,7 +106,8 @@ mod tests {
         let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {SENT_BEFORE}")).unwrap();
         let steps = plan.query_map(["a", "b", "0"], |row| row.get("detail")).unwrap();
         let steps: Vec<String> = steps.map(Result::unwrap).collect();
-        let of_documents = steps.iter().filter(|step| step.contains("document_sent (sha256=? AND receiver=?)"));
+        let of_documents =
+            steps.iter().filter(|step| step.contains("document_sent (sha256=? AND receiver=?)"));
         assert_eq!(of_documents.count(), 2, "{steps:?}");
         assert!(!steps.iter().any(|step| step.contains("SCAN") || step.contains("TEMP")), "{steps:?}");
     }
