@@ -218,3 +218,29 @@ fn what_is_not_posted_for_an_hour_although_it_was_tried_is_owed_to_operators() {
         assert_eq!(owed.contains(&Notice::Delayed), is_owed, "{attempts} {minutes} {outcome:?}");
     }
 }
+
+#[test]
+fn a_letter_that_should_have_shipped_is_reported_also_while_it_is_being_cancelled() {
+    let late = Evidence { server: Some(noon() + TimeDelta::days(7)), watched: TimeDelta::zero() };
+    let answers = [reading(Status::Confirmed, true), Outcome::Read(ReadAnswer::NotFound(late))];
+    for (name, facts) in states().into_iter().filter(|(name, _)| name.starts_with("confirmed")) {
+        let mut letter = Letter::admitted(Number(1), String::new(), Arc::new(order(1)), noon());
+        for fact in facts {
+            letter.apply(&fact, noon()).unwrap();
+        }
+        // It ships after three days, and is reported after three more.
+        for (hours, is_owed) in [(6 * 24 - 1, false), (6 * 24 + 1, true)] {
+            let moment = Moment {
+                now: noon() + TimeDelta::hours(hours),
+                jitter: 127,
+                realm: Realm("one".into()),
+                start: Start::Go,
+                retry: Retry::default(),
+            };
+            for answer in &answers {
+                let owed = letter.after(answer, &moment).owed;
+                assert_eq!(owed.contains(&Notice::Overdue), is_owed, "{name}, {hours} h, {answer:?}");
+            }
+        }
+    }
+}
