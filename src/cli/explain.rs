@@ -15,7 +15,7 @@ use super::{WrongWords, table};
 use crate::base::clock::Clock;
 use crate::config::{Config, Folder, LetterKind};
 use crate::domain::drop::{
-    Doubt, Doubtful, INSIDE, Refusal, Waiting, is_pdf, natural_order, showable, sidecars_in_any_form,
+    Doubt, Doubtful, INSIDE, Kind, Refusal, Waiting, is_pdf, natural_order, showable, sidecars_in_any_form,
 };
 use crate::domain::incoming::MailTags;
 use crate::domain::letter::{DOCUMENTS_PER_LETTER, LARGEST_DOCUMENT, Number, Order};
@@ -81,9 +81,11 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
 /// Why a file can't be a letter of the folder, whatever is in its documents. As intake decides it, in
 /// `loops/intake/documents.rs`.
 fn unfit(folder: &Folder, file: &Path) -> anyhow::Result<Option<Refusal>> {
-    let is_document = |path: &Path| path.is_file() && is_pdf(path.as_os_str().as_bytes());
+    let has_name_of_pdf = |path: &Path| path.file_name().is_some_and(|name| is_pdf(name.as_bytes()));
+    let is_document = |path: &Path| path.is_file() && has_name_of_pdf(path);
     match (folder.letter, fs::metadata(file)?.is_dir()) {
-        (LetterKind::File, false) => Ok((!is_pdf(file.as_os_str().as_bytes())).then_some(Refusal::NotPdf)),
+        (LetterKind::File, false) => Ok((!has_name_of_pdf(file)).then_some(Refusal::NotPdf)),
+        (LetterKind::File, true) if has_name_of_pdf(file) => Ok(Some(Refusal::NotAFile(Kind::Directory))),
         (LetterKind::File, true) => anyhow::bail!(
             "{} is a folder, and in `{}` each PDF is a letter (`letter: file`): it is left where it is",
             showable(&file.display().to_string()),

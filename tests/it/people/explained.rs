@@ -23,6 +23,8 @@ async fn a_pdf_without_its_ending_is_said_to_be_rejected() {
     assert!(explained(&room, "x.docx").contains("rejected: It is not a PDF."));
     assert!(!explained(&room, "x.pdf").contains("rejected"));
     assert!(explained(&room, "x folder").contains("is left where it is"));
+    std::fs::create_dir(room.path("x folder.pdf")).unwrap();
+    assert!(explained(&room, "x folder.pdf").contains("rejected: It is a folder, not a file."));
 }
 
 #[tokio::test]
