@@ -10,7 +10,6 @@ mod demo;
 mod doctor;
 mod drop_in;
 mod explain;
-mod explain_mail;
 mod init;
 mod inspect;
 mod list;

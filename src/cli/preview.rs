@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::WrongWords;
 use super::config::ConfigPath;
-use super::explain::{Explained, documents_of, explain, folder_of, held, name_of, refused};
+use super::explain::{Explained, explain, folder_of, held, left, name_of, refused};
 use crate::config::Config;
 use crate::domain::drop::Waiting;
 use crate::domain::letter::{Color, Duplex, Order, Print};
@@ -53,6 +53,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let drawer = Drawer { inspector: Inspector::of_this_program()?, font: config.page_font.clone() };
     let (found, explanation) = match explain(&drawer.inspector, folder, (&config.state, None), file).await? {
         Explained::Decided(found, explanation) => (found, explanation),
+        Explained::Left(why) => bail!("nothing would be posted:\n{}", left(why)),
         Explained::Refused(refusal) => bail!("nothing would be posted:\n{}", refused(folder, &refusal)),
         Explained::Doubtful(doubtful) => {
             bail!("nothing would be posted:\n{}", held(folder, &Waiting::Doubt(doubtful)))
@@ -65,7 +66,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let areas = folder.rules.areas(explanation.rule);
     let order = explanation.order.as_deref();
-    let Drawn { pictures, pages, all } = drawer.letter(file, &found, order, areas).await?;
+    let Drawn { pictures, pages, all } = drawer.letter(&found, order, areas).await?;
     let bytes = if is_pdf { as_pdf(&pictures) } else { Picture::column(&pictures)?.png() };
     std::io::Write::write_all(&mut fs::File::create_new(&output)?, &bytes)?;
     if pictures.iter().any(|picture| picture.font_missing) {
@@ -157,8 +158,7 @@ impl Drawer {
     /// The envelope if it is known, and each page below a line that says what it is.
     async fn letter(
         &self,
-        file: &Path,
-        found: &[Found],
+        found: &[(PathBuf, Found)],
         order: Option<&Order>,
         mut areas: Vec<Area>,
     ) -> anyhow::Result<Drawn> {
@@ -167,10 +167,10 @@ impl Drawer {
             drawn.pictures.push(self.own(&envelope(order)).await?);
         }
         let mut sheets = Sheets::default();
-        let pages: u32 = found.iter().map(|document| document.pages).sum();
+        let pages: u32 = found.iter().map(|(_, document)| document.pages).sum();
         let target = ProgressDrawTarget::stderr();
         let bar = ProgressBar::with_draw_target(Some(pages.min(MOST_PAGES).into()), target);
-        for (number, (path, document)) in documents_of(file)?.iter().zip(found).enumerate() {
+        for (number, (path, document)) in found.iter().enumerate() {
             let print = order.and_then(|order| Some(order.documents.get(number)?.print.clone()));
             let bytes = fs::read(path)?;
             drawn.all += document.pages;

@@ -179,6 +179,7 @@ impl WatchedMailbox {
         let ulid = self.taking.new_ulid()?;
         let mut draft = self.taking.inside.spool.begin_incoming(&ulid)?;
         let mut documents: Vec<Enclosed> = Vec::new();
+        let letter = letter_name(folder, &pdfs);
         for (name, bytes) in pdfs {
             let sha256 = hex::encode(Sha256::digest(&bytes));
             documents.push(Enclosed { name, size: bytes.len() as u64, sha256 });
@@ -186,14 +187,12 @@ impl WatchedMailbox {
                 draft = add(draft, piece.to_vec()).await?;
             }
         }
-        let first = documents.first().map_or(USUAL_NAME, |document| document.name.as_str()).to_owned();
-        let stem = first.strip_suffix(".pdf").unwrap_or(&first).to_owned();
         Ok(Offer {
             ulid,
             draft,
             key,
             content: content_of(&documents, None),
-            name: if folder.letter == LetterKind::Subfolder { stem } else { first },
+            name: letter,
             documents,
             sidecar: None,
             mailed: Some(tags.clone()),
@@ -229,6 +228,16 @@ pub fn letters_of(way: &MailWay, folder: &Folder, pdfs: Vec<AttachedPdf>) -> Vec
         }
     }
     letters
+}
+
+/// The name of a letter of a mail: that of its first PDF, or of the subfolder that it would be.
+pub fn letter_name(folder: &Folder, pdfs: &[(String, Vec<u8>)]) -> String {
+    let first = pdfs.first().map_or(USUAL_NAME, |(name, _)| name.as_str());
+    let name = match folder.letter {
+        LetterKind::Subfolder => first.strip_suffix(".pdf").unwrap_or(first),
+        LetterKind::File => first,
+    };
+    name.to_owned()
 }
 
 /// A name that no other document of the letter has.

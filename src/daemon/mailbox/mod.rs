@@ -13,7 +13,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use tokio::time::{Instant, sleep};
 
-pub use arrive::{fault_of, letters_of, sender_of};
+pub use arrive::{fault_of, letter_name, letters_of, sender_of};
 
 use crate::config::{ConfigError, MailWay, Queue, TlsStart};
 use crate::daemon::taking::{NotTaken, Taking};

@@ -34,6 +34,7 @@ mod postal;
 mod rival;
 mod scan;
 mod settle;
+mod shape;
 mod shared;
 mod shelf_names;
 mod sidecar;
@@ -65,8 +66,13 @@ pub use meaning::{Candidate, Itself, Meant, Name, Whereabouts, meant};
 pub use obeyed::{Instruction, Obeyed, obeyed};
 pub use order::{JUDGING, JudgeStep};
 pub use settle::{Look, Settling, Stamp};
+pub use shape::{
+    Inspected, NoDrop, Shape, Unusable, bytes_of, documents_among, inspected, is_inner_sidecar, no_drop,
+    only_sidecar, shape,
+};
 use shared::Shared;
 pub use shelf_names::{reused_in, reused_names};
+pub use sidecar::{LARGEST_SIDECAR, unreadable};
 use watched::{DueLook, Watched};
 use work::Work;
 

@@ -5,8 +5,8 @@ use std::io;
 
 use chrono::TimeDelta;
 
-use super::litter::is_litter;
 use super::settle::{Name, Settling, Stamp};
+use super::shape::{NoDrop, no_drop};
 use super::shared::{Shared, settle_time};
 use super::shelf_names::ShelfNames;
 use super::stamp::stamp_inside;
@@ -111,7 +111,11 @@ impl Watched {
     /// `None` if it is neither a drop nor a part of one.
     fn stamped(&mut self, folder: &Folder, hot: &Hot, seen: SeenEntry) -> Option<(Name, Stamp)> {
         let is_shelf = |(_, _, shelves): &(_, _, ShelfNames)| shelves.contains(&shown(&seen.name));
-        if is_litter(folder, &seen.name) || self.shelves.as_ref().is_some_and(is_shelf) {
+        match no_drop(folder, &seen.name, kind(&seen.stat)) {
+            Some(NoDrop::Ignored | NoDrop::OwnDirectory) => return None,
+            Some(NoDrop::Sidecar) | None => {}
+        }
+        if self.shelves.as_ref().is_some_and(is_shelf) {
             return None;
         }
         let inside = match kind(&seen.stat) {
@@ -119,8 +123,6 @@ impl Watched {
             Some(Kind::Directory) if folder.letter == LetterKind::Subfolder => {
                 stamp_inside(hot.inside(&seen.name).ok()?)
             }
-            // People's own directories are left alone. One whose name looks like a PDF is not.
-            Some(Kind::Directory) if !is_pdf(&seen.name) => return None,
             Some(_) | None => 0,
         };
         let stamp = Stamp::of(&seen, inside);

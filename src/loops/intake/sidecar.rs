@@ -1,12 +1,12 @@
 //! What comes with a drop: beside it, or inside its subfolder.
 
 use super::decide::{Claim, TakeError};
-use super::documents::OpenedDocument;
-use crate::domain::drop::{INSIDE, Kind, Refusal, showable, shown, sidecars_in_any_form};
+use super::shape::{Unusable, is_inner_sidecar, only_sidecar};
+use crate::domain::drop::{Kind, Refusal, shown, sidecars_in_any_form};
 use crate::domain::rules::Sidecar;
 use crate::outside::hot::{SeenEntry, kind};
 
-const LARGEST_SIDECAR: u64 = 1 << 20;
+pub const LARGEST_SIDECAR: u64 = 1 << 20;
 
 /// The address that came with a drop.
 pub(super) enum Brought {
@@ -34,22 +34,15 @@ impl Claim {
             Some(_) => is_inner_sidecar(&seen.name),
             None => beside.contains(&seen.name),
         };
-        let found: Vec<&SeenEntry> = held.iter().filter(is_one).collect();
-        let seen = match found.as_slice() {
-            [] => return Ok(Brought::Sidecar(None)),
-            [one] => one,
-            several => {
-                // Only a person knows which of them is meant.
-                let mut names: Vec<String> =
-                    several.iter().map(|seen| showable(&shown(&seen.name))).collect();
-                names.sort();
-                return Ok(Brought::Refused(Refusal::SeveralSidecars { names }));
-            }
+        let name = match only_sidecar(held.iter().filter(is_one).map(|seen| seen.name.clone()).collect()) {
+            Ok(None) => return Ok(Brought::Sidecar(None)),
+            Ok(Some(name)) => name,
+            Err(refusal) => return Ok(Brought::Refused(refusal)),
         };
-        let understood = match self.read(inside, &seen.name, LARGEST_SIDECAR)? {
-            Ok(bytes) => self.folder.sidecar(&shown(&seen.name), bytes),
-            Err(OpenedDocument::Changing) => return Ok(Brought::Changing),
-            Err(_) => Err(format!("{} can't be read", shown(&seen.name))),
+        let understood = match self.read(inside, &name, LARGEST_SIDECAR)? {
+            Ok(bytes) => self.folder.sidecar(&shown(&name), bytes),
+            Err(Unusable::Changing) => return Ok(Brought::Changing),
+            Err(Unusable::Refused(_) | Unusable::Doubtful(_)) => Err(unreadable(&name)),
         };
         Ok(match understood {
             Ok(sidecar) => Brought::Sidecar(Some(Box::new(sidecar))),
@@ -58,6 +51,7 @@ impl Claim {
     }
 }
 
-pub(super) fn is_inner_sidecar(name: &[u8]) -> bool {
-    INSIDE.iter().any(|known| known.as_bytes() == name)
+/// Why a sidecar that lies there cannot be used.
+pub fn unreadable(name: &[u8]) -> String {
+    format!("{} can't be read", shown(name))
 }

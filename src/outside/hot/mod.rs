@@ -22,6 +22,7 @@ mod reach;
 
 mod rights;
 mod shelves;
+mod unclaimed;
 mod wire;
 
 use std::ffi::{CString, OsStr};
@@ -45,6 +46,7 @@ pub use reach::Reach;
 pub use rights::not_shared;
 use rustix::fs::{self, FileType, Mode, OFlags};
 pub use shelves::MoveWithText;
+pub use unclaimed::{kind_at, list_at, read_at};
 
 use crate::domain::drop::{Kind, forms_of, is_pdf, sidecars_in_any_form};
 use crate::outside::spool::Ulid;

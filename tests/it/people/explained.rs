@@ -22,7 +22,7 @@ async fn a_pdf_without_its_ending_is_said_to_be_rejected() {
     std::fs::create_dir(room.path("x folder")).unwrap();
     assert!(explained(&room, "x.docx").contains("rejected: It is not a PDF."));
     assert!(!explained(&room, "x.pdf").contains("rejected"));
-    assert!(explained(&room, "x folder").contains("is left where it is"));
+    assert!(explained(&room, "x folder").contains("left where it is: it is a folder"));
     std::fs::create_dir(room.path("x folder.pdf")).unwrap();
     assert!(explained(&room, "x folder.pdf").contains("rejected: It is a folder, not a file."));
 }
@@ -40,4 +40,49 @@ async fn a_subfolder_is_said_to_be_rejected_for_what_is_in_it() {
     assert!(fits.contains("fits") && !fits.contains("rejected"), "{fits}");
     std::fs::write(room.path("x/note.txt"), "unfit").unwrap();
     assert!(explained(&room, "x").contains("rejected: `note.txt` in the subfolder is not a PDF."));
+}
+
+#[tokio::test]
+async fn what_is_not_taken_in_is_said_to_be_left() {
+    let room = Mailroom::closed(&RULES.replace("{poll: 1s}", "{poll: 1s, ignore: ['draft-*']}")).await;
+    for ignored in [".x.pdf", "draft-1.pdf", "x.pdf.part", "Approve"] {
+        std::fs::write(room.path(ignored), pdf(1)).unwrap_or_default();
+        let said = explained(&room, ignored);
+        assert!(said.contains("left where it is: its name"), "{ignored}: {said}");
+    }
+    std::fs::write(room.path("x.pdf.yaml"), "").unwrap();
+    assert!(explained(&room, "x.pdf.yaml").contains("left where it is: it is a sidecar"));
+}
+
+#[tokio::test]
+async fn links_are_said_to_be_rejected_and_hidden_documents_are_not_counted() {
+    let room = Mailroom::closed(RULES).await;
+    std::fs::write(room.path("x.pdf"), pdf(1)).unwrap();
+    std::os::unix::fs::symlink(room.path("x.pdf"), room.path("link.pdf")).unwrap();
+    assert!(explained(&room, "link.pdf").contains("rejected: It is a link to another file, not a file."));
+    std::fs::hard_link(room.path("x.pdf"), room.path("twice.pdf")).unwrap();
+    assert!(explained(&room, "twice.pdf").contains("rejected"));
+
+    let room = Mailroom::closed(&RULES.replace("path:", "letter: subfolder\npath:")).await;
+    std::fs::create_dir(room.path("x")).unwrap();
+    std::fs::write(room.path("x/1.pdf"), pdf(1)).unwrap();
+    std::fs::write(room.path("x/._1.pdf"), "what a Mac leaves behind").unwrap();
+    let fits = explained(&room, "x");
+    assert!(fits.contains("1 sheet(s)") && !fits.contains("rejected"), "{fits}");
+    std::os::unix::fs::symlink("1.pdf", room.path("x/2.pdf")).unwrap();
+    assert!(explained(&room, "x").contains("rejected: `2.pdf` in the subfolder is not a PDF."));
+}
+
+#[tokio::test]
+async fn two_sidecars_are_said_to_be_rejected() {
+    let room = Mailroom::closed(RULES).await;
+    std::fs::write(room.path("x.pdf"), pdf(1)).unwrap();
+    for sidecar in ["x.pdf.yaml", "x.pdf.json"] {
+        std::fs::write(room.path(sidecar), "{}").unwrap();
+    }
+    let said = explained(&room, "x.pdf");
+    assert!(
+        said.contains("rejected") && said.contains("x.pdf.json") && said.contains("x.pdf.yaml"),
+        "{said}"
+    );
 }

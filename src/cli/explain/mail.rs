@@ -6,9 +6,9 @@ use fs_err as fs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::WrongWords;
-use crate::config::{Config, Folder, MailWay, Queue, Way};
-use crate::daemon::mailbox::{fault_of, letters_of, sender_of};
+use crate::cli::WrongWords;
+use crate::config::{Config, Folder, LetterKind, MailWay, Queue, Way};
+use crate::daemon::mailbox::{fault_of, letter_name, letters_of, sender_of};
 use crate::domain::incoming::MailTags;
 use crate::domain::mailed::{MailMeans, MailRefusal, MailSeen, mail_means};
 use crate::outside::imap::{LARGEST_MAIL, MailMessage};
@@ -66,20 +66,15 @@ impl<'a> SavedMail<'a> {
                     said.push("  held: each letter waits for approval".to_owned());
                 }
                 for (n, letter) in letters_of(way, folder, message.pdfs).into_iter().enumerate() {
-                    let place = dir.path().join(n.to_string());
-                    fs::create_dir(&place)?;
-                    let alone = letter.len() == 1;
-                    let mut path = place.clone();
+                    // Named as its queue would, since rules look at the name.
+                    let name = letter_name(folder, &letter);
+                    let (at, shown) = (dir.path().join(n.to_string()), file.join(&name));
+                    let path = at.join(name);
+                    let place = if folder.letter == LetterKind::Subfolder { &path } else { &at };
+                    fs::create_dir_all(place)?;
                     for (name, bytes) in letter {
-                        fs::write(place.join(&name), bytes)?;
-                        if alone {
-                            path = place.join(&name);
-                        }
+                        fs::write(place.join(name), bytes)?;
                     }
-                    let shown = path
-                        .file_name()
-                        .filter(|_| alone)
-                        .map_or_else(|| file.to_owned(), |name| file.join(name));
                     letters.push((path, shown));
                 }
             }
@@ -94,9 +89,9 @@ impl<'a> SavedMail<'a> {
     /// Says what becomes of the mail itself.
     pub(super) fn say(&self, as_json: bool) -> anyhow::Result<()> {
         if as_json {
-            return super::table::json(&self.meant);
+            return crate::cli::table::json(&self.meant);
         }
-        Ok(self.said.iter().try_for_each(|line| super::say(line))?)
+        Ok(self.said.iter().try_for_each(|line| crate::cli::say(line))?)
     }
 }
 
