@@ -47,6 +47,37 @@ pub fn identity(met: Met<'_>) -> Identity {
     }
 }
 
+/// Who used a folder before it is enabled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// Nobody: it has no marker.
+    New,
+    /// We began to write its marker. A crash came before it was recorded, so nothing was taken from it.
+    Unfinished,
+    /// These records.
+    Ours,
+    /// Other records, which may have posted what is in it.
+    Others,
+}
+
+/// Who used a folder with this marker. `identity` is that of a marker that is recorded, and `begun` the marker that we
+/// began to write at its path.
+pub fn whose(identity: Option<Identity>, marker: Option<&str>, begun: Option<&str>) -> Whose {
+    match (marker, identity) {
+        (None, _) => Whose::New,
+        (Some(_), Some(_)) => Whose::Ours,
+        (Some(marker), None) if begun == Some(marker) => Whose::Unfinished,
+        (Some(_), None) => Whose::Others,
+    }
+}
+
+impl Whose {
+    /// Whether something in it may be posted already.
+    pub fn may_have_posted(self) -> bool {
+        matches!(self, Self::Ours | Self::Others)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +107,30 @@ mod tests {
         for (recorded, found, recorded_path, expected) in rows {
             let met = Met { recorded, found, recorded_path };
             assert_eq!(identity(met), expected, "{met:?}");
+        }
+    }
+
+    #[test]
+    fn what_lies_in_a_folder_that_others_used_may_be_posted() {
+        use Whose::{New, Others, Ours, Unfinished};
+        let rows = [
+            // identity, marker, the marker that was begun; whose it is, what may be posted
+            (None, None, None, New, false),
+            (None, None, Some("1"), New, false),
+            (None, Some("1"), None, Others, true),
+            (None, Some("1"), Some("1"), Unfinished, false),
+            (None, Some("2"), Some("1"), Others, true),
+            (Some(Identity::Known), Some("1"), None, Ours, true),
+            (Some(Identity::Refilled), Some("1"), Some("2"), Ours, true),
+            (Some(Identity::Copy), Some("1"), Some("1"), Ours, true),
+        ];
+        for (identity, marker, begun, expected, posted) in rows {
+            let found = whose(identity, marker, begun);
+            assert_eq!(
+                (found, found.may_have_posted()),
+                (expected, posted),
+                "{identity:?} {marker:?} {begun:?}"
+            );
         }
     }
 }

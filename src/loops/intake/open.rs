@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::found_claims::{Enabled, claims_of};
-use super::identity::{Identity, Met, RecordedPath, identity};
+use super::identity::{Identity, Met, RecordedPath, Whose, identity, whose};
 use super::rival::rival;
 use super::shared::Shared;
 use super::watched::{EarlierContent, Watched};
@@ -164,20 +164,24 @@ impl Watched {
         }
         // New to us, back, put back, copied, or used with other records: we did not see what is there now
         // being dropped. Under a new marker other records that used this folder see the same.
-        let new = || shared.new_ulid().map(|id| id.to_string()).unwrap_or_default();
-        let id = ours.as_ref().map_or_else(new, |before| before.id.clone());
+        let begun = shared.store.marking_begun(&path)?;
+        let whose = whose(identity, marker.as_deref(), begun.as_deref());
+        let id = match (&ours, begun) {
+            (Some(before), _) => before.id.clone(),
+            (None, Some(begun)) if whose == Whose::Unfinished => begun,
+            (None, _) => new_marker(shared, &path, whose).await?,
+        };
         let since = hot.mark(&id).map_err(Away::no_right)?;
         let had = ours.as_ref().map_or_else(|| folder.name.clone(), |before| before.name.clone());
-        let is_others = marker.is_some() && identity.is_none();
         let (name, now_id) = (folder.name.clone(), id.clone());
         let known = KnownFolder { name, path, id: now_id, directory, since, trouble: None };
         self.know(shared, known, &had).await?;
         self.since = since;
         let has_seen = came_back && identity == Some(Identity::Known);
-        let may_be_posted = marker.is_some() && (!has_seen || is_from_the_future);
+        let may_be_posted = whose.may_have_posted() && (!has_seen || is_from_the_future);
         self.earlier = if may_be_posted { EarlierContent::MayBePosted } else { EarlierContent::AsConfigured };
         self.known = self.settling.names().filter(|_| has_seen).cloned().collect();
-        if is_others {
+        if whose == Whose::Others {
             journal::folder_of_others(&folder.name);
         }
         journal::folder_enabled(&folder.name, came_back);
@@ -231,6 +235,15 @@ impl Watched {
         self.trouble.clone_from(&trouble);
         Ok(shared.store.folder_trouble(&folder.name, trouble).await?)
     }
+}
+
+/// The marker of a folder that is new to these records.
+async fn new_marker(shared: &Shared, path: &str, whose: Whose) -> Result<String, NotOpened> {
+    let id = shared.new_ulid().map(|id| id.to_string()).unwrap_or_default();
+    if whose == Whose::New {
+        shared.store.begin_marking(path, &id).await?;
+    }
+    Ok(id)
 }
 
 async fn is_copy(shared: &Shared, folder: &Folder) -> Result<(), IntakeError> {

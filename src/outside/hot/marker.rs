@@ -14,6 +14,7 @@ use super::opened::{Opened, directory};
 use super::{CLAIM, OURS, Stat};
 
 const MARKER: &str = "folder";
+const NEW_MARKER: &str = "folder.new";
 const EPOCH: &str = "epoch";
 const NEW_EPOCH: &str = "epoch.new";
 const PROBE: &str = "probe";
@@ -32,7 +33,8 @@ impl Opened {
     /// Writes a new marker. Returns its time by the file system's clock. Whatever comes later is younger,
     /// unless that clock's steps are too long to wait for.
     pub(super) fn mark(&self, id: &str) -> io::Result<i64> {
-        let mut file = create(&self.ours, MARKER)?;
+        // It appears complete, so what lies there is always a whole one.
+        let mut file = create(&self.ours, NEW_MARKER)?;
         file.write_all(id.as_bytes())?;
         file.sync_all()?;
         let marked = Stat::from(fs::fstat(&file)?).changed;
@@ -46,6 +48,7 @@ impl Opened {
             std::thread::park_timeout(CLOCK_STEP);
         }
         file.sync_all()?;
+        fs::renameat(&self.ours, NEW_MARKER, &self.ours, MARKER)?;
         fs::fsync(&self.ours)?;
         Ok(marked)
     }

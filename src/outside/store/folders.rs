@@ -90,6 +90,24 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// The marker that is about to be written into the folder at a path, where there was none. A crash between this
+    /// and [`Store::know_folder`] must not make it seem another's.
+    pub async fn begin_marking(&self, path: &str, id: &str) -> Result<(), RecordError> {
+        let (path, id) = (path.to_owned(), id.to_owned());
+        self.write(move |batch| {
+            let sql = "INSERT INTO meta VALUES ('marking ' || ?1, ?2)
+                       ON CONFLICT (key) DO UPDATE SET value = ?2";
+            Ok(batch.db.prepare_cached(sql)?.execute(params![path, id]).map(drop)?)
+        })
+        .await
+    }
+
+    /// The marker that was about to be written at a path when mailchute was ended, if that was so.
+    pub fn marking_begun(&self, path: &str) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT value FROM meta WHERE key = 'marking ' || ?1";
+        Ok(self.reader().prepare_cached(sql)?.query_row([path], |row| row.get(0)).optional()?)
+    }
+
     /// Records a folder, and moves everything under its old name to the new one. What another folder had
     /// under this name stays with that folder's marker until it comes back.
     pub async fn know_folder(&self, folder: KnownFolder) -> Result<(), RecordError> {
@@ -109,6 +127,7 @@ impl Store {
                 rename(batch.db, &before.name, name)?;
             }
             batch.db.prepare_cached("DELETE FROM renamed WHERE old = ?1")?.execute([name])?;
+            batch.db.prepare_cached("DELETE FROM meta WHERE key = 'marking ' || ?1")?.execute([path])?;
             let sql = "INSERT INTO folder (name, path, id, directory, since) VALUES (?1, ?2, ?3, ?4, ?5)
                        ON CONFLICT (name) DO UPDATE SET path = ?2, id = ?3, directory = ?4, since = ?5";
             let values = params![name, path, id, directory, since];

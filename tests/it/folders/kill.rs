@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use mailchute::outside::store::Store;
+
 use crate::rigs::mailroom::{Mailroom, RULES};
 use crate::rigs::program::mailchute;
 use crate::rigs::service::pdf;
@@ -90,4 +92,38 @@ async fn a_daemon_killed_anywhere_between_drop_and_shelf_makes_each_drop_one_let
     println!(
         "{kills} daemons killed between drop and shelf; {kills} letters posted once each, {torn} torn ones handed back"
     );
+}
+
+#[tokio::test]
+async fn a_first_start_that_was_ended_while_it_marked_its_folder_takes_what_lies_there() {
+    // Which marker was begun, which lies there, and what becomes of the drop.
+    for (begun, lies, expected) in [
+        (None, None, "confirmed"),
+        (Some("01"), None, "confirmed"),
+        (Some("01"), Some("01"), "confirmed"),
+        (Some("01"), Some("02"), "held"),
+        (None, Some("02"), "held"),
+    ] {
+        let mut room = Mailroom::closed(&RULES.replace("path:", "first_start: take\npath:")).await;
+        let records = |room: &Mailroom| Store::open(&room.config().state, room.clock.now(), false).unwrap().0;
+        let store = records(&room);
+        if let Some(begun) = begun {
+            store.begin_marking(room.hot().to_str().unwrap(), begun).await.unwrap();
+        }
+        store.close();
+        drop(store);
+        if let Some(lies) = lies {
+            std::fs::create_dir(room.path(".mailchute")).unwrap();
+            std::fs::write(room.path(".mailchute/folder"), lies).unwrap();
+        }
+        room.drop("x.pdf", 1);
+        room.start();
+        room.settled().await;
+        assert_eq!(room.state("x.pdf"), expected, "{begun:?} {lies:?}");
+        room.stop();
+        let store = records(&room);
+        let folder = store.known_folder("letters").unwrap().unwrap();
+        assert_eq!(folder.id == "01", lies == Some("01"), "{begun:?} {lies:?}");
+        assert!(store.marking_begun(&folder.path).unwrap().is_none());
+    }
 }

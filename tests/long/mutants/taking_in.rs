@@ -225,6 +225,15 @@ pub(super) const MUTANTS: &[Mutant] = &[
         )],
     ),
     caught(
+        "a marker that was begun is another's",
+        "a first start that takes",
+        &[(
+            IDENTITY,
+            "(Some(marker), None) if begun == Some(marker) => Whose::Unfinished,",
+            "(Some(marker), None) if begun == Some(marker) => Whose::Others,",
+        )],
+    ),
+    caught(
         "copied records may post",
         "copied records",
         &[(

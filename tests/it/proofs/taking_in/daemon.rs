@@ -22,6 +22,8 @@ pub struct Daemon {
     pub was_there: Option<BTreeSet<usize>>,
     /// The marker it laid into the folder, and the first claim after that.
     pub mark: (u8, u8),
+    /// The marker that it began to lay.
+    pub begun: Option<u8>,
     /// The folder that its rows are of: another after a copy.
     pub folder: u8,
     /// Path and directory of the folder, as recorded.
@@ -106,6 +108,8 @@ pub struct Up {
     pub is_open: bool,
     /// The folder was away.
     pub came_back: bool,
+    /// A marker that it lays: whether others may have posted what is in the folder, and the marker.
+    pub marking: Option<(bool, u8)>,
     pub seen: Vec<Sighting>,
     /// To be decided: the claim, and what it looked like since when.
     pub claims: Vec<(u8, Option<(Looks, i64)>)>,

@@ -213,7 +213,11 @@ impl Model for TakingIn {
                 state.disk.files.iter().all(durable)
             }),
             Property::<Self>::always("what was there before is not posted", |model, state| {
-                !model.size.before || state.posted.iter().all(|(drop, _)| *drop != 0)
+                !model.size.before || model.size.takes || state.posted.iter().all(|(drop, _)| *drop != 0)
+            }),
+            Property::<Self>::always("what a first start takes is not held", |model, state| {
+                let Size { takes, budget, .. } = model.size;
+                !takes || budget.losses > 0 || state.disk.was_there.is_empty()
             }),
             Property::<Self>::always("an end is reached", |model, state| {
                 !model.size.ends || state.clone().end(model).is_ok()

@@ -25,6 +25,8 @@ pub struct Size {
     pub syncs: bool,
     /// Something lies in the folder before it is ours.
     pub before: bool,
+    /// What lies in a folder that nobody has used is taken in.
+    pub takes: bool,
     /// Every drop has the same bytes.
     pub same: bool,
     pub ends: bool,
@@ -59,6 +61,7 @@ pub const ONE: Size = Size {
     is_share: false,
     syncs: true,
     before: false,
+    takes: false,
     same: false,
     ends: true,
     guarded: true,
@@ -96,6 +99,20 @@ pub const SMALL: &[Size] = &[
         is_share: true,
         syncs: false,
         budget: Budget { cuts: 1, crashes: 1, ..NOTHING },
+        ..ONE
+    },
+    Size {
+        name: "a first start that takes",
+        before: true,
+        takes: true,
+        budget: Budget { crashes: 3, ..NOTHING },
+        ..ONE
+    },
+    Size {
+        name: "it takes, records lost",
+        before: true,
+        takes: true,
+        budget: Budget { drops: 0, crashes: 2, losses: 1, cuts: 1, ticks: 6, ..NOTHING },
         ..ONE
     },
     Size { name: "records lost", budget: Budget { losses: 1, crashes: 1, cuts: 1, ..NOTHING }, ..ONE },
@@ -159,7 +176,7 @@ pub fn explore(size: Size) -> (usize, Duration) {
         );
     }
     assert!(
-        checker.discovery("a drop is posted").is_some() || size.before,
+        checker.discovery("a drop is posted").is_some() || (size.before && !size.takes),
         "{}: nothing is posted",
         size.name
     );

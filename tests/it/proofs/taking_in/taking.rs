@@ -1,7 +1,9 @@
 //! How the daemon takes drops in: it opens the folder, looks, claims, decides.
 
 use chrono::TimeDelta;
-use mailchute::loops::intake::{Identity, Met, Next, RecordedPath, Stamp, identity, is_ours, next};
+use mailchute::loops::intake::{
+    Identity, Met, Next, RecordedPath, Stamp, Whose, identity, is_ours, next, whose,
+};
 use mailchute::outside::hot::{CLAIMING, CLAIMING_ALONE, MOVING, MoveStep};
 
 use super::State;
@@ -17,6 +19,14 @@ impl State {
         let is_known = daemon.was_there.is_some() && is_marked;
         let identity = is_known.then(|| self.identity(daemon.recorded));
         let is_copy = identity == Some(Identity::Copy);
+        let is_new = !is_known || is_copy;
+        let mut holds = true;
+        if size.takes && is_new {
+            let Some(may_be_posted) = self.mark(index, identity) else { return };
+            holds = may_be_posted;
+        } else if is_new {
+            self.disk.marker += 1;
+        }
         let daemon = &mut self.daemons[index];
         let up = daemon.up.as_mut().unwrap();
         if identity != Some(Identity::Known) || up.came_back {
@@ -25,12 +35,10 @@ impl State {
                 up.came_back && is_seen && file.at() == Some(Dir::Folder)
             };
             // Older than the marker is whatever there is, wherever it lies: a cut may bring it back.
-            let old = self.disk.files.iter().enumerate().filter(|(_, file)| !known(file));
+            let old = self.disk.files.iter().enumerate().filter(|(_, file)| holds && !known(file));
             daemon.was_there.get_or_insert_default().extend(old.map(|(file, _)| file));
         }
-        let is_new = !is_known || is_copy;
         if is_new {
-            self.disk.marker += 1;
             daemon.mark = (self.disk.marker, self.next_claim);
         }
         daemon.folder += u8::from(is_copy);
@@ -64,6 +72,29 @@ impl State {
         for claim in cleared {
             self.put_back(claim);
         }
+    }
+
+    /// One step of marking a folder. Once it is marked, whether others may have posted what is in it.
+    fn mark(&mut self, index: usize, identity: Option<Identity>) -> Option<bool> {
+        let daemon = &mut self.daemons[index];
+        let up = daemon.up.as_mut().unwrap();
+        match up.marking {
+            None => {
+                let marker =
+                    Some(self.disk.marker).filter(|marker| *marker > 0).map(|marker| marker.to_string());
+                let begun = daemon.begun.map(|begun| begun.to_string());
+                let whose = whose(identity, marker.as_deref(), begun.as_deref());
+                let id = self.disk.marker + u8::from(whose != Whose::Unfinished);
+                daemon.begun = if whose == Whose::New { Some(id) } else { daemon.begun };
+                up.marking = Some((whose.may_have_posted(), id));
+            }
+            Some((_, id)) if self.disk.marker != id => self.disk.marker = id,
+            Some((may_be_posted, _)) => {
+                (up.marking, daemon.begun) = (None, None);
+                return Some(may_be_posted);
+            }
+        }
+        None
     }
 
     /// Which folder the directory is that has its marker.
