@@ -8,7 +8,7 @@ use super::found_claims::{Enabled, claims_of};
 use super::identity::{Identity, Met, RecordedPath, Whose, identity, whose};
 use super::rival::rival;
 use super::shared::Shared;
-use super::watched::{EarlierContent, Watched};
+use super::watched::Watched;
 use super::{IntakeError, epoch, instructions};
 use crate::config::Folder;
 use crate::domain::alarm::Alarm;
@@ -136,11 +136,7 @@ impl Watched {
             None => None,
         };
         let path = folder.path.display().to_string();
-        let identity = before.as_ref().map(|before| {
-            let recorded_path = at_recorded_path(shared, before, &path, directory.as_deref());
-            let (recorded, found) = (before.directory.as_deref(), directory.as_deref());
-            identity(Met { recorded, found, recorded_path })
-        });
+        let identity = before.as_ref().map(|before| identity_of(shared, before, &path, directory.as_deref()));
         // Drops that came while it was away were not seen coming. A folder that did not answer was there all
         // the time.
         let was_away = self.trouble.as_deref().is_some_and(|trouble| !Away::was_there(trouble));
@@ -153,7 +149,7 @@ impl Watched {
         }
         let is_as_before = identity == Some(Identity::Known) && !came_back && !is_from_the_future;
         if let Some(before) = ours.as_ref().filter(|_| is_as_before) {
-            self.since = before.since;
+            (self.since, self.posted_before) = (before.since, before.posted_before);
             let name = folder.name.clone();
             if (&before.name, &before.path, &before.directory) != (&name, &path, &directory) {
                 let known = KnownFolder { name, path, directory, ..before.clone() };
@@ -173,13 +169,14 @@ impl Watched {
         };
         let since = hot.mark(&id).map_err(Away::no_right)?;
         let had = ours.as_ref().map_or_else(|| folder.name.clone(), |before| before.name.clone());
-        let (name, now_id) = (folder.name.clone(), id.clone());
-        let known = KnownFolder { name, path, id: now_id, directory, since, trouble: None };
-        self.know(shared, known, &had).await?;
-        self.since = since;
         let has_seen = came_back && identity == Some(Identity::Known);
         let may_be_posted = whose.may_have_posted() && (!has_seen || is_from_the_future);
-        self.earlier = if may_be_posted { EarlierContent::MayBePosted } else { EarlierContent::AsConfigured };
+        let still = ours.as_ref().and_then(|before| before.posted_before);
+        let posted_before = if may_be_posted { Some(since) } else { still };
+        let (name, now_id) = (folder.name.clone(), id.clone());
+        let known = KnownFolder { name, path, id: now_id, directory, since, posted_before, trouble: None };
+        self.know(shared, known, &had).await?;
+        (self.since, self.posted_before) = (since, posted_before);
         self.known = self.settling.names().filter(|_| has_seen).cloned().collect();
         if whose == Whose::Others {
             journal::folder_of_others(&folder.name);
@@ -262,6 +259,12 @@ async fn is_no_copy(shared: &Shared, folder: &Folder) -> Result<(), IntakeError>
         shared.store.calm(alarm, shared.clock.now()).await?;
     }
     Ok(())
+}
+
+/// Which folder it is whose marker lies in this directory.
+fn identity_of(shared: &Shared, before: &KnownFolder, path: &str, directory: Option<&str>) -> Identity {
+    let recorded_path = at_recorded_path(shared, before, path, directory);
+    identity(Met { recorded: before.directory.as_deref(), found: directory, recorded_path })
 }
 
 /// What is at the recorded path of a folder whose marker lies in another directory or in this one.

@@ -135,6 +135,7 @@ mod tests {
             id: "M".to_owned(),
             directory: directory.map(str::to_owned),
             since: 0,
+            posted_before: None,
             trouble: None,
         };
         let at = |path, directory| Marked { path, directory };

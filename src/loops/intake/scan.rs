@@ -35,7 +35,7 @@ impl Watched {
         let waits = |name: &[u8], settling: &Settling| self.waiting.extra(folder, name, settling);
         let mut look = self.settling.look(now, settle, listing, waits);
         self.stuck.retain(|name, _| self.settling.knows(name));
-        self.was_there.retain(|(name, _)| self.settling.knows(name));
+        self.was_there.retain(|(name, _), _| self.settling.knows(name));
         let ready = Some(look.ready).filter(|_| folder.accept == Accept::Yes).unwrap_or_default();
         let finished: HashSet<&[u8]> = ready.iter().map(Vec::as_slice).collect();
         for name in &ready {
@@ -85,8 +85,11 @@ impl Watched {
     /// The work of taking in what is finished.
     fn drop_of(&mut self, folder: &Folder, main: (Name, Stamp), sidecars: Vec<(Name, Stamp)>) -> Work {
         let (name, stamp) = &main;
-        let holds = folder.first_start == FirstStart::Hold || self.earlier == EarlierContent::MayBePosted;
-        let was_there = holds && self.was_there.contains(&(name.clone(), stamp.inode));
+        let was_there = match self.was_there.get(&(name.clone(), stamp.inode)) {
+            Some(EarlierContent::MayBePosted) => true,
+            Some(EarlierContent::AsConfigured) => folder.first_start == FirstStart::Hold,
+            None => false,
+        };
         self.settling.forget(name);
         let (lacked, had_no_end) = self.waiting.over(name, stamp);
         let is_document =
@@ -127,7 +130,10 @@ impl Watched {
         };
         let stamp = Stamp::of(&seen, inside);
         if stamp.times.1 <= self.since && !self.known.contains(&seen.name) {
-            self.was_there.insert((seen.name.clone(), stamp.inode));
+            let may_be_posted = self.posted_before.is_some_and(|before| stamp.times.1 <= before);
+            let content =
+                if may_be_posted { EarlierContent::MayBePosted } else { EarlierContent::AsConfigured };
+            self.was_there.insert((seen.name.clone(), stamp.inode), content);
         }
         Some((seen.name, stamp))
     }

@@ -67,9 +67,10 @@ pub(super) struct Watched {
     /// What is not younger than this, by the file system's clock, was there before, unless it is recorded.
     pub(super) since: i64,
     pub(super) known: HashSet<Name>,
-    pub(super) earlier: EarlierContent,
+    /// What is not younger than this may be posted already.
+    pub(super) posted_before: Option<i64>,
     /// What was there before, by name and inode. Later changes to it do not count.
-    pub(super) was_there: HashSet<(Name, u64)>,
+    pub(super) was_there: HashMap<(Name, u64), EarlierContent>,
     /// Drops that we have no permission to move, with their stamps, and when that is tried again.
     pub(super) stuck: HashMap<Name, (Stamp, TimeDelta)>,
     path: PathBuf,
@@ -87,10 +88,9 @@ pub(super) struct Watched {
     pub(super) shelves: Option<(Names, Language, ShelfNames)>,
 }
 
-/// How content is treated that was in a folder before this run opened it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// How content is treated that was in a folder before it was enabled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EarlierContent {
-    #[default]
     /// As `first_start` says.
     AsConfigured,
     /// It is held: the folder was copied, put back, or used with other records.

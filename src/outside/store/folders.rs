@@ -22,11 +22,14 @@ pub struct KnownFolder {
     pub directory: Option<String>,
     /// What is older than this by the file system's clock was there before. In nanoseconds.
     pub since: i64,
+    /// What is older than this may be posted already, by other records or by ours: the folder was copied, put back, or
+    /// used with other ones. In nanoseconds.
+    pub posted_before: Option<i64>,
     /// The trouble that was last reported of it.
     pub trouble: Option<String>,
 }
 
-const COLUMNS: &str = "name, path, id, directory, since, trouble";
+const COLUMNS: &str = "name, path, id, directory, since, posted_before, trouble";
 
 fn known(row: &rusqlite::Row<'_>) -> rusqlite::Result<KnownFolder> {
     Ok(KnownFolder {
@@ -35,6 +38,7 @@ fn known(row: &rusqlite::Row<'_>) -> rusqlite::Result<KnownFolder> {
         id: row.get("id")?,
         directory: row.get("directory")?,
         since: row.get("since")?,
+        posted_before: row.get("posted_before")?,
         trouble: row.get("trouble")?,
     })
 }
@@ -112,7 +116,7 @@ impl Store {
     /// under this name stays with that folder's marker until it comes back.
     pub async fn know_folder(&self, folder: KnownFolder) -> Result<(), RecordError> {
         self.write(move |batch| {
-            let KnownFolder { name, path, id, directory, since, trouble: _ } = &folder;
+            let KnownFolder { name, path, id, directory, since, posted_before, trouble: _ } = &folder;
             let known_by = |column: &str, value: &str| {
                 let sql = format!("SELECT {COLUMNS} FROM folder WHERE {column} = ?1");
                 batch.db.prepare_cached(&sql)?.query_row([value], known).optional()
@@ -128,9 +132,10 @@ impl Store {
             }
             batch.db.prepare_cached("DELETE FROM renamed WHERE old = ?1")?.execute([name])?;
             batch.db.prepare_cached("DELETE FROM meta WHERE key = 'marking ' || ?1")?.execute([path])?;
-            let sql = "INSERT INTO folder (name, path, id, directory, since) VALUES (?1, ?2, ?3, ?4, ?5)
-                       ON CONFLICT (name) DO UPDATE SET path = ?2, id = ?3, directory = ?4, since = ?5";
-            let values = params![name, path, id, directory, since];
+            let sql = "INSERT INTO folder (name, path, id, directory, since, posted_before)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (name) DO UPDATE
+                       SET path = ?2, id = ?3, directory = ?4, since = ?5, posted_before = ?6";
+            let values = params![name, path, id, directory, since, posted_before];
             Ok(batch.db.prepare_cached(sql)?.execute(values).map(drop)?)
         })
         .await

@@ -336,10 +336,13 @@ const SENT_TO: &str = "
 
     PRAGMA user_version = 16;
 ";
-pub(super) const VERSION: i64 = 16;
+/// What may be posted already in a folder that was copied, put back or used with other records, whenever mailchute is
+/// started again.
+const EARLIER: &str = "ALTER TABLE folder ADD COLUMN posted_before INTEGER; PRAGMA user_version = 17;";
+pub(super) const VERSION: i64 = 17;
 
 /// One step for each version. Each ends by setting the next version.
-const STEPS: [&str; 16] = [
+const STEPS: [&str; 17] = [
     TABLES,
     ORIGINALS,
     LOOKED_UP,
@@ -356,6 +359,7 @@ const STEPS: [&str; 16] = [
     CLAIMED_AS_FILES,
     COLLECTED,
     SENT_TO,
+    EARLIER,
 ];
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {

@@ -134,6 +134,42 @@ async fn what_lies_in_a_copy_is_held_also_where_the_first_start_takes() {
 }
 
 #[tokio::test]
+async fn what_may_be_posted_already_is_held_after_another_start_and_after_it_was_away() {
+    for away in [false, true] {
+        let rules = RULES
+            .replace("path:", "first_start: take\npath:")
+            .replace("{poll: 1s}", "{settle: 1h, poll: 1s}");
+        let mut room = Mailroom::closed(&rules).await;
+        std::fs::create_dir(room.path(".mailchute")).unwrap();
+        std::fs::write(room.path(".mailchute/folder"), "01").unwrap();
+        room.drop("x1.pdf", 1);
+        room.start();
+        room.settled().await;
+        if away {
+            std::fs::rename(room.hot(), room.dir.path().join("away")).unwrap();
+            room.settled().await;
+            std::fs::rename(room.dir.path().join("away"), room.hot()).unwrap();
+        } else {
+            room.crash().await;
+            room.start();
+        }
+        room.settled().await;
+        room.drop("x2.pdf", 2);
+        assert!(room.path("x1.pdf").exists(), "it has not settled");
+        room.settled().await;
+        room.pass(4000).await;
+        for _ in 0..3 {
+            room.settled().await;
+        }
+        assert_eq!(
+            (room.state("x1.pdf").as_str(), room.state("x2.pdf").as_str()),
+            ("held", "confirmed"),
+            "{away}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_copy_of_a_folder_is_a_folder_of_its_own_in_which_everything_is_held() {
     let mut room = Mailroom::with(&approval()).await;
     room.drop("x1.pdf", 1);

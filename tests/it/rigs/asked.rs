@@ -10,11 +10,12 @@ use crate::rigs::journal;
 use crate::rigs::mailroom::Mailroom;
 
 /// What mailchute keeps in a folder for itself.
-const OURS: [&str; 5] = [
+const OURS: [&str; 6] = [
     ".mailchute/folder",
     ".mailchute/lock",
     ".mailchute/epoch",
     ".mailchute/epoch.new",
+    ".mailchute/folder.new",
     ".mailchute/text.part",
 ];
 
