@@ -6,7 +6,7 @@ use serde_json::json;
 use super::config::RecordsPath;
 use super::table;
 use crate::base::clock::{Clock, day_begins};
-use crate::outside::store::{Desk, Reported};
+use crate::outside::store::{Desk, Period, Reported};
 
 /// Letters and sheets of a month, by folder, method and cost centre
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => read_month(&this()).map_err(anyhow::Error::msg)?,
     };
     let end = month.checked_add_months(Months::new(1)).unwrap_or(NaiveDate::MAX);
-    let rows = Desk::open(&records.state)?.report(day_begins(month, zone), day_begins(end, zone))?;
+    let posted = Desk::open(&records.state)?.report(day_begins(month, zone), day_begins(end, zone))?;
+    let Period { rows, damaged } = posted;
+    if !damaged.is_empty() {
+        let numbers: Vec<String> = damaged.iter().map(ToString::to_string).collect();
+        super::warn(&format!(
+            "{} can't be read and may be missing below: `mailchute audit` says what is wrong",
+            numbers.join(", ")
+        ));
+    }
     let month = month.format("%Y-%m").to_string();
     if arguments.json {
         return rows.iter().try_for_each(|row| {

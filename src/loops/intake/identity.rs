@@ -1,5 +1,7 @@
 //! Which folder a directory is, by its marker and its own identity. The name is only shown. Pure.
 
+use crate::outside::store::BegunMarker;
+
 /// A directory with the marker of a known folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Met<'a> {
@@ -47,34 +49,48 @@ pub fn identity(met: Met<'_>) -> Identity {
     }
 }
 
-/// Who used a folder before it is enabled.
+/// Which records used a folder before it is enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
-    /// Nobody: it has no marker.
-    New,
-    /// We began to write its marker. A crash came before it was recorded, so nothing was taken from it.
+pub enum FormerUser {
+    /// None: it has no marker.
+    None,
+    /// We began to write its marker, and a crash came before it was recorded. Nothing was taken from it.
     Unfinished,
+    /// These records know its path, and its marker is gone.
+    Emptied,
     /// These records.
     Ours,
-    /// Other records, which may have posted what is in it.
+    /// These records used the folder of which it is a copy.
+    OfOriginal,
+    /// Other records.
     Others,
 }
 
-/// Who used a folder with this marker. `identity` is that of a marker that is recorded, and `begun` the marker that we
-/// began to write at its path.
-pub fn whose(identity: Option<Identity>, marker: Option<&str>, begun: Option<&str>) -> Whose {
+/// Which records used a folder with this marker. `identity` is that of a marker that is recorded, `begun` the marker
+/// that we began to write at its path, and `is_known_path` says that a folder is recorded there.
+pub fn former_user(
+    identity: Option<Identity>,
+    marker: Option<&str>,
+    begun: Option<&BegunMarker>,
+    is_known_path: bool,
+) -> FormerUser {
+    let is_copy = begun.is_some_and(|begun| begun.is_copy);
+    let is_begun = begun.is_some_and(|begun| Some(begun.id.as_str()) == marker);
     match (marker, identity) {
-        (None, _) => Whose::New,
-        (Some(_), Some(_)) => Whose::Ours,
-        (Some(marker), None) if begun == Some(marker) => Whose::Unfinished,
-        (Some(_), None) => Whose::Others,
+        (None, _) if is_known_path || is_copy => FormerUser::Emptied,
+        (None, _) => FormerUser::None,
+        (Some(_), Some(Identity::Copy)) => FormerUser::OfOriginal,
+        (Some(_), Some(Identity::Known | Identity::Refilled)) => FormerUser::Ours,
+        (Some(_), None) if is_begun && is_copy => FormerUser::OfOriginal,
+        (Some(_), None) if is_begun => FormerUser::Unfinished,
+        (Some(_), None) => FormerUser::Others,
     }
 }
 
-impl Whose {
-    /// Whether something in it may be posted already.
+impl FormerUser {
+    /// Whether something in the folder may be posted already.
     pub fn may_have_posted(self) -> bool {
-        matches!(self, Self::Ours | Self::Others)
+        !matches!(self, Self::None | Self::Unfinished)
     }
 }
 
@@ -111,26 +127,29 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_a_folder_that_others_used_may_be_posted() {
-        use Whose::{New, Others, Ours, Unfinished};
+    fn what_lies_in_a_folder_that_was_used_may_be_posted() {
+        use FormerUser::{Emptied, None as NoUser, OfOriginal, Others, Ours, Unfinished};
+        let begun = |id: &str, is_copy| Some(BegunMarker { id: id.to_owned(), is_copy });
         let rows = [
-            // identity, marker, the marker that was begun; whose it is, what may be posted
-            (None, None, None, New, false),
-            (None, None, Some("1"), New, false),
-            (None, Some("1"), None, Others, true),
-            (None, Some("1"), Some("1"), Unfinished, false),
-            (None, Some("2"), Some("1"), Others, true),
-            (Some(Identity::Known), Some("1"), None, Ours, true),
-            (Some(Identity::Refilled), Some("1"), Some("2"), Ours, true),
-            (Some(Identity::Copy), Some("1"), Some("1"), Ours, true),
+            // identity, marker, the marker that was begun, whether its path is known; its user, what may be posted
+            (None, None, None, false, NoUser, false),
+            (None, None, begun("1", false), false, NoUser, false),
+            (None, None, None, true, Emptied, true),
+            (None, None, begun("1", false), true, Emptied, true),
+            (None, None, begun("1", true), false, Emptied, true),
+            (None, Some("1"), None, false, Others, true),
+            (None, Some("1"), begun("1", false), false, Unfinished, false),
+            (None, Some("1"), begun("1", true), false, OfOriginal, true),
+            (None, Some("2"), begun("1", false), false, Others, true),
+            (None, Some("2"), begun("1", true), true, Others, true),
+            (Some(Identity::Known), Some("1"), None, true, Ours, true),
+            (Some(Identity::Refilled), Some("1"), begun("2", false), true, Ours, true),
+            (Some(Identity::Copy), Some("1"), begun("2", true), false, OfOriginal, true),
         ];
-        for (identity, marker, begun, expected, posted) in rows {
-            let found = whose(identity, marker, begun);
-            assert_eq!(
-                (found, found.may_have_posted()),
-                (expected, posted),
-                "{identity:?} {marker:?} {begun:?}"
-            );
+        for (identity, marker, begun, is_known_path, expected, posted) in rows {
+            let found = former_user(identity, marker, begun.as_ref(), is_known_path);
+            let met = (identity, marker, begun, is_known_path);
+            assert_eq!((found, found.may_have_posted()), (expected, posted), "{met:?}");
         }
     }
 }

@@ -59,7 +59,7 @@ pub use claims::{ClaimRecord, KnownClaim, Next, is_ours, next};
 use decide::{Done, TakeError};
 pub use epoch::no_other_records;
 use hints::Hints;
-pub use identity::{Identity, Met, RecordedPath, Whose, identity, whose};
+pub use identity::{FormerUser, Identity, Met, RecordedPath, former_user, identity};
 pub use left::{hold_left_out, left_out};
 pub use litter::may_be_dropped;
 pub use meaning::{Candidate, Itself, Meant, Name, Whereabouts, meant};

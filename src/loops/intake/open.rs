@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::found_claims::{Enabled, claims_of};
-use super::identity::{Identity, Met, RecordedPath, Whose, identity, whose};
+use super::identity::{FormerUser, Identity, Met, RecordedPath, former_user, identity};
 use super::rival::rival;
 use super::shared::Shared;
 use super::watched::Watched;
@@ -15,7 +15,7 @@ use crate::domain::alarm::Alarm;
 use crate::loops::folders::Registered;
 use crate::outside::hot::{Away, Hot};
 use crate::outside::journal;
-use crate::outside::store::{KnownFolder, RecordError, StoreError};
+use crate::outside::store::{BegunMarker, KnownFolder, RecordError, StoreError};
 
 /// A marker that is this much younger than the file system's clock was written when that clock was ahead. In
 /// nanoseconds.
@@ -161,16 +161,16 @@ impl Watched {
         // New to us, back, put back, copied, or used with other records: we did not see what is there now
         // being dropped. Under a new marker other records that used this folder see the same.
         let begun = shared.store.marking_begun(&path)?;
-        let whose = whose(identity, marker.as_deref(), begun.as_deref());
-        let id = match (&ours, begun) {
-            (Some(before), _) => before.id.clone(),
-            (None, Some(begun)) if whose == Whose::Unfinished => begun,
-            (None, _) => new_marker(shared, &path, whose).await?,
+        let is_known_path = shared.store.folder_at(&path)?.is_some();
+        let user = former_user(identity, marker.as_deref(), begun.as_ref(), is_known_path);
+        let id = match &ours {
+            Some(before) => before.id.clone(),
+            None => new_marker(shared, &path, user, begun).await?,
         };
         let since = hot.mark(&id).map_err(Away::no_right)?;
         let had = ours.as_ref().map_or_else(|| folder.name.clone(), |before| before.name.clone());
         let has_seen = came_back && identity == Some(Identity::Known);
-        let may_be_posted = whose.may_have_posted() && (!has_seen || is_from_the_future);
+        let may_be_posted = user.may_have_posted() && (!has_seen || is_from_the_future);
         let still = ours.as_ref().and_then(|before| before.posted_before);
         let posted_before = if may_be_posted { Some(since) } else { still };
         let (name, now_id) = (folder.name.clone(), id.clone());
@@ -178,11 +178,11 @@ impl Watched {
         self.know(shared, known, &had).await?;
         (self.since, self.posted_before) = (since, posted_before);
         self.known = self.settling.names().filter(|_| has_seen).cloned().collect();
-        if whose == Whose::Others {
+        if user == FormerUser::Others {
             journal::folder_of_others(&folder.name);
         }
         journal::folder_enabled(&folder.name, came_back);
-        if identity == Some(Identity::Copy) {
+        if user == FormerUser::OfOriginal {
             is_copy(shared, folder).await?;
             return Ok(Enabled::Copied);
         }
@@ -234,11 +234,22 @@ impl Watched {
     }
 }
 
-/// The marker of a folder that is new to these records.
-async fn new_marker(shared: &Shared, path: &str, whose: Whose) -> Result<String, NotOpened> {
-    let id = shared.new_ulid().map(|id| id.to_string()).unwrap_or_default();
-    if whose == Whose::New {
-        shared.store.begin_marking(path, &id).await?;
+/// The marker of a folder that is new to these records. What a crash would make of it is recorded before it is written.
+async fn new_marker(
+    shared: &Shared,
+    path: &str,
+    user: FormerUser,
+    begun: Option<BegunMarker>,
+) -> Result<String, NotOpened> {
+    let is_copy = user == FormerUser::OfOriginal;
+    let is_begun = is_copy || matches!(user, FormerUser::None | FormerUser::Unfinished);
+    if let Some(begun) = begun.filter(|begun| is_begun && begun.is_copy == is_copy) {
+        return Ok(begun.id);
+    }
+    let before_1970 = || Away::closed(io::Error::other("the clock is wrong"));
+    let id = shared.new_ulid().ok_or_else(before_1970)?.to_string();
+    if is_begun {
+        shared.store.begin_marking(path, &BegunMarker { id: id.clone(), is_copy }).await?;
     }
     Ok(id)
 }

@@ -29,7 +29,7 @@ pub enum Away {
     ShelfName(String),
     #[error(
         "it has the same marker as the folder {0}, and nobody can tell which of the two it is: leave one of them out \
-         of the configuration, or empty the .mailchute of the copy"
+         of the configuration, or write `first_start: hold` into the file of the copy and empty its .mailchute"
     )]
     Rival(String),
     #[error(

@@ -29,6 +29,16 @@ pub struct KnownFolder {
     pub trouble: Option<String>,
 }
 
+/// A marker that is about to be written into a folder. After a crash it must not be taken for that of other records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BegunMarker {
+    pub id: String,
+    /// The folder has the marker of another one, of which it is a copy.
+    pub is_copy: bool,
+}
+
+const OF_COPY: &str = "copy ";
+
 const COLUMNS: &str = "name, path, id, directory, since, posted_before, trouble";
 
 fn known(row: &rusqlite::Row<'_>) -> rusqlite::Result<KnownFolder> {
@@ -94,22 +104,26 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The marker that is about to be written into the folder at a path, where there was none. A crash between this
-    /// and [`Store::know_folder`] must not make it seem another's.
-    pub async fn begin_marking(&self, path: &str, id: &str) -> Result<(), RecordError> {
-        let (path, id) = (path.to_owned(), id.to_owned());
+    /// Records the marker that is about to be written into the folder at a path. [`Store::know_folder`] ends it.
+    pub async fn begin_marking(&self, path: &str, begun: &BegunMarker) -> Result<(), RecordError> {
+        let kind = if begun.is_copy { OF_COPY } else { "" };
+        let (path, value) = (path.to_owned(), format!("{kind}{}", begun.id));
         self.write(move |batch| {
             let sql = "INSERT INTO meta VALUES ('marking ' || ?1, ?2)
                        ON CONFLICT (key) DO UPDATE SET value = ?2";
-            Ok(batch.db.prepare_cached(sql)?.execute(params![path, id]).map(drop)?)
+            Ok(batch.db.prepare_cached(sql)?.execute(params![path, value]).map(drop)?)
         })
         .await
     }
 
     /// The marker that was about to be written at a path when mailchute was ended, if that was so.
-    pub fn marking_begun(&self, path: &str) -> Result<Option<String>, StoreError> {
+    pub fn marking_begun(&self, path: &str) -> Result<Option<BegunMarker>, StoreError> {
         let sql = "SELECT value FROM meta WHERE key = 'marking ' || ?1";
-        Ok(self.reader().prepare_cached(sql)?.query_row([path], |row| row.get(0)).optional()?)
+        let value = self.reader().prepare_cached(sql)?.query_row([path], |row| row.get(0)).optional()?;
+        Ok(value.map(|value: String| match value.strip_prefix(OF_COPY) {
+            Some(id) => BegunMarker { id: id.to_owned(), is_copy: true },
+            None => BegunMarker { id: value, is_copy: false },
+        }))
     }
 
     /// Records a folder, and moves everything under its old name to the new one. What another folder had
@@ -196,6 +210,11 @@ impl Store {
         })
         .await
     }
+}
+
+/// Forgets every folder, because its records may be older than what was posted from it.
+pub(super) fn forget(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch("DELETE FROM folder; DELETE FROM meta WHERE key GLOB 'marking *'")
 }
 
 pub(super) fn shelf_names(db: &Connection, folder: &str) -> rusqlite::Result<Option<String>> {

@@ -50,7 +50,7 @@ pub use desk::{Answered, Desk, LetterRow, Totals};
 pub use drops::{DropRow, FolderRow};
 pub use emails::{Addressed, EmailEnd, EmailRow};
 pub use epoch::{Epoch, Epochs};
-pub use folders::KnownFolder;
+pub use folders::{BegunMarker, KnownFolder};
 pub use home::Home;
 pub use incoming::{IncomingRow, QueueRow};
 pub use kept::{EndedLetter, SealedRow};
@@ -62,7 +62,7 @@ pub use place::{Binding, Elsewhere, Standing as PlaceStanding, standing as place
 pub use read::{AccountCommand, AccountOrder, Dated, PausedRow};
 pub use recovery::Report;
 pub use relocate::relocate;
-pub use report::Reported;
+pub use report::{Period, Reported};
 pub use schedule::Scheduled;
 pub use search::{FoundLetters, Listed, Lying, SearchIndex, Sought};
 pub use standing::{Count, NextLook, Since, Took};

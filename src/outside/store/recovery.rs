@@ -13,7 +13,7 @@ use rusqlite::{Connection, params};
 use super::diagnosis::{Cure, FoundRecords, LedgerHas, diagnose};
 use super::moves::{Admission, Batch, Record};
 use super::place::{self, Binding, Standing};
-use super::{Home, StoreError, adopt, epoch, incoming, read, rows, salvage, schema, search, signed};
+use super::{Home, StoreError, adopt, epoch, folders, incoming, read, rows, salvage, schema, search, signed};
 use crate::base::clock::Time;
 use crate::domain::letter::{Moment, Number, Outcome, Realm, Retry, Start};
 use crate::domain::limits::Terms;
@@ -114,7 +114,7 @@ fn reconcile(
     report.commands_lost = is_needed(Cure::ReportLostCommands);
     doubtful.extend(rows::check(&transaction, now)?);
     if is_needed(Cure::ForgetFolders) {
-        transaction.execute("DELETE FROM folder", [])?;
+        folders::forget(&transaction)?;
     }
     if is_needed(Cure::HoldUnfinished) {
         doubtful.extend(rows::unfinished(&transaction)?);

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::tally::changed_since;
+use super::tally::{Changed, changed_since};
 use super::{Desk, StoreError};
 use crate::base::clock::Time;
-use crate::domain::letter::{Fact, State};
+use crate::domain::letter::{Fact, Number, State};
 
 /// Letters of one folder, method and cost centre.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -20,11 +20,20 @@ pub struct Reported {
     pub sheets: u64,
 }
 
+/// Everything that was posted in a period.
+#[derive(Debug)]
+pub struct Period {
+    pub rows: Vec<Reported>,
+    /// Letters with news that can't be read. Whether they belong to it is unknown.
+    pub damaged: Vec<Number>,
+}
+
 impl Desk {
     /// Letters that were posted from `since` until before `until`, and not cancelled.
-    pub fn report(&self, since: Time, until: Time) -> Result<Vec<Reported>, StoreError> {
+    pub fn report(&self, since: Time, until: Time) -> Result<Period, StoreError> {
         let mut rows: BTreeMap<(String, String, Option<String>), (u64, u64)> = BTreeMap::new();
-        for (letter, history) in changed_since(self.db(), since)? {
+        let Changed { letters, damaged } = changed_since(self.db(), since)?;
+        for (letter, history) in letters {
             let posted = |(at, fact): &(Time, Fact)| {
                 matches!(fact, Fact::Confirmed { .. }) && (since..until).contains(at)
             };
@@ -44,6 +53,6 @@ impl Desk {
             letters,
             sheets,
         };
-        Ok(rows.into_iter().map(reported).collect())
+        Ok(Period { rows: rows.into_iter().map(reported).collect(), damaged })
     }
 }

@@ -336,9 +336,10 @@ const SENT_TO: &str = "
 
     PRAGMA user_version = 16;
 ";
-/// What may be posted already in a folder that was copied, put back or used with other records, whenever mailchute is
-/// started again.
-const EARLIER: &str = "ALTER TABLE folder ADD COLUMN posted_before INTEGER; PRAGMA user_version = 17;";
+/// What may be posted already in a folder. Older versions did not record which folders were copied or put back.
+const EARLIER: &str =
+    "ALTER TABLE folder ADD COLUMN posted_before INTEGER; UPDATE folder SET posted_before = since;
+    PRAGMA user_version = 17;";
 pub(super) const VERSION: i64 = 17;
 
 /// One step for each version. Each ends by setting the next version.

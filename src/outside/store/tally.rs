@@ -78,33 +78,40 @@ impl Store {
 /// Every fact of a letter, and when it was recorded.
 type History = Vec<(Time, Fact)>;
 
-/// Letters with new facts since then, as they are now, with their history.
-pub(super) fn changed_since(db: &Connection, since: Time) -> Result<Vec<(Letter, History)>, StoreError> {
+/// Letters with new facts.
+#[derive(Default)]
+pub(super) struct Changed {
+    /// As they are now, with their history.
+    pub letters: Vec<(Letter, History)>,
+    /// Those that can't be read. They must not hide the others.
+    pub damaged: Vec<Number>,
+}
+
+/// Letters with new facts since then.
+pub(super) fn changed_since(db: &Connection, since: Time) -> Result<Changed, StoreError> {
     let sql = "SELECT number FROM letter WHERE changed_at >= ?1 ORDER BY number";
     let mut statement = db.prepare_cached(sql)?;
     let numbers = statement.query_map([millis(since)], |row| read::number(row, 0))?;
-    let mut found = Vec::new();
+    let mut changed = Changed::default();
     for number in numbers {
         let number = number?;
-        // A damaged letter must not hide the others.
-        let lines = match read::facts(db, number) {
-            Err(StoreError::Damaged(_)) => continue,
-            lines => lines?,
-        };
-        let letter = match read::fold(number, &lines) {
-            Err(StoreError::Damaged(_)) => continue,
-            letter => letter?,
-        };
-        if let Some(letter) = letter {
-            found.push((letter, lines.into_iter().map(|line| (line.at, line.fact)).collect()));
+        let read = read::facts(db, number).and_then(|lines| Ok((read::fold(number, &lines)?, lines)));
+        match read {
+            Err(StoreError::Damaged(_)) => changed.damaged.push(number),
+            read => {
+                let (letter, lines) = read?;
+                let history = lines.into_iter().map(|line| (line.at, line.fact)).collect();
+                changed.letters.extend(letter.map(|letter| (letter, history)));
+            }
         }
     }
-    Ok(found)
+    Ok(changed)
 }
 
 fn happened(db: &Connection, since: Time, until: Time) -> Result<Vec<Tally>, StoreError> {
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
-    for (letter, history) in changed_since(db, since)? {
+    // A start reports those that are damaged.
+    for (letter, history) in changed_since(db, since)?.letters {
         let tally = tallies.entry(letter.order.source.clone()).or_default();
         for (_, fact) in history.iter().filter(|(at, _)| (since..until).contains(at)) {
             count(tally, fact, letter.order.sheets());

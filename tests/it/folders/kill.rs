@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use mailchute::outside::store::Store;
+use mailchute::domain::alarm::Alarm;
+use mailchute::outside::store::{BegunMarker, Store};
 
 use crate::rigs::mailroom::{Mailroom, RULES};
 use crate::rigs::program::mailchute;
@@ -97,17 +98,21 @@ async fn a_daemon_killed_anywhere_between_drop_and_shelf_makes_each_drop_one_let
 #[tokio::test]
 async fn a_first_start_that_was_ended_while_it_marked_its_folder_takes_what_lies_there() {
     // Which marker was begun, which lies there, and what becomes of the drop.
+    let of_new = |id: &str| Some(BegunMarker { id: id.to_owned(), is_copy: false });
+    let of_copy = |id: &str| Some(BegunMarker { id: id.to_owned(), is_copy: true });
     for (begun, lies, expected) in [
         (None, None, "confirmed"),
-        (Some("01"), None, "confirmed"),
-        (Some("01"), Some("01"), "confirmed"),
-        (Some("01"), Some("02"), "held"),
+        (of_new("01"), None, "confirmed"),
+        (of_new("01"), Some("01"), "confirmed"),
+        (of_new("01"), Some("02"), "held"),
         (None, Some("02"), "held"),
+        (of_copy("01"), Some("01"), "held"),
+        (of_copy("01"), None, "held"),
     ] {
         let mut room = Mailroom::closed(&RULES.replace("path:", "first_start: take\npath:")).await;
         let records = |room: &Mailroom| Store::open(&room.config().state, room.clock.now(), false).unwrap().0;
         let store = records(&room);
-        if let Some(begun) = begun {
+        if let Some(begun) = &begun {
             store.begin_marking(room.hot().to_str().unwrap(), begun).await.unwrap();
         }
         store.close();
@@ -123,7 +128,27 @@ async fn a_first_start_that_was_ended_while_it_marked_its_folder_takes_what_lies
         room.stop();
         let store = records(&room);
         let folder = store.known_folder("letters").unwrap().unwrap();
-        assert_eq!(folder.id == "01", lies == Some("01"), "{begun:?} {lies:?}");
+        let goes_on = expected == "confirmed" && begun.is_some() || lies == Some("01");
+        assert_eq!(folder.id == "01", goes_on, "{begun:?} {lies:?}");
+        let is_copy = store.alarms().unwrap().iter().any(|raised| matches!(raised.alarm, Alarm::Copied(_)));
+        assert_eq!(is_copy, lies == Some("01") && expected == "held", "{begun:?} {lies:?}");
         assert!(store.marking_begun(&folder.path).unwrap().is_none());
     }
+}
+
+#[tokio::test]
+async fn records_that_were_put_back_do_not_know_whether_they_took_from_a_folder_they_marked() {
+    let mut room = Mailroom::closed(&RULES.replace("path:", "first_start: take\npath:")).await;
+    let (store, _) = Store::open(&room.config().state, room.clock.now(), false).unwrap();
+    let begun = BegunMarker { id: "01".to_owned(), is_copy: false };
+    store.begin_marking(room.hot().to_str().unwrap(), &begun).await.unwrap();
+    store.close();
+    drop(store);
+    // Since the backup, what lay there was posted.
+    std::fs::create_dir(room.path(".mailchute")).unwrap();
+    std::fs::write(room.path(".mailchute/folder"), "01").unwrap();
+    room.drop("x.pdf", 1);
+    room.start_with(true);
+    room.settled().await;
+    assert_eq!(room.state("x.pdf"), "held");
 }

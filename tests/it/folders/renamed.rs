@@ -271,6 +271,20 @@ async fn a_folder_whose_corner_was_emptied_on_purpose_still_hears_what_is_said_o
 }
 
 #[tokio::test]
+async fn what_lies_in_a_folder_whose_corner_was_emptied_is_held_also_where_the_first_start_takes() {
+    let mut room = Mailroom::closed(&RULES.replace("path:", "first_start: take\npath:")).await;
+    room.start();
+    room.settled().await;
+    room.stop();
+    std::fs::remove_dir_all(room.path(".mailchute")).unwrap();
+    std::fs::create_dir(room.path(".mailchute")).unwrap();
+    room.drop("x1.pdf", 1);
+    room.start();
+    room.settled().await;
+    assert_eq!(room.state("x1.pdf"), "held", "as the text of the alarm says");
+}
+
+#[tokio::test]
 async fn what_lies_in_a_folder_that_was_put_back_is_held_and_who_says_something_there_is_heard() {
     let mut room = Mailroom::with(&approval()).await;
     room.drop("x1.pdf", 1);

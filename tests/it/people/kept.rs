@@ -230,6 +230,23 @@ async fn a_month_is_reported_by_folder_method_and_cost_centre() {
     let other =
         mailchute(&["report", "--config", config.to_str().unwrap(), "--month", "2020-01", "--json"]).output();
     assert!(other.unwrap().stdout.is_empty());
+
+    // One that can't be read is named, and the others are reported.
+    let number = room.drops()["x1.pdf"].letter.unwrap().0;
+    room.stop();
+    let db = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    let damage = format!("UPDATE fact SET line_check = 'x' WHERE letter = {number} AND n = 0");
+    db.execute_batch(&format!("DROP TRIGGER facts_never_change; {damage}")).unwrap();
+    let mut command =
+        mailchute(&["report", "--config", config.to_str().unwrap(), "--month", &month, "--json"]);
+    let output = command.output().unwrap();
+    let (rows, said) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(
+        output.status.success()
+            && rows.lines().count() == 1
+            && said.contains(&format!("#{number} can't be read")),
+        "{rows} {said}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

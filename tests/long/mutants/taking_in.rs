@@ -229,8 +229,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "a first start that takes",
         &[(
             IDENTITY,
-            "(Some(marker), None) if begun == Some(marker) => Whose::Unfinished,",
-            "(Some(marker), None) if begun == Some(marker) => Whose::Others,",
+            "(Some(_), None) if is_begun => FormerUser::Unfinished,",
+            "(Some(_), None) if is_begun => FormerUser::Others,",
         )],
     ),
     caught(

@@ -2,9 +2,10 @@
 
 use chrono::TimeDelta;
 use mailchute::loops::intake::{
-    Identity, Met, Next, RecordedPath, Stamp, Whose, identity, is_ours, next, whose,
+    FormerUser, Identity, Met, Next, RecordedPath, Stamp, former_user, identity, is_ours, next,
 };
 use mailchute::outside::hot::{CLAIMING, CLAIMING_ALONE, MOVING, MoveStep};
+use mailchute::outside::store::BegunMarker;
 
 use super::State;
 use super::daemon::{Hand, Looks, Moving, Reading, Row, SETTLE, Still, What, held, looks_of};
@@ -82,11 +83,12 @@ impl State {
             None => {
                 let marker =
                     Some(self.disk.marker).filter(|marker| *marker > 0).map(|marker| marker.to_string());
-                let begun = daemon.begun.map(|begun| begun.to_string());
-                let whose = whose(identity, marker.as_deref(), begun.as_deref());
-                let id = self.disk.marker + u8::from(whose != Whose::Unfinished);
-                daemon.begun = if whose == Whose::New { Some(id) } else { daemon.begun };
-                up.marking = Some((whose.may_have_posted(), id));
+                let begun = daemon.begun.map(|begun| BegunMarker { id: begun.to_string(), is_copy: false });
+                let user =
+                    former_user(identity, marker.as_deref(), begun.as_ref(), daemon.was_there.is_some());
+                let id = self.disk.marker + u8::from(user != FormerUser::Unfinished);
+                daemon.begun = if user == FormerUser::None { Some(id) } else { daemon.begun };
+                up.marking = Some((user.may_have_posted(), id));
             }
             Some((_, id)) if self.disk.marker != id => self.disk.marker = id,
             Some((may_be_posted, _)) => {
