@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 
 use crate::config::Folder;
 use crate::domain::drop::{Doubtful, INSIDE, Kind, Refusal, showable, shown, sidecars_in_any_form};
@@ -14,7 +14,7 @@ use crate::loops::intake::{
     Inspected, LARGEST_SIDECAR, NoDrop, Shape, Unusable, bytes_of, documents_among, inspected, no_drop,
     only_sidecar, shape, unreadable,
 };
-use crate::outside::hot::{kind, kind_at, list_at, read_at};
+use crate::outside::hot::{Content, kind, kind_at, list_at, read_at};
 use crate::outside::pdf::Inspector;
 use crate::outside::spool::sha256_of;
 
@@ -80,8 +80,7 @@ async fn document(
     folder: &Folder,
     path: &Path,
 ) -> anyhow::Result<Result<Found, Unusable>> {
-    let content = read_at(path, LARGEST_DOCUMENT).with_context(|| shown_path(path))?;
-    let bytes = match bytes_of(content) {
+    let bytes = match bytes_of(read_here(path, LARGEST_DOCUMENT)?) {
         Ok(bytes) => bytes,
         Err(unusable) => return Ok(Err(unusable)),
     };
@@ -113,13 +112,21 @@ fn sidecar_of(folder: &Folder, file: &Path) -> anyhow::Result<Result<Option<Box<
         Err(refusal) => return Ok(Err(refusal)),
     };
     let path = path(&name);
-    let content = read_at(&path, LARGEST_SIDECAR).with_context(|| shown_path(&path))?;
-    let sidecar = match bytes_of(content) {
+    let sidecar = match bytes_of(read_here(&path, LARGEST_SIDECAR)?) {
         Ok(bytes) => folder.sidecar(&path.display().to_string(), bytes),
         Err(Unusable::Changing) => return Err(changing(&path)),
         Err(Unusable::Refused(_) | Unusable::Doubtful(_)) => Err(unreadable(&name)),
     };
     Ok(sidecar.map(|sidecar| Some(Box::new(sidecar))).map_err(Refusal::Sidecar))
+}
+
+/// The content of a file. That the person who asks may not read it says nothing about the service.
+fn read_here(path: &Path, largest: u64) -> anyhow::Result<Content> {
+    let content = read_at(path, largest).with_context(|| shown_path(path))?;
+    if matches!(content, Content::NoRight) {
+        bail!("{} can't be read by this user: ask as the service's user", shown_path(path));
+    }
+    Ok(content)
 }
 
 fn kind_of(file: &Path) -> anyhow::Result<Option<Kind>> {

@@ -82,13 +82,25 @@ pub(super) fn folder_of<'a>(
     if let Some(name) = given {
         return config.folder(name).with_context(|| format!("there is no folder `{name}`, only {known:?}"));
     }
-    let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let real = whole_path(file).unwrap_or_else(|_| file.to_owned());
     let around = config.folders.iter().find(|folder| real.starts_with(&folder.path));
     match (around, config.folders.as_slice()) {
         (Some(folder), _) | (None, [folder]) => Ok(folder),
         (None, _) => {
             Err(WrongWords(format!("say which folder with --folder: one of {}", known.join(", "))).into())
         }
+    }
+}
+
+/// The path of a file from the root. If it is a link, it is the path of the link.
+fn whole_path(file: &Path) -> std::io::Result<PathBuf> {
+    match (file.parent(), file.file_name()) {
+        (Some(dir), Some(name)) => {
+            let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+            Ok(dir.canonicalize()?.join(name))
+        }
+        // `.` and `..` have a name only from the root.
+        (_, None) | (None, _) => file.canonicalize(),
     }
 }
 
@@ -109,6 +121,8 @@ pub(super) async fn explain(
     (state, mailed): (&Path, Option<&MailTags>),
     file: &Path,
 ) -> anyhow::Result<Explained> {
+    let whole = if file.file_name().is_none() { whole_path(file)? } else { file.to_owned() };
+    let file = whole.as_path();
     // What a queue takes in is a letter under any name.
     let left = if mailed.is_some() { None } else { why_left(folder, file)? };
     if let Some(why) = left {

@@ -142,7 +142,7 @@ pub(in crate::cli) fn left(why: NoDrop) -> String {
             "its name is that of a temporary file, of a hidden file or of a shelf, or the folder ignores it"
         }
         NoDrop::OwnDirectory => "it is a folder, and here each PDF is a letter (`letter: file`)",
-        NoDrop::Sidecar => "it is a sidecar: it goes with its PDF, which can be explained",
+        NoDrop::Sidecar => "it is a sidecar: it goes with its PDF, or is handed back if none comes",
     };
     format!("  left where it is: {why}")
 }

@@ -61,7 +61,7 @@ async fn links_are_said_to_be_rejected_and_hidden_documents_are_not_counted() {
     std::os::unix::fs::symlink(room.path("x.pdf"), room.path("link.pdf")).unwrap();
     assert!(explained(&room, "link.pdf").contains("rejected: It is a link to another file, not a file."));
     std::fs::hard_link(room.path("x.pdf"), room.path("twice.pdf")).unwrap();
-    assert!(explained(&room, "twice.pdf").contains("rejected"));
+    assert!(explained(&room, "twice.pdf").contains("rejected: The file has a second name"));
 
     let room = Mailroom::closed(&RULES.replace("path:", "letter: subfolder\npath:")).await;
     std::fs::create_dir(room.path("x")).unwrap();
@@ -71,6 +71,34 @@ async fn links_are_said_to_be_rejected_and_hidden_documents_are_not_counted() {
     assert!(fits.contains("1 sheet(s)") && !fits.contains("rejected"), "{fits}");
     std::os::unix::fs::symlink("1.pdf", room.path("x/2.pdf")).unwrap();
     assert!(explained(&room, "x").contains("rejected: `2.pdf` in the subfolder is not a PDF."));
+}
+
+#[tokio::test]
+async fn a_link_is_of_the_folder_in_which_it_lies_and_a_dot_is_the_subfolder() {
+    let subfolders = RULES.replace("path:", "letter: subfolder\npath:");
+    let room = Mailroom::closed(&subfolders).await;
+    let other = subfolders.replace("../letters", "../other");
+    std::fs::write(room.dir.path().join("folders/other.yaml"), other).unwrap();
+    std::fs::create_dir(room.dir.path().join("other")).unwrap();
+    std::fs::create_dir(room.path("x")).unwrap();
+    std::fs::write(room.path("x/1.pdf"), pdf(1)).unwrap();
+    std::os::unix::fs::symlink(room.path("x"), room.dir.path().join("other/link")).unwrap();
+    let config = room.dir.path().join("mailchute.yaml");
+    for (from, file, expected) in [
+        (room.path("x"), ".", "1 sheet(s)"),
+        (room.path("x"), "./", "1 sheet(s)"),
+        (room.path("x"), "../x", "1 sheet(s)"),
+        (
+            room.dir.path().to_owned(),
+            "other/link",
+            "other/link: folder other\n  rejected: It is a link to another file",
+        ),
+    ] {
+        let mut command = Command::new(MAILCHUTE);
+        command.current_dir(from).arg("explain").arg("--config").arg(&config).arg(file);
+        let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        assert!(said.contains(expected), "{file}: {said}");
+    }
 }
 
 #[tokio::test]
