@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use super::config::{ConfigPath, reach};
 use super::{table, unit};
 use crate::base::clock::Clock;
-use crate::config::{Config, Folder, Problem, Transport, WatchMode};
+use crate::config::{Config, Folder, Login, Problem, Queue, Smtp, Transport, WatchMode, Way};
 use crate::daemon::status::{Facts, ask, disk};
 use crate::domain::alarm::{Alarm, is_nearly_full};
 use crate::loops::outbox;
@@ -22,6 +22,9 @@ use crate::words::texts::{AlertNews, Language};
 const SKEW: TimeDelta = TimeDelta::seconds(30);
 /// Watches that one folder needs: itself and the two shelves into which people move things, with a margin.
 const WATCHES_A_FOLDER: u64 = 8;
+
+const UNREADABLE: &str =
+    "provide it, readable by the service's user alone; run `mailchute doctor` as that user";
 
 /// Find what is wrong with the installation: folders, permissions, limits, disk, clock, accounts, mail server
 #[derive(Debug, clap::Args)]
@@ -53,6 +56,15 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let config = arguments.place.config()?;
     let mut report = Report { wrong: 0 };
     if arguments.permissions {
+        for account in config.accounts.iter().filter(|account| !account.secret_is_elsewhere()) {
+            if let Err(wrong) = account.credentials() {
+                let why = wrong.problems.iter().map(Problem::in_a_line).collect::<Vec<_>>().join("; ");
+                report.wrong(
+                    &format!("account {}: its secret can't be read: {why}", account.name),
+                    UNREADABLE,
+                )?;
+            }
+        }
         permissions(&mut report, &config)?;
         // The caller counts what is printed.
         return Ok(());
@@ -86,32 +98,55 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<()> {
                 service(&mut report, name, &client).await?;
             }
             Err(why) => {
-                let help =
-                    "provide it, readable by the service's user alone; run `mailchute doctor` as that user";
                 let why: Vec<String> = why.problems.iter().map(Problem::in_a_line).collect();
-                report
-                    .wrong(&format!("account {name}: its secret can't be read: {}", why.join("; ")), help)?;
+                let what = format!("account {name}: its secret can't be read: {}", why.join("; "));
+                report.wrong(&what, UNREADABLE)?;
             }
         }
     }
     if let Some(email) = &config.email
         && let Transport::Smtp(smtp) = &email.transport
     {
-        match outbox::reach(smtp).await {
-            Ok(()) => good(&format!("mail server {}: reached, nothing was sent", smtp.host))?,
-            Err(why) => {
-                let help = "look at `email.smtp` in the configuration, and whether a firewall is between";
-                report.wrong(&format!("mail server {}:{}: {why}", smtp.host, smtp.port), help)?;
-            }
-        }
+        mail_server(&mut report, smtp).await?;
     }
     anyhow::ensure!(report.wrong == 0, "{} thing(s) are wrong", report.wrong);
+    Ok(())
+}
+
+async fn mail_server(report: &mut Report, smtp: &Smtp) -> std::io::Result<()> {
+    let login = smtp.login.as_ref().filter(|login| !login.is_elsewhere());
+    if let Some(Err(wrong)) = login.map(Login::password) {
+        return wrong.problems.iter().try_for_each(|problem| report.wrong(&problem.in_a_line(), UNREADABLE));
+    }
+    match outbox::reach(smtp).await {
+        Ok(()) => good(&format!("mail server {}: reached, nothing was sent", smtp.host)),
+        Err(why) => {
+            let help = "look at `email.smtp` in the configuration, and whether a firewall is between";
+            report.wrong(&format!("mail server {}:{}: {why}", smtp.host, smtp.port), help)
+        }
+    }
+}
+
+/// Whether the secrets of programs that are notified and of queues can be read here. Those that systemd has come with
+/// the service.
+fn other_secrets(report: &mut Report, config: &Config) -> std::io::Result<()> {
+    let hooks = config.folders.iter().flat_map(|folder| &folder.notify.hooks);
+    let hooks = hooks.filter(|hook| !hook.is_elsewhere()).filter_map(|hook| hook.key().err());
+    let queues = config.queues.iter().filter_map(|Queue { name, way, .. }| match way {
+        Way::Http(http) if !http.is_elsewhere() => http.token_hash(name).err(),
+        Way::Imap(mail) if !mail.is_elsewhere() => mail.password(name).err(),
+        Way::Http(_) | Way::Imap(_) | Way::Print(_) => None,
+    });
+    for problem in hooks.chain(queues).flat_map(|wrong| wrong.problems) {
+        report.wrong(&problem.in_a_line(), UNREADABLE)?;
+    }
     Ok(())
 }
 
 /// What needs the permissions of whoever runs the daemon.
 fn permissions(report: &mut Report, config: &Config) -> anyhow::Result<()> {
     records(report, config)?;
+    other_secrets(report, config)?;
     let reach = reach()?;
     config.folders.iter().try_for_each(|folder| look_at(report, &reach, folder))
 }

@@ -190,8 +190,8 @@ impl Visitor<'_> for AcceptVisitor {
 
     fn visit_str<E: Error>(self, word: &str) -> Result<Accept, E> {
         match word {
-            "yes" => Ok(Accept::Yes),
-            "no" => Ok(Accept::No),
+            "yes" | "true" => Ok(Accept::Yes),
+            "no" | "false" => Ok(Accept::No),
             _other => Err(E::custom(format!("`{word}` is neither\nwrite `yes` or `no`"))),
         }
     }

@@ -121,7 +121,7 @@ async fn a_folder_that_accepts_nothing_more_hears_what_people_say_of_its_letters
     assert_eq!(room.row_states(), ["confirmed", "withdrawn"]);
     assert!(room.path("x3.pdf").exists() && room.path(&format!("{}/x1.txt", room.sent())).exists());
     room.check().await;
-    std::fs::write(&rules, approval().replace("watch:", "accept: yes\nwatch:")).unwrap();
+    std::fs::write(&rules, approval().replace("watch:", "accept: true\nwatch:")).unwrap();
     room.reload();
     for _ in 0..2 {
         room.settled().await;

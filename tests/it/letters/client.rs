@@ -56,10 +56,14 @@ async fn one_token_serves_all_callers_and_is_renewed_before_it_expires_and_once_
 async fn callers_that_wait_for_a_token_share_its_failure() {
     let office = Office::open().await;
     let client = office.client();
-    office.service.order(status("token", 500, 1)).await;
-    let (one, other, third) = tokio::join!(client.account(), client.account(), client.account());
-    for failure in [one, other, third] {
-        assert!(matches!(failure.unwrap_err(), Failure::Later { .. }));
+    // One that answers with an error, and one that does not answer while anybody waits.
+    for fault in [status("token", 500, 1), json!({"endpoint": "token", "fault": "delay", "delay_ms": 60_000})]
+    {
+        office.service.order(fault).await;
+        let (one, other, third) = tokio::join!(client.account(), client.account(), client.account());
+        for failure in [one, other, third] {
+            assert!(matches!(failure.unwrap_err(), Failure::Later { .. }));
+        }
     }
     client.account().await.unwrap();
 }

@@ -116,4 +116,24 @@ async fn what_is_wrong_with_accounts_and_mail_is_named() {
     is_found("no connection", "email.smtp", async |_, postbox| postbox.always(Mood::Closed)).await;
     is_found("logging in is refused", "email.smtp", async |room, _| write(room, "mail.secret", "wrong"))
         .await;
+    is_found("mail.secret can't be read", "readable by the service's user", async |room, _| {
+        std::fs::remove_file(room.dir.path().join("mail.secret")).unwrap();
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_of_queues_and_of_notified_programs_that_cannot_be_read_are_named() {
+    is_found("erp.token can't be read", "readable by the service's user", async |room, _| {
+        room.add_to_main("status: {listen: '127.0.0.1:0'}\n");
+        std::fs::create_dir(room.dir.path().join("queues")).unwrap();
+        write(room, "queues/erp.yaml", "into: letters\nhttp: {token: {file: erp.token}}\n");
+    })
+    .await;
+    is_found("hook.secret can't be read", "readable by the service's user", async |room, _| {
+        let hook = "shipped: [{hook: 'https://example.jp/x', secret: {file: hook.secret}}, ";
+        let rules = std::fs::read_to_string(room.dir.path().join("folders/letters.yaml")).unwrap();
+        write(room, "folders/letters.yaml", &rules.replacen("shipped: [", hook, 1));
+    })
+    .await;
 }
