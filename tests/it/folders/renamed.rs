@@ -135,7 +135,7 @@ async fn what_lies_in_a_copy_is_held_also_where_the_first_start_takes() {
 
 #[tokio::test]
 async fn what_may_be_posted_already_is_held_after_another_start_and_after_it_was_away() {
-    for away in [false, true] {
+    for (away, again) in [(false, true), (true, false), (true, true)] {
         let rules = RULES
             .replace("path:", "first_start: take\npath:")
             .replace("{poll: 1s}", "{settle: 1h, poll: 1s}");
@@ -149,11 +149,13 @@ async fn what_may_be_posted_already_is_held_after_another_start_and_after_it_was
             std::fs::rename(room.hot(), room.dir.path().join("away")).unwrap();
             room.settled().await;
             std::fs::rename(room.dir.path().join("away"), room.hot()).unwrap();
-        } else {
+            room.settled().await;
+        }
+        if again {
             room.crash().await;
             room.start();
+            room.settled().await;
         }
-        room.settled().await;
         room.drop("x2.pdf", 2);
         assert!(room.path("x1.pdf").exists(), "it has not settled");
         room.settled().await;
@@ -164,7 +166,7 @@ async fn what_may_be_posted_already_is_held_after_another_start_and_after_it_was
         assert_eq!(
             (room.state("x1.pdf").as_str(), room.state("x2.pdf").as_str()),
             ("held", "confirmed"),
-            "{away}"
+            "{away} {again}"
         );
     }
 }

@@ -266,4 +266,9 @@ async fn explain_says_what_becomes_of_a_saved_mail() {
     assert!(forged.contains("sender is proved: no") && forged.contains("waits for approval"), "{forged}");
     let empty = explained(mail(&[PROVED, RECEIVED], TARO, "x", &[]));
     assert!(empty.contains("rejected: The mail has no PDF."), "{empty}");
+    // A letter in a folder of subfolders has no ending, as the one that the queue makes of it.
+    let rules = RULES.replace("path:", "letter: subfolder\npath:");
+    std::fs::write(room.dir.path().join("folders/letters.yaml"), rules).unwrap();
+    let together = explained(usual("x", &pdf(1)));
+    assert!(together.contains("here: INV-000123\n"), "{together}");
 }
