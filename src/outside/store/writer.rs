@@ -235,8 +235,9 @@ fn write_all(
     while let Some(first) = next(db, incoming, &mut was_busy) {
         let mut moves = vec![first];
         moves.extend(incoming.try_iter().take(MOVES_PER_COMMIT - 1));
+        let round =
+            write(db, &mut ledger, &mut moves, incoming).unwrap_or_else(|error| Round::Halt(chain(&error)));
         was_busy |= moves.len() >= BUSY;
-        let round = write(db, &mut ledger, &mut moves).unwrap_or_else(|error| Round::Halt(chain(&error)));
         match round {
             Round::Durable => moves.into_iter().for_each(|one| one.reply(Ok(()))),
             Round::Nothing(why) => {
@@ -286,7 +287,12 @@ fn empty_log(db: &Connection) {
     }
 }
 
-fn write(db: &Connection, ledger: &mut Ledger, moves: &mut [Box<dyn Move>]) -> rusqlite::Result<Round> {
+fn write(
+    db: &Connection,
+    ledger: &mut Ledger,
+    moves: &mut Vec<Box<dyn Move>>,
+    incoming: &mpsc::Receiver<Box<dyn Move>>,
+) -> rusqlite::Result<Round> {
     let first = ledger.next();
     let begin = || Transaction::new_unchecked(db, TransactionBehavior::Immediate);
     let nothing = |error: rusqlite::Error| Ok(Round::Nothing(chain(&error)));
@@ -294,7 +300,7 @@ fn write(db: &Connection, ledger: &mut Ledger, moves: &mut [Box<dyn Move>]) -> r
         Ok(transaction) => transaction,
         Err(error) => return nothing(error),
     };
-    let (lines, struck) = if let Some(gathered) = all_at_once(&transaction, first, moves) {
+    let (lines, struck) = if let Some(gathered) = all_at_once(&transaction, first, moves, incoming) {
         gathered
     } else {
         transaction.finish()?;
@@ -336,14 +342,24 @@ fn write(db: &Connection, ledger: &mut Ledger, moves: &mut [Box<dyn Move>]) -> r
 /// The lines of a round for the ledger, and lines that are rewritten without names.
 type Gathered = (Vec<(u64, Written)>, BTreeMap<u64, Written>);
 
-/// Carries out all of them. Nearly always none fails, so nothing is kept by which one alone could be undone. `None`
+/// Carries out all of them, and those that come meanwhile. Nearly always none fails, so nothing is kept by which one alone could be undone. `None`
 /// if one fails: then the transaction must be undone.
-fn all_at_once(db: &Connection, first: u64, moves: &mut [Box<dyn Move>]) -> Option<Gathered> {
+fn all_at_once(
+    db: &Connection,
+    first: u64,
+    moves: &mut Vec<Box<dyn Move>>,
+    incoming: &mpsc::Receiver<Box<dyn Move>>,
+) -> Option<Gathered> {
     let (mut lines, mut struck) = Gathered::default();
-    for one in moves {
+    let mut done = 0;
+    while let Some(one) = moves.get_mut(done) {
         let next = first + lines.len() as u64;
         if !one.go(&mut Batch { db, lines: &mut lines, struck: &mut struck, next }) {
             return None;
+        }
+        done += 1;
+        if done == moves.len() {
+            moves.extend(incoming.try_iter().take(MOVES_PER_COMMIT - done));
         }
     }
     Some((lines, struck))
