@@ -110,6 +110,17 @@ fn read(tape: &[u8]) -> Vec<Entry> {
     entries
 }
 
+/// Removes everything in a directory.
+fn empty(dir: &Path) {
+    for entry in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.symlink_metadata().unwrap().is_dir() {
+            std::fs::remove_dir_all(entry).unwrap();
+        } else {
+            std::fs::remove_file(entry).unwrap();
+        }
+    }
+}
+
 impl Disk {
     /// As it lies there now, all of it lasting.
     pub fn of(root: &Path) -> Self {
@@ -253,7 +264,8 @@ impl Disk {
         let root = self.root.clone();
         for entry in std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path()) {
             if entry.is_dir() {
-                std::fs::remove_dir_all(entry).unwrap();
+                // The directories themselves are the same after a cut: a folder is known by its inode.
+                empty(&entry);
             } else {
                 std::fs::remove_file(entry).unwrap();
             }
