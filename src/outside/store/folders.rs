@@ -22,8 +22,8 @@ pub struct KnownFolder {
     pub directory: Option<String>,
     /// What is older than this by the file system's clock was there before. In nanoseconds.
     pub since: i64,
-    /// What is older than this may be posted already, by other records or by ours: the folder was copied, put back, or
-    /// used with other ones. In nanoseconds.
+    /// What is older than this may be posted already, by other records or by ours: the folder was copied, put back,
+    /// emptied of its marker, or used with other ones. In nanoseconds.
     pub posted_before: Option<i64>,
     /// The trouble that was last reported of it.
     pub trouble: Option<String>,
