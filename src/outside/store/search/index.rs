@@ -2,8 +2,9 @@
 //! that is made anew whenever it does not fit them, so nothing depends on it: letters that it does not
 //! have yet are read from the records.
 //!
-//! It has parts of three characters (SQLite's trigrams), so that any part of a name is found. Names that are
-//! removed from the records are removed here when it follows next, and overwritten.
+//! It has parts of three characters (SQLite's trigrams), so that any part of a name is found. A shorter text is
+//! found by all parts that begin with it. Names that are removed from the records are removed here when it
+//! follows next, and overwritten.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -19,6 +20,10 @@ use crate::outside::spool::private_file;
 
 /// The characters of a part.
 const PART: usize = 3;
+/// Behind all names, so that a part begins at each of their characters.
+const BEHIND: &str = "\n\n";
+/// A short text with which more parts begin is in so many names that it is found without the index.
+const MOST_PARTS: usize = 500;
 /// The number of facts that are followed in one commit.
 const FACTS: u32 = 2000;
 /// With more facts that are not in it yet, it is not used.
@@ -28,11 +33,12 @@ const TABLES: &str = "
     BEGIN IMMEDIATE;
     CREATE VIRTUAL TABLE known USING fts5 (names, tokenize = 'trigram case_sensitive 1', detail = none);
     INSERT INTO known (known, rank) VALUES ('secure-delete', 1);
+    CREATE VIRTUAL TABLE part USING fts5vocab (known, instance);
     CREATE TABLE followed (seq INTEGER NOT NULL, line_check TEXT NOT NULL) STRICT;
-    PRAGMA user_version = 1;
+    PRAGMA user_version = 2;
     COMMIT;
 ";
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// How long a search waits for the index while that is written.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -170,13 +176,13 @@ pub(super) struct Candidates {
     /// Those that the index does not have yet, the newest first.
     pub(super) not_followed: Vec<u64>,
     index: Connection,
+    /// Empty if no letter that the index has can match.
     query: String,
 }
 
 impl Candidates {
-    /// `None` if the index cannot help: it is missing or too far behind, or the text is too short for it.
+    /// `None` if the index cannot help: it is missing or too far behind, or too many parts begin with a short text.
     pub(super) fn of(home: &Home, records: &Connection, text: &str) -> Option<Self> {
-        let query = query(text)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let index = Connection::open_with_flags(home.search_index(), flags).ok()?;
         index.busy_timeout(PATIENCE).ok()?;
@@ -186,6 +192,7 @@ impl Candidates {
         if end.saturating_sub(last.0) > MOST_BEHIND || !is_of(records, &last).ok()? {
             return None;
         }
+        let query = query(text, |short| parts_beginning(&index, short).ok()?)?;
         let mut statement = records
             .prepare_cached("SELECT DISTINCT letter FROM fact WHERE seq > ?1 ORDER BY letter DESC")
             .ok()?;
@@ -196,6 +203,9 @@ impl Candidates {
 
     /// The next letters of the index before a number, the newest first.
     pub(super) fn before(&self, before: u64, most: usize) -> rusqlite::Result<Vec<u64>> {
+        if self.query.is_empty() {
+            return Ok(Vec::new());
+        }
         let sql = "SELECT rowid FROM known WHERE known MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3";
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let mut statement = self.index.prepare_cached(sql)?;
@@ -205,33 +215,60 @@ impl Candidates {
     }
 }
 
-/// All parts of the text, or all parts of a tracking number that is written with hyphens. `None` if one of
-/// them is too short, or cannot be written in a query.
-fn query(text: &str) -> Option<String> {
+/// The parts of the index that begin with a text. `None` if there are too many. Each is looked up, so it does not
+/// matter in how many names it is.
+fn parts_beginning(index: &Connection, text: &str) -> rusqlite::Result<Option<Vec<String>>> {
+    let mut statement = index.prepare_cached("SELECT term FROM part WHERE term >= ?1 LIMIT 1")?;
+    let mut parts = Vec::new();
+    let mut from = text.to_owned();
+    while let Some(part) = statement.query_row([&from], |row| row.get::<_, String>(0)).optional()? {
+        if !part.starts_with(text) {
+            break;
+        }
+        if parts.len() >= MOST_PARTS {
+            return Ok(None);
+        }
+        // The next one that there can be.
+        from = format!("{part}\0");
+        parts.push(part);
+    }
+    Ok(Some(parts))
+}
+
+/// All parts of the text, or all parts of a tracking number that is written with hyphens. `None` if that cannot
+/// be written in a query. A short text is replaced by the parts that begin with it.
+fn query(text: &str, beginning: impl Fn(&str) -> Option<Vec<String>>) -> Option<String> {
     if text.contains('\0') {
         return None;
     }
     let bare = text.replace('-', "");
-    let words = [text, bare.as_str()].map(parts);
-    match words {
-        [Some(text), Some(bare)] if text == bare => Some(text),
-        [Some(text), Some(bare)] => Some(format!("({text}) OR ({bare})")),
-        [..] => None,
+    let parts = |text: &str| match text.chars().count() {
+        0 => None,
+        1 | 2 => beginning(text).map(|parts| joined(&parts, " OR ")),
+        _ => {
+            let chars: Vec<char> = text.chars().collect();
+            let parts: Vec<String> = chars.windows(PART).map(|part| part.iter().collect()).collect();
+            Some(joined(&parts, " AND "))
+        }
+    };
+    let (text, bare) = (parts(text)?, parts(&bare)?);
+    match [text.as_str(), bare.as_str()] {
+        [one, other] if one == other || other.is_empty() => Some(text),
+        ["", _] => Some(bare),
+        [_, _] => Some(format!("({text}) OR ({bare})")),
     }
 }
 
-fn parts(text: &str) -> Option<String> {
-    let chars: Vec<char> = text.chars().collect();
-    let part = |part: &[char]| format!("\"{}\"", part.iter().collect::<String>().replace('"', "\"\""));
-    let parts: Vec<String> = chars.windows(PART).map(part).collect();
-    if parts.is_empty() { None } else { Some(parts.join(" AND ")) }
+fn joined(parts: &[String], with: &str) -> String {
+    let quoted = parts.iter().map(|part| format!("\"{}\"", part.replace('"', "\"\"")));
+    quoted.collect::<Vec<_>>().join(with)
 }
 
 impl Listed {
     /// Everything by which it is found.
     fn sought(&self) -> String {
         let tracking = plain(self.row.tracking.as_deref().unwrap_or_default()).replace('-', "");
-        format!("{}\n{tracking}", plain(&self.names))
+        format!("{}\n{tracking}{BEHIND}", plain(&self.names))
     }
 }
 
@@ -241,10 +278,21 @@ mod tests {
 
     #[test]
     fn a_text_is_sought_by_its_parts_of_three_characters() {
-        assert_eq!(query("山田"), None);
-        assert_eq!(query("1-2-"), None, "the number alone is too short");
-        assert_eq!(query("abc\0"), None);
-        assert_eq!(query("山田商事").unwrap(), "\"山田商\" AND \"田商事\"");
-        assert_eq!(query("a\"b-").unwrap(), "(\"a\"\"b\" AND \"\"\"b-\") OR (\"a\"\"b\")");
+        let none = |_: &str| unreachable!("no short text is asked for");
+        assert_eq!(query("abc\0", none), None);
+        assert_eq!(query("山田商事", none).unwrap(), "\"山田商\" AND \"田商事\"");
+    }
+
+    #[test]
+    fn a_short_text_is_sought_by_the_parts_that_begin_with_it() {
+        let of = |text: &str, there: &[&str]| {
+            query(text, |short| Some(there.iter().map(|end| format!("{short}{end}")).collect()))
+        };
+        assert_eq!(of("山田", &["商", "\n"]).unwrap(), "\"山田商\" OR \"山田\n\"");
+        assert_eq!(of("a\"b-", &["c"]).unwrap(), "(\"a\"\"b\" AND \"\"\"b-\") OR (\"a\"\"b\")");
+        assert_eq!(of("1-2-", &[]).unwrap(), "\"1-2\" AND \"-2-\"", "no part begins with the number alone");
+        assert_eq!(of("zz", &[]).unwrap(), "", "nothing can match");
+        assert_eq!(of("--", &["x"]), None, "the number alone is empty");
+        assert_eq!(query("ab", |_| None), None, "too many parts begin with it");
     }
 }
