@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::rigs::mailroom::{Mailroom, RULES};
 use crate::rigs::postbox::{Mood, Postbox, Security};
-use crate::rigs::service::pdf;
+use crate::rigs::service::unique;
 
 const FOLDERS: usize = 12;
 const LETTERS: usize = 2000;
@@ -39,12 +39,6 @@ fn rules(folder: usize) -> String {
     RULES
         .replace("../letters", &format!("../f{folder}"))
         .replace("rules:\n", &format!("{more}{notify}rules:\n"))
-}
-
-/// So many pages, and other bytes than every other one.
-fn unique(number: usize) -> Vec<u8> {
-    let marks = (0..12).map(|bit| if number >> bit & 1 == 1 { b' ' } else { b'\n' });
-    pdf(1 + number % 5).into_iter().chain(marks).collect()
 }
 
 impl Month {
@@ -91,7 +85,7 @@ impl Month {
             };
             // A share that is away is written to when it is back.
             let path = if path.exists() { path } else { self.room.dir.path().join(format!("away{folder}")) };
-            std::fs::write(path.join(name), unique(number)).unwrap();
+            std::fs::write(path.join(name), unique(number, 1 + number % 5)).unwrap();
         }
     }
 

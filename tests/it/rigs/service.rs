@@ -296,6 +296,12 @@ pub fn pdf(pages: usize) -> Vec<u8> {
     pdf_of(&objects)
 }
 
+/// So many pages, and other bytes than every other one, up to 4,096 of them.
+pub fn unique(number: usize, pages: usize) -> Vec<u8> {
+    let marks = (0..12).map(|bit| if number >> bit & 1 == 1 { b' ' } else { b'\n' });
+    pdf(pages).into_iter().chain(marks).collect()
+}
+
 /// A PDF of these objects; the first is its catalog.
 pub fn pdf_of(objects: &[impl AsRef<[u8]>]) -> Vec<u8> {
     let mut bytes = b"%PDF-1.4\n".to_vec();

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use super::{Counted, How, counted};
 use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::rigs::program::mailchute;
-use crate::rigs::service::{Service, pdf};
+use crate::rigs::service::{Service, pdf, unique};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scenario {
@@ -40,15 +40,16 @@ async fn empty(first: &str) -> Mailroom {
     room
 }
 
-/// So many letters, from their drops to their shelves.
+/// So many letters, each with a document of its own, from their drops to their shelves.
 pub async fn burst(letters: usize) -> Mailroom {
     let room = empty("take").await;
     for n in 1..=letters {
-        room.drop(&format!("INV-000123 {n}.pdf"), n);
+        std::fs::write(room.path(&format!("INV-000123 {n}.pdf")), unique(n, 2)).unwrap();
     }
     let mut daemon = counted(&room, &["run"], None, None);
     daemon.until("all are on their shelf", || is_put_away(&room, letters)).await;
     assert!(daemon.end().await.success());
+    assert_eq!(states(&room), vec!["confirmed"; letters], "all of them are letters");
     room
 }
 

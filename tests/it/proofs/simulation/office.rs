@@ -10,7 +10,7 @@ use mailchute::outside::store::AccountCommand;
 use super::clerk::Clerk;
 use crate::rigs::dice::Dice;
 use crate::rigs::mailroom::{Mailroom, SIDECAR};
-use crate::rigs::service::pdf;
+use crate::rigs::service::unique;
 
 pub const FOLDERS: [&str; 2] = ["letters", "approved"];
 
@@ -24,12 +24,6 @@ pub struct Office {
     last: Vec<u8>,
     /// Files that somebody is still writing: the path, what is there, and what is to come.
     writing: Vec<(PathBuf, Vec<u8>, Vec<u8>)>,
-}
-
-/// So many pages, and other bytes than every other one.
-fn unique(number: usize, pages: usize) -> Vec<u8> {
-    let marks = (0..12).map(|bit| if number >> bit & 1 == 1 { b' ' } else { b'\n' });
-    pdf(pages).into_iter().chain(marks).collect()
 }
 
 /// The PDFs of a shelf and what lies below it, in their order.
