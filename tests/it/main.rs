@@ -76,6 +76,7 @@ mod folders {
     mod audit;
     mod away;
     mod claimed;
+    mod claimed_together;
     mod edges;
     mod epoch;
     mod flood;

@@ -1,12 +1,13 @@
 //! Makes letters of what `submit` put into the spool.
 
+use std::io;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
 
 use super::{Dispatch, DispatchError};
 use crate::outside::journal;
-use crate::outside::spool::{EntryError, Spool, Ulid};
+use crate::outside::spool::{Entry, EntryError, Spool, Ulid};
 use crate::outside::store::{Admission, RecordError};
 
 /// The number of entries taken at a time, so that letters on their way do not wait for a thousand new ones.
@@ -29,12 +30,7 @@ impl Dispatch {
             return Ok(());
         }
         let mut admitted = Vec::new();
-        let spool = Arc::clone(&self.shared.spool);
-        let read = tokio::task::spawn_blocking(move || {
-            let entries = new.into_iter().map(|ulid| (spool.entry(&ulid), ulid));
-            entries.collect::<Vec<_>>()
-        });
-        for (entry, ulid) in read.await.map_err(|_| DispatchError::Panic)? {
+        for (entry, ulid) in self.entries(new).await? {
             match entry {
                 Ok(entry) => admitted.push(Admission {
                     ulid,
@@ -80,6 +76,17 @@ impl Dispatch {
         let moved = tokio::task::spawn_blocking(move || spool.take_in(&taken));
         moved.await.map_err(|_| DispatchError::Panic)??;
         self.shared.written(written)
+    }
+
+    /// Entries with their content. Their names are durable before any of them is admitted.
+    async fn entries(&self, new: Vec<Ulid>) -> Result<Vec<(Result<Entry, EntryError>, Ulid)>, DispatchError> {
+        let spool = Arc::clone(&self.shared.spool);
+        let read = tokio::task::spawn_blocking(move || {
+            spool.keep_arrived()?;
+            let entries = new.into_iter().map(|ulid| (spool.entry(&ulid), ulid));
+            Ok::<_, io::Error>(entries.collect())
+        });
+        Ok(read.await.map_err(|_| DispatchError::Panic)??)
     }
 }
 

@@ -11,11 +11,25 @@ use crate::outside::spool::Ulid;
 type Key = (String, Ulid);
 
 #[derive(Debug, Default)]
-pub(super) struct BusyDrops(BTreeMap<Key, (ReachedBy, Id)>);
+pub(super) struct BusyDrops(BTreeMap<Key, Busy>);
+
+/// The worker of a drop.
+#[derive(Debug)]
+pub(super) struct Busy {
+    pub(super) reached: ReachedBy,
+    pub(super) worker: Id,
+    /// It is the first of the drops that the worker is claiming together.
+    pub(super) is_first: bool,
+}
 
 impl BusyDrops {
-    pub(super) fn add(&mut self, drop: Key, reached: ReachedBy, worker: Id) {
-        self.0.insert(drop, (reached, worker));
+    pub(super) fn add(&mut self, drop: Key, busy: Busy) {
+        self.0.insert(drop, busy);
+    }
+
+    /// Whether a worker is claiming drops of a folder together.
+    pub(super) fn is_claiming(&self, folder: &str) -> bool {
+        self.0.iter().any(|((of, _), busy)| of == folder && busy.is_first)
     }
 
     pub(super) fn has(&self, drop: &Key) -> bool {
@@ -28,12 +42,12 @@ impl BusyDrops {
 
     /// Removes the drop of a worker that ended without saying which it had.
     pub(super) fn remove_of(&mut self, worker: Id) -> Option<Key> {
-        self.0.extract_if(.., |_, (_, of)| *of == worker).map(|(drop, _)| drop).next()
+        self.0.extract_if(.., |_, busy| busy.worker == worker).map(|(drop, _)| drop).next()
     }
 
     /// How many workers have drops in folders that are reached so.
     pub(super) fn reached(&self, reached: ReachedBy) -> usize {
-        self.0.values().filter(|(by, _)| *by == reached).count()
+        self.0.values().filter(|busy| busy.reached == reached).count()
     }
 
     pub(super) fn in_folder(&self, folder: &str) -> usize {
@@ -55,13 +69,15 @@ mod tests {
         for folder in ["a", "b"] {
             let ulid = Ulid::new(Clock::system().now()).unwrap();
             let handle = workers.spawn(async move { assert_eq!(folder, "b") });
-            drops.add((folder.to_owned(), ulid), ReachedBy::Here, handle.id());
+            let busy = Busy { reached: ReachedBy::Here, worker: handle.id(), is_first: true };
+            drops.add((folder.to_owned(), ulid), busy);
         }
         while let Some(ended) = workers.join_next().await {
             if let Err(error) = ended {
                 assert_eq!(drops.remove_of(error.id()).unwrap().0, "a");
             }
         }
+        assert_eq!((drops.is_claiming("a"), drops.is_claiming("b")), (false, true));
         assert_eq!((drops.reached(ReachedBy::Here), drops.in_folder("a"), drops.in_folder("b")), (1, 0, 1));
     }
 }

@@ -23,13 +23,17 @@ use crate::domain::rules::{Found, Verdict};
 use crate::outside::hot::{Content, Hot, SeenEntry, is_file_claim, was_there};
 use crate::outside::journal;
 use crate::outside::pdf::Inspection;
-use crate::outside::spool::{Dropped, EntryError, Ulid};
+use crate::outside::spool::{Dropped, EntryError, Ulid, sha256_of};
 use crate::outside::store::{Fate, IncomingRow, Original, OriginalPlace, RecordError, StoreError};
 
 /// The outcome of work on a claim.
 #[derive(Debug)]
 pub(super) enum Done {
     Decided,
+    /// Nothing prevents its claim. It is claimed together with others.
+    Free,
+    /// It was claimed together with others, and is to be decided.
+    Claimed,
     /// There is nothing to decide, or not any more.
     Nothing,
     /// The files of its folder's rules are being changed. Nothing was claimed.
@@ -61,6 +65,13 @@ pub(super) enum TakeError {
     Store(#[from] StoreError),
 }
 
+/// What was counted in a file where it was dropped.
+#[derive(Debug, Clone)]
+pub(super) struct Peeked {
+    pub(super) sha256: String,
+    pub(super) answer: Inspection,
+}
+
 /// One claim that a worker is working on.
 pub(super) struct Claim {
     pub(super) shared: Arc<Shared>,
@@ -71,14 +82,13 @@ pub(super) struct Claim {
     pub(super) ulid: Ulid,
     /// Whether its sidecar may have been there before it. What is claimed already when the daemon starts may have one.
     pub(super) was_alone: bool,
+    /// Whether others wait that can be claimed together with it.
+    pub(super) is_one_of_many: bool,
     /// What was counted before the claim, so that the same bytes are not inspected twice.
-    pub(super) peeked: Option<(Vec<u8>, Inspection)>,
+    pub(super) peeked: Option<Peeked>,
     /// What is recorded of it if a queue took it.
     pub(super) queued: Option<IncomingRow>,
 }
-
-/// Larger files are not kept that long.
-const LARGEST_PEEKED: usize = 1 << 20;
 
 impl Claim {
     pub(super) fn new(
@@ -94,6 +104,7 @@ impl Claim {
             name,
             ulid,
             was_alone: true,
+            is_one_of_many: false,
             peeked: None,
             queued: None,
         }
@@ -112,7 +123,7 @@ impl Claim {
         } else {
             None
         };
-        self.peeked = Some((bytes, answer)).filter(|(bytes, _)| bytes.len() <= LARGEST_PEEKED);
+        self.peeked = Some(Peeked { sha256: sha256_of(&bytes), answer });
         if sidecars_of(name).next().is_none() {
             // Such a sidecar cannot exist, so it is not waited for.
             return Ok(false);
@@ -210,7 +221,7 @@ impl Claim {
                 let now = self.shared.clock.now();
                 order.not_before = self.folder.waits_until(now);
                 order.sealed_pdf = self.folder.keep.sealed_pdf;
-                draft.finish(&order, Some(&self.dropped(main, now)?))?;
+                draft.appear(&order, Some(&self.dropped(main, now)?))?;
                 self.shared.bells.letters.notify_one();
                 return Ok(Done::Decided);
             }

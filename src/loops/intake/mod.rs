@@ -41,6 +41,7 @@ mod sidecar;
 mod stamp;
 mod take;
 mod taken_back;
+mod together;
 mod waiting;
 mod watched;
 mod work;
@@ -56,7 +57,7 @@ use tokio::task::JoinSet;
 pub use books::patience as book_patience;
 use busy::BusyDrops;
 pub use claims::{ClaimRecord, KnownClaim, Next, is_ours, next};
-use decide::{Done, TakeError};
+use decide::{Done, Peeked, TakeError};
 pub use epoch::no_other_records;
 use hints::Hints;
 pub use identity::{FormerUser, Identity, Met, RecordedPath, former_user, identity};
@@ -129,6 +130,7 @@ struct Worked {
     ulid: Ulid,
     claim: String,
     work: Work,
+    peeked: Option<Peeked>,
     done: Result<Done, TakeError>,
 }
 /// A look that ended: the folder, and when there is more to do.
@@ -142,7 +144,7 @@ pub struct Intake {
     at_once: usize,
     /// How many drops may be handed out until the entries for the dispatcher are counted again.
     places: usize,
-    workers: JoinSet<Worked>,
+    workers: JoinSet<Vec<Worked>>,
     busy: BusyDrops,
     /// The folder that got the last worker. The next one goes to a folder after it.
     served: Option<String>,

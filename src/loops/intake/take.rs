@@ -3,7 +3,7 @@
 use std::io;
 
 use super::books::BookNow;
-use super::decide::{Claim, Done, TakeError};
+use super::decide::{Claim, Done, Peeked, TakeError};
 use super::held_up::RulesNow;
 use super::litter::{is_half_made, is_litter};
 use super::settle::{Name, Stamp};
@@ -31,30 +31,12 @@ impl Claim {
             self.queued = self.shared.store.incoming(&self.ulid)?;
         }
         match work {
-            Work::Drop { parts, peek, may_grow, was_alone, .. } => {
-                self.was_alone = *was_alone;
-                // Its writer finds it under its name while it is left there.
-                if let Some((name, stamp)) = parts.last().filter(|_| *may_grow)
-                    && self.has_no_end(name)
-                {
-                    return Ok(Done::HasNoEnd(name.clone(), stamp.clone()));
+            Work::Drop { parts, .. } => {
+                if let Some(done) = self.prevented(work).await? {
+                    return Ok(done);
                 }
-                if let Some((name, _)) = parts.last().filter(|_| *peek) {
-                    match self.needs_sidecar(name).await {
-                        Ok(true) => return Ok(Done::Lacks(name.clone())),
-                        Ok(false) => {}
-                        Err(TakeError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
-                            return Ok(Done::Nothing);
-                        }
-                        Err(error) => return Err(error),
-                    }
-                }
-                let needs_book = parts.last().is_some_and(|(name, _)| self.needs_book(name));
-                if needs_book && matches!(self.shared.book(&self.folder).await, BookNow::Unsettled) {
-                    return Ok(Done::BookUnsettled);
-                }
-                if self.shared.rules(&self.folder) == RulesNow::Unsettled {
-                    return Ok(Done::RulesUnsettled);
+                if self.is_one_of_many && work.may_share() && is_file_claim(&self.name) {
+                    return Ok(Done::Free);
                 }
                 let names: Vec<&Name> = parts.iter().map(|(name, _)| name).collect();
                 if !self.claim(&names)? {
@@ -63,6 +45,17 @@ impl Claim {
                 self.decide(&Still::Settled(parts)).await
             }
             Work::Sidecar { part, is_over } => self.hand_back(part, *is_over).await,
+            Work::Free(part, peeked) => {
+                self.came_alone(peeked.as_ref());
+                if !self.claim(&[&part.0])? {
+                    return Ok(Done::Nothing);
+                }
+                self.decide(&Still::Settled(std::slice::from_ref(part))).await
+            }
+            Work::ClaimedTogether(_, part, peeked) => {
+                self.came_alone(peeked.as_ref());
+                self.decide(&Still::Settled(std::slice::from_ref(part))).await
+            }
             // A drop that we did not claim ourselves may still be being written.
             Work::Claimed(_, looks) if *looks == Some(self.looks()?) => {
                 self.decide(&Still::Looks(looks.unwrap_or_default())).await
@@ -74,6 +67,40 @@ impl Claim {
                 self.decide(&Still::Looks(looks)).await
             }
         }
+    }
+
+    /// It came without a sidecar.
+    fn came_alone(&mut self, peeked: Option<&Peeked>) {
+        self.was_alone = false;
+        self.peeked = peeked.cloned();
+    }
+
+    /// The outcome of a drop that must not be claimed at present.
+    pub(super) async fn prevented(&mut self, work: &Work) -> Result<Option<Done>, TakeError> {
+        let Work::Drop { parts, peek, may_grow, was_alone, .. } = work else { return Ok(None) };
+        self.was_alone = *was_alone;
+        // Its writer finds it under its name while it is left there.
+        if let Some((name, stamp)) = parts.last().filter(|_| *may_grow)
+            && self.has_no_end(name)
+        {
+            return Ok(Some(Done::HasNoEnd(name.clone(), stamp.clone())));
+        }
+        if let Some((name, _)) = parts.last().filter(|_| *peek) {
+            match self.needs_sidecar(name).await {
+                Ok(true) => return Ok(Some(Done::Lacks(name.clone()))),
+                Ok(false) => {}
+                Err(TakeError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+                    return Ok(Some(Done::Nothing));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let needs_book = parts.last().is_some_and(|(name, _)| self.needs_book(name));
+        if needs_book && matches!(self.shared.book(&self.folder).await, BookNow::Unsettled) {
+            return Ok(Some(Done::BookUnsettled));
+        }
+        let unsettled = self.shared.rules(&self.folder) == RulesNow::Unsettled;
+        Ok(unsettled.then_some(Done::RulesUnsettled))
     }
 
     /// Whether it may still be being written: a PDF without an end, or a subfolder that has such a PDF, a
@@ -96,9 +123,6 @@ impl Claim {
     pub(super) fn claim(&mut self, names: &[&Name]) -> Result<bool, TakeError> {
         let bytes: Vec<&[u8]> = names.iter().map(|name| name.as_slice()).collect();
         let mut claimed = self.hot.claim(&self.name, None, &bytes);
-        let is_for_its_name = |error: &io::Error| {
-            matches!(error.kind(), io::ErrorKind::InvalidFilename | io::ErrorKind::InvalidInput)
-        };
         if is_file_claim(&self.name) && claimed.as_ref().is_err_and(is_for_its_name) {
             // The file system has less room for names.
             self.name = self.ulid.to_string();
@@ -106,17 +130,19 @@ impl Claim {
         }
         match claimed {
             Ok(()) => Ok(true),
-            Err(error) => {
-                // A sidecar may have been moved before its PDF. Without the PDF nothing is posted.
-                put_back(&self.hot, &self.name, &self.hot.claimed(&self.name)?)?;
-                if error.kind() == io::ErrorKind::NotFound {
-                    // Somebody took it away again.
-                    return Ok(false);
-                }
-                let no_right = error.kind() == io::ErrorKind::PermissionDenied;
-                Err(if no_right { TakeError::NoRight } else { error.into() })
-            }
+            Err(error) => self.not_claimed(error).map(|()| false),
         }
+    }
+
+    /// `Err` unless somebody took it away again.
+    pub(super) fn not_claimed(&self, error: io::Error) -> Result<(), TakeError> {
+        // A sidecar may have been moved before its PDF. Without the PDF nothing is posted.
+        put_back(&self.hot, &self.name, &self.hot.claimed(&self.name)?)?;
+        if error.kind() == io::ErrorKind::NotFound {
+            return Ok(());
+        }
+        let no_right = error.kind() == io::ErrorKind::PermissionDenied;
+        Err(if no_right { TakeError::NoRight } else { error.into() })
     }
 
     /// Whether a claim is unchanged since it had settled, and since `read_from`, its stamp before its first
@@ -174,6 +200,11 @@ impl Claim {
         }
         Ok(looks ^ stamp_inside(held.to_vec()))
     }
+}
+
+/// Whether a file could not be claimed because of its claim's name.
+pub(super) fn is_for_its_name(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidFilename | io::ErrorKind::InvalidInput)
 }
 
 impl std::fmt::Debug for Claim {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::books::BookAlarm;
+use super::decide::Peeked;
 use super::found_claims::forgotten;
 use super::held_up::HeldUpDrops;
 use super::hints::Hints;
@@ -17,6 +18,7 @@ use super::open::NotOpened;
 use super::settle::{Name, Settling, Stamp};
 use super::shared::{Shared, together};
 use super::shelf_names::ShelfNames;
+use super::together::MOST;
 use super::waiting::WaitingDrops;
 use super::work::Work;
 use super::{IntakeError, ReachedBy, epoch, instructions};
@@ -40,6 +42,9 @@ const POLL: Duration = Duration::from_secs(5);
 const COMMANDS_EVERY: TimeDelta = TimeDelta::seconds(2);
 /// How often claims are looked for on which nobody is working: their worker failed, or the folder was renamed meanwhile.
 const FORGOTTEN_EVERY: TimeDelta = TimeDelta::minutes(10);
+/// So many drops are claimed together if more are coming. With so many that are claimed and not decided, no more are
+/// claimed.
+const ENOUGH_CLAIMED: usize = 8;
 /// Permissions may be given to a directory above, which is not seen.
 const STUCK_WAITS: TimeDelta = TimeDelta::minutes(1);
 
@@ -48,6 +53,10 @@ pub(super) struct Watched {
     pub(super) settling: Settling,
     instructions: LaidFiles,
     pub(super) ready: VecDeque<Work>,
+    /// What can be claimed together.
+    free: VecDeque<Work>,
+    /// What was claimed together and is to be decided.
+    claimed: VecDeque<Work>,
     /// The maximum number of finished drops that wait for a worker. What else was dropped is noticed at the next look, so a
     /// flood must not put it off.
     pub(super) max_ready: usize,
@@ -114,7 +123,8 @@ impl Watched {
     }
 
     pub(super) fn has_no_work(&self) -> bool {
-        self.ready.is_empty() && self.claims.is_empty()
+        [&self.ready, &self.free, &self.claimed].iter().all(|works| works.is_empty())
+            && self.claims.is_empty()
     }
 
     /// A claim is decided, or decided again, at this time.
@@ -155,13 +165,51 @@ impl Watched {
         before.is_none_or(|(before, _)| before != *stamp)
     }
 
-    pub(super) fn work(&mut self, now: TimeDelta) -> Option<Work> {
+    /// What a worker does next: one thing, or drops that it claims together. Empty if there is nothing to do, or only
+    /// drops that wait while another worker is claiming.
+    pub(super) fn work(&mut self, now: TimeDelta, is_claiming: bool) -> Vec<Work> {
         let due = self.claims.iter().find(|(_, (at, _))| *at <= now).map(|(dir, _)| dir.clone());
         if let Some(dir) = due {
             let looks = self.claims.remove(&dir).and_then(|(_, looks)| looks);
-            return Some(Work::Claimed(dir, looks));
+            return vec![Work::Claimed(dir, looks)];
         }
-        self.ready.pop_front()
+        if !is_claiming && self.claimed.len() < ENOUGH_CLAIMED {
+            let plain = self.ready.iter().take_while(|work| work.is_plain()).take(MOST).count();
+            if plain > 1 {
+                return self.ready.drain(..plain).collect();
+            }
+            if self.free.len() >= ENOUGH_CLAIMED || self.ready.is_empty() && !self.free.is_empty() {
+                return self.free.drain(..self.free.len().min(MOST)).collect();
+            }
+        }
+        if let Some(claimed) = self.claimed.pop_front() {
+            return vec![claimed];
+        }
+        if self.free.len() >= MOST {
+            return Vec::new();
+        }
+        self.ready.pop_front().into_iter().collect()
+    }
+
+    /// Whether others wait that can be claimed together with what was handed out last.
+    pub(super) fn are_many(&self) -> bool {
+        !self.free.is_empty() || self.ready.front().is_some_and(Work::may_share)
+    }
+
+    /// What nothing prevents is claimed together with others, and then decided.
+    pub(super) fn goes_on(&mut self, claim: Option<String>, work: Work, peeked: Option<Peeked>) {
+        let (part, peeked) = match work {
+            Work::Drop { mut parts, .. } => match parts.pop() {
+                Some(part) => (part, peeked),
+                None => return,
+            },
+            Work::Free(part, before) => (part, before),
+            Work::Sidecar { .. } | Work::Claimed(..) | Work::ClaimedTogether(..) | Work::Laid(_) => return,
+        };
+        match claim {
+            Some(claim) => self.claimed.push_back(Work::ClaimedTogether(claim, part, peeked)),
+            None => self.free.push_back(Work::Free(part, peeked)),
+        }
     }
 
     /// What must be done here now.
@@ -173,6 +221,8 @@ impl Watched {
         }
         if known.hot.is_none() {
             self.ready.clear();
+            self.free.clear();
+            self.claimed.clear();
             self.laying.clear();
         }
         let due = self.look_due(folder, now);

@@ -1,5 +1,6 @@
 //! What a worker gets: a drop to claim, a sidecar without its PDF, or a claim.
 
+use super::decide::Peeked;
 use super::settle::{Name, Stamp};
 use super::shared::Shared;
 use crate::outside::hot::{WAS_THERE, claim_of_file, ulid_of_claim};
@@ -25,6 +26,11 @@ pub(super) enum Work {
     Sidecar { part: (Name, Stamp), is_over: bool },
     /// Claimed already, with its stamp at the last look.
     Claimed(String, Option<u64>),
+    /// A file that was dropped alone, whose claim nothing prevents, with its stamp when it had settled, and what was
+    /// counted in it. It is claimed together with others.
+    Free((Name, Stamp), Option<Peeked>),
+    /// The same, once it is claimed.
+    ClaimedTogether(String, (Name, Stamp), Option<Peeked>),
     /// A queue took it: to be laid into the claims.
     Laid(Ulid),
 }
@@ -34,9 +40,29 @@ impl Work {
     pub(super) fn main(&self) -> Option<&(Name, Stamp)> {
         match self {
             Self::Drop { parts, .. } => parts.last(),
-            Self::Sidecar { part, .. } => Some(part),
-            Self::Claimed(..) | Self::Laid(_) => None,
+            Self::Sidecar { part, .. } | Self::Free(part, _) => Some(part),
+            Self::Claimed(..) | Self::ClaimedTogether(..) | Self::Laid(_) => None,
         }
+    }
+
+    /// Whether it may be claimed together with others: a file that was dropped alone.
+    pub(super) fn may_share(&self) -> bool {
+        match self {
+            Self::Drop { parts, was_there: false, .. } => {
+                matches!(parts.as_slice(), [(_, stamp)] if stamp.kind.is_none())
+            }
+            Self::Free(..) => true,
+            Self::Drop { .. }
+            | Self::Sidecar { .. }
+            | Self::Claimed(..)
+            | Self::ClaimedTogether(..)
+            | Self::Laid(_) => false,
+        }
+    }
+
+    /// Whether that can be done without a look at its content.
+    pub(super) fn is_plain(&self) -> bool {
+        self.may_share() && !matches!(self, Self::Drop { peek: true, .. })
     }
 
     /// The claim, and the ULID in its name.
@@ -54,12 +80,18 @@ impl Work {
                 };
                 Some((alone.unwrap_or_else(|| ulid.to_string()), ulid))
             }
+            Self::Free((name, _), _) => {
+                let ulid = shared.new_ulid()?;
+                Some((claim_of_file(&ulid, name).unwrap_or_else(|| ulid.to_string()), ulid))
+            }
             Self::Sidecar { .. } => {
                 let ulid = shared.new_ulid()?;
                 Some((ulid.to_string(), ulid))
             }
             Self::Laid(ulid) => Some((ulid.to_string(), ulid.clone())),
-            Self::Claimed(claim, _) => Some((claim.clone(), ulid_of_claim(claim)?)),
+            Self::Claimed(claim, _) | Self::ClaimedTogether(claim, ..) => {
+                Some((claim.clone(), ulid_of_claim(claim)?))
+            }
         }
     }
 }

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use tokio::runtime::Handle;
-use tokio::task::JoinError;
+use tokio::task::{Id, JoinError, JoinSet};
 
+use super::busy::Busy;
 use super::decide::{Claim, Done, TakeError};
+use super::together::carry_out;
 use super::watched::{DueLook, Watched};
 use super::work::Work;
 use super::{
@@ -102,33 +104,32 @@ impl Intake {
                 if self.places == 0 || !is_free {
                     continue;
                 }
-                let Some(work) = watched.work(self.shared.clock.steady()) else { continue };
+                let work = watched.work(self.shared.clock.steady(), self.busy.is_claiming(name));
+                if work.is_empty() {
+                    continue;
+                }
                 given = true;
                 self.served = Some(name.clone());
                 self.places -= 1;
-                let Some((claimed_as, ulid)) = work.claim(&self.shared) else { continue };
+                let are_many = watched.are_many();
+                let claim_of = |work: Work| {
+                    let (folder, hot) = (Arc::clone(&known.folder), Arc::clone(&hot));
+                    let claim = Claim::new(&self.shared, folder, hot, work.claim(&self.shared)?);
+                    Some((Claim { is_one_of_many: are_many, ..claim }, work))
+                };
+                let claims: Vec<_> = work.into_iter().filter_map(claim_of).collect();
+                let Some((Claim { ulid, .. }, _)) = claims.first() else { continue };
                 let drop = (name.clone(), ulid.clone());
                 if self.busy.has(&drop) {
-                    watched.laying.remove(&ulid);
+                    watched.laying.remove(ulid);
                     continue;
                 }
-                let mut claim = Claim::new(&self.shared, known.folder, hot, (claimed_as, ulid));
-                let name = name.clone();
-                let taken = async move {
-                    let done = claim.take(&work).await;
-                    Worked { folder: name, ulid: claim.ulid, claim: claim.name, work, done }
-                };
-                let worker = match reached {
-                    ReachedBy::Here => {
-                        here += 1;
-                        self.workers.spawn(taken)
-                    }
-                    ReachedBy::ByHelper => {
-                        let handle = Handle::current();
-                        self.workers.spawn_blocking(move || handle.block_on(taken))
-                    }
-                };
-                self.busy.add(drop, reached, worker.id());
+                if reached == ReachedBy::Here {
+                    here += 1;
+                }
+                let are_several = claims.len() > 1;
+                let worker = begin(&mut self.workers, reached, carry_out(name.clone(), claims));
+                self.busy.add(drop, Busy { reached, worker, is_first: are_several });
             }
         }
     }
@@ -151,9 +152,9 @@ impl Intake {
         }
     }
 
-    fn handle_ended(&mut self, worked: Result<Worked, JoinError>) -> Result<(), IntakeError> {
+    fn handle_ended(&mut self, worked: Result<Vec<Worked>, JoinError>) -> Result<(), IntakeError> {
         match worked {
-            Ok(worked) => self.worked(worked),
+            Ok(worked) => worked.into_iter().try_for_each(|ended| self.worked(ended)),
             Err(error) => {
                 journal::drop_panicked();
                 if let Some((folder, ulid)) = self.busy.remove_of(error.id())
@@ -172,7 +173,7 @@ impl Intake {
             self.ended_meanwhile.push(ended);
             return Ok(());
         }
-        let Worked { folder: name, ulid, claim, work, done } = ended;
+        let Worked { folder: name, ulid, claim, work, peeked, done } = ended;
         // The folder's file may have been renamed meanwhile. Its claims were listed when it was opened under its new
         // name, perhaps before this one was made.
         let name = match self.shared.registry.get(&name) {
@@ -185,6 +186,8 @@ impl Intake {
         }
         let now = self.shared.clock.steady();
         match (done, work) {
+            (Ok(Done::Free), work) => watched.goes_on(None, work, peeked),
+            (Ok(Done::Claimed), work) => watched.goes_on(Some(claim), work, peeked),
             (Ok(Done::Decided | Done::Nothing), _) => watched.epoch.advanced(now),
             (Ok(Done::MadeDirectory), _) => watched.resume(ulid.to_string(), now, None),
             (Ok(Done::Lacks(drop)), _) => {
@@ -208,7 +211,7 @@ impl Intake {
                 watched.resume(claim, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
             }
             (Err(TakeError::Record(error @ RecordError::Halted(_))), _) => return Err(error.into()),
-            (Err(TakeError::NoRight), work @ (Work::Drop { .. } | Work::Sidecar { .. })) => {
+            (Err(TakeError::NoRight), work @ (Work::Drop { .. } | Work::Free(..) | Work::Sidecar { .. })) => {
                 if let Some((drop, stamp)) = work.main()
                     && watched.sticks(drop.clone(), stamp, now)
                 {
@@ -227,4 +230,20 @@ impl Intake {
         }
         Ok(())
     }
+}
+
+/// Starts a worker. Where a helper calls, it has a thread of its own.
+fn begin(
+    workers: &mut JoinSet<Vec<Worked>>,
+    reached: ReachedBy,
+    work: impl Future<Output = Vec<Worked>> + Send + 'static,
+) -> Id {
+    let worker = match reached {
+        ReachedBy::Here => workers.spawn(work),
+        ReachedBy::ByHelper => {
+            let handle = Handle::current();
+            workers.spawn_blocking(move || handle.block_on(work))
+        }
+    };
+    worker.id()
 }

@@ -1,5 +1,6 @@
 //! Moves things into the claims and back.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
 use std::io;
@@ -67,6 +68,22 @@ impl Opened {
         };
         let rename = || names.iter().try_for_each(|name| rename_new(from.dir, name, &place, name));
         self.go(&CLAIMING, from, End::own(&place), &rename)
+    }
+
+    /// Claims files that were dropped alone, of which each claim has the name. All moves are durable when this
+    /// returns.
+    pub(super) fn claim_all(&self, claims: &[&str]) -> io::Result<Vec<io::Result<()>>> {
+        let renamed = RefCell::new(Vec::new());
+        let rename = |claim: &&str| {
+            let name = file_in(claim).ok_or(io::ErrorKind::InvalidInput)?;
+            rename_new(&self.dir, name.as_bytes(), &self.claims, claim.as_bytes())
+        };
+        let rename_all = || {
+            renamed.replace(claims.iter().map(rename).collect());
+            Ok(())
+        };
+        self.go(&CLAIMING_ALONE, self.folder_end(), self.claims_end(), &rename_all)?;
+        Ok(renamed.into_inner())
     }
 
     /// Moves things in the steps of an order.

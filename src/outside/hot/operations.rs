@@ -94,6 +94,9 @@ operations! {
     /// Moves things from the folder itself, or from a subfolder, into a claim, where people cannot reach
     /// them. The move is durable when this returns.
     fn claim(claim: &str, subfolder: Option<&str>; names: &[u8]) -> ();
+    /// Claims files that were dropped alone; the name of each is in its claim's. Both directories are synced once
+    /// for all of them.
+    fn claim_all(; claims: &str) -> Vec<io::Result<()>>;
     /// Writes a part of what will be a claim. `anew` says that it is the first one: what a crash left is
     /// removed.
     fn lay(claim: &str, anew: bool, subfolder: Option<&[u8]>, name: &[u8], bytes: &[u8]) -> ();

@@ -55,6 +55,12 @@ impl Draft {
         self.end(&Entry { order, dropped })
     }
 
+    /// When this returns, the entry is complete under its name. It lasts once the directory is synced, which the daemon
+    /// does before it admits it ([`super::Spool::keep_arrived`]).
+    pub fn appear(mut self, order: &Order, dropped: Option<&Dropped>) -> Result<(), EntryError> {
+        self.put_in_place(&Entry { order, dropped })
+    }
+
     /// Ends it with what follows the documents.
     pub(super) fn end(mut self, last: &impl Serialize) -> Result<(), EntryError> {
         self.put_in_place(last)?;

@@ -98,6 +98,11 @@ impl Spool {
         entries(&self.dir.join(NEW))
     }
 
+    /// Makes the names of all that have arrived durable. What vanished in a power cut before that is decided again.
+    pub fn keep_arrived(&self) -> io::Result<()> {
+        self.new_syncs.sync(|| private::sync_directory(&self.dir.join(NEW)))
+    }
+
     /// Entries that have become letters, so that something of them may have been posted. Oldest first.
     pub fn taken_in(&self) -> io::Result<Vec<Ulid>> {
         entries(&self.dir.join(LETTERS))
@@ -110,7 +115,7 @@ impl Spool {
             fs::rename(self.dir.join(NEW).join(ulid.as_str()), self.dir.join(LETTERS).join(ulid.as_str()))?;
         }
         private::sync_directory(&self.dir.join(LETTERS))?;
-        self.new_syncs.sync(|| private::sync_directory(&self.dir.join(NEW)))
+        self.keep_arrived()
     }
 
     /// Removes what was just put here. Returns `false` if it is being admitted already.

@@ -23,6 +23,8 @@ pub enum Scenario {
     Reload,
     /// The records are copied.
     Backup,
+    /// Two drops that are finished at the same time are claimed together.
+    Together,
 }
 
 const ADDRESS: &str =
@@ -54,8 +56,8 @@ pub async fn burst(letters: usize) -> Mailroom {
 }
 
 impl Scenario {
-    pub const ALL: [Self; 6] =
-        [Self::Drop, Self::Post, Self::Cancel, Self::Approve, Self::Reload, Self::Backup];
+    pub const ALL: [Self; 7] =
+        [Self::Drop, Self::Post, Self::Cancel, Self::Approve, Self::Reload, Self::Backup, Self::Together];
 
     pub async fn prepare(self) -> Mailroom {
         let room = empty(if self == Self::Approve { "hold" } else { "take" }).await;
@@ -63,6 +65,11 @@ impl Scenario {
             Self::Drop | Self::Reload => {
                 room.drop("INV-000123 1.pdf", 1);
                 std::fs::write(room.path("x2.pdf"), &pdf(1)[..200]).unwrap();
+            }
+            Self::Together => {
+                for n in 1..=2 {
+                    room.drop(&format!("INV-000123 {n}.pdf"), n);
+                }
             }
             Self::Post => submit(&room),
             Self::Cancel | Self::Backup => {
@@ -135,6 +142,7 @@ impl Scenario {
             Self::Post => states(room) == ["confirmed"],
             Self::Cancel => states(room) == ["cancelled"] && is_put_away(room, 1),
             Self::Approve => posted(room),
+            Self::Together => is_put_away(room, 2) && states(room) == ["confirmed", "confirmed"],
             Self::Reload | Self::Backup => true,
         }
     }
@@ -147,7 +155,9 @@ impl Scenario {
                 assert_eq!(room.row_states(), ["confirmed"], "{:?}", drops());
             }
             Self::Cancel => assert_eq!(room.row_states(), ["cancelled"]),
-            Self::Reload => assert_eq!(room.row_states(), ["confirmed", "confirmed"], "{:?}", drops()),
+            Self::Reload | Self::Together => {
+                assert_eq!(room.row_states(), ["confirmed", "confirmed"], "{:?}", drops());
+            }
             Self::Backup => {
                 assert_eq!(room.row_states(), ["confirmed"]);
                 let copy = rusqlite::Connection::open(room.dir.path().join("copy.db")).unwrap();
@@ -169,7 +179,7 @@ impl Scenario {
         let originals: Vec<_> =
             tree.iter().filter(|path| Path::new(path).extension() != Some("txt".as_ref())).collect();
         let expected = match self {
-            Self::Drop => 2,
+            Self::Drop | Self::Together => 2,
             Self::Post => 0,
             Self::Cancel | Self::Approve | Self::Backup => 1,
             Self::Reload => 3,

@@ -55,6 +55,8 @@ pub struct Entry {
     pub by_person: bool,
     /// Its folder as the daemon knows it, and which copy of the folder that is.
     pub folder: (u8, u8),
+    /// Whether its name is synced: a cut takes it away otherwise.
+    pub lasts: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -113,6 +115,8 @@ pub struct Up {
     pub seen: Vec<Sighting>,
     /// To be decided: the claim, and what it looked like since when.
     pub claims: Vec<(u8, Option<(Looks, i64)>)>,
+    /// What was claimed together and is to be decided: each with its part as it had settled in the folder.
+    pub claimed: Vec<(u8, Looks)>,
     pub hand: Option<Hand>,
     pub book: Option<Watch>,
     /// The rules in force, and the files as they were seen last.
@@ -137,6 +141,11 @@ pub enum Hand {
     Claim {
         claim: u8,
         parts: Looks,
+        step: usize,
+    },
+    /// Files that were dropped alone: each with its claim and its version.
+    ClaimTogether {
+        drops: Vec<(u8, (usize, u8))>,
         step: usize,
     },
     Decide {
@@ -239,6 +248,7 @@ impl Daemon {
     pub fn lose_sight(&mut self, noticed: bool) {
         let Some(up) = self.up.as_mut().filter(|up| up.is_open && noticed) else { return };
         (up.is_open, up.came_back, up.hand) = (false, true, None);
+        up.claimed.clear();
     }
 
     /// Its folder is another directory, or has another path. What was begun goes on where the directory is the same.
@@ -248,6 +258,7 @@ impl Daemon {
         up.hand = up.hand.take().filter(|_| is_same);
         up.seen.clear();
         up.claims.clear();
+        up.claimed.clear();
     }
 
     pub fn has_bytes_of(&self, drop: u8) -> bool {
@@ -260,7 +271,7 @@ impl Daemon {
             Some((seen, since)) => looks_of(&state.disk, *claim) != *seen || state.now - since >= SETTLE,
             None => true,
         };
-        self.up.as_ref().is_some_and(|up| up.claims.iter().any(is_due))
+        self.up.as_ref().is_some_and(|up| !up.claimed.is_empty() || up.claims.iter().any(is_due))
     }
 
     pub fn row_of(&self, claim: u8) -> Option<usize> {

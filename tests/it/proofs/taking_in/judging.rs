@@ -89,13 +89,15 @@ impl State {
         let daemon = &mut self.daemons[index];
         let folder = (daemon.folder, self.place.copy);
         let (drop, name, by_person) = (file.drop, file.name, reading.by_person);
-        daemon.spool.push(Entry { claim, drop, name, judged, by_person, folder });
+        daemon.spool.push(Entry { claim, drop, name, judged, by_person, folder, lasts: false });
     }
 
     pub fn admit(&mut self, size: &Size, index: usize) {
         let guarded = self.guarded;
         let daemon = &mut self.daemons[index];
-        let Entry { claim, drop, name, judged, by_person, folder } = daemon.spool.remove(0);
+        // The names of all that have arrived are synced first.
+        daemon.spool.iter_mut().for_each(|entry| entry.lasts = true);
+        let Entry { claim, drop, name, judged, by_person, folder, lasts: _ } = daemon.spool.remove(0);
         if daemon.rows.iter().any(|row| row.claim == claim && row.is_letter()) {
             return;
         }

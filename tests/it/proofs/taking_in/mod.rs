@@ -106,6 +106,8 @@ pub enum Action {
     Cut {
         way: usize,
         noticed: bool,
+        /// Entries whose names were not synced are lost.
+        loses: bool,
     },
     LoseState(usize),
 }
@@ -183,8 +185,16 @@ impl Model for TakingIn {
         }
         if left.cuts > 0 {
             for way in 0..state.disk.ways() {
-                actions.push(Action::Cut { way, noticed: true });
-                actions.extend(self.size.is_share.then_some(Action::Cut { way, noticed: false }));
+                actions.push(Action::Cut { way, noticed: true, loses: false });
+                let may_lose =
+                    state.daemons.iter().any(|daemon| daemon.spool.iter().any(|entry| !entry.lasts));
+                // The spool is on no share.
+                let other = if self.size.is_share {
+                    Some(Action::Cut { way, noticed: false, loses: false })
+                } else {
+                    may_lose.then_some(Action::Cut { way, noticed: true, loses: true })
+                };
+                actions.extend(other);
             }
         }
     }
@@ -262,10 +272,11 @@ impl State {
             Action::Admit(index) => self.admit(size, index),
             Action::Post(index, row) => self.post(index, row),
             Action::Shelve(index, row) => self.shelve(index, row),
-            Action::Cut { way, noticed } => {
+            Action::Cut { way, noticed, loses } => {
                 self.left.cuts -= 1;
                 self.disk.cut(way);
                 for daemon in &mut self.daemons {
+                    daemon.spool.retain(|entry| entry.lasts || !loses);
                     if size.is_share {
                         daemon.lose_sight(noticed);
                     } else {

@@ -129,31 +129,48 @@ impl State {
         let mut seen: Vec<_> = seen.collect();
         let may_decide = self.may_decide(size, index);
         let ready = |wanted: &[u8]| look.ready.iter().find(|name| *name == wanted);
-        let whole = look.ready.iter().filter(|name| name.len() == 1).find_map(|pdf| {
+        let wholes = look.ready.iter().filter(|name| name.len() == 1).filter_map(|pdf| {
             let sidecar = sidecar_of(pdf);
             if settling.knows(&sidecar) { Some(vec![ready(&sidecar)?, pdf]) } else { Some(vec![pdf]) }
         });
-        if let Some(parts) = whole.filter(|_| may_decide) {
+        let number =
+            |stamp: &Stamp| (usize::try_from(stamp.inode).unwrap(), u8::try_from(stamp.size).unwrap());
+        let looks =
+            |parts: &[&Vec<u8>]| parts.iter().map(|name| number(settling.looks(name).unwrap())).collect();
+        let mut wholes: Vec<(Vec<&Vec<u8>>, Looks)> =
+            wholes.map(|parts| (parts.clone(), looks(&parts))).filter(|_| may_decide).collect();
+        let was_there = self.daemons[index].was_there.clone().unwrap_or_default();
+        let is_old = |(_, parts): &(_, Looks)| parts.last().is_some_and(|(file, _)| was_there.contains(file));
+        // Those that were dropped alone are claimed together, if they are the first.
+        let alone = wholes.iter().take_while(|whole| whole.1.len() == 1 && !is_old(whole)).count().max(1);
+        wholes.truncate(alone);
+        for (parts, _) in &wholes {
             seen.retain(|(seen, _, _)| !parts.contains(&seen));
-            let number =
-                |stamp: &Stamp| (usize::try_from(stamp.inode).unwrap(), u8::try_from(stamp.size).unwrap());
-            let parts: Looks = parts.iter().map(|name| number(settling.looks(name).unwrap())).collect();
+        }
+        self.daemons[index].up().seen = seen;
+        let mut claims = Vec::new();
+        for whole in wholes {
             let claim = self.next_claim;
             self.next_claim += 1;
-            let daemon = &mut self.daemons[index];
-            let is_old =
-                |(file, _): &(usize, u8)| daemon.was_there.as_ref().is_some_and(|old| old.contains(file));
-            if parts.last().is_some_and(is_old) {
+            if is_old(&whole) {
                 self.disk.was_there.insert(claim);
             }
-            if parts.len() == 1 && !self.disk.was_there.contains(&claim) {
+            if whole.1.len() == 1 && !is_old(&whole) {
                 self.disk.make_file_claim(claim);
             } else {
                 self.disk.make_place(claim);
             }
-            daemon.up().hand = Some(Hand::Claim { claim, parts, step: 0 });
+            claims.push((claim, whole.1));
         }
-        self.daemons[index].up().seen = seen;
+        self.daemons[index].up().hand = match claims.pop() {
+            Some((claim, parts)) if claims.is_empty() => Some(Hand::Claim { claim, parts, step: 0 }),
+            Some(last) => {
+                claims.push(last);
+                let drops = claims.into_iter().map(|(claim, parts)| (claim, parts[0])).collect();
+                Some(Hand::ClaimTogether { drops, step: 0 })
+            }
+            None => None,
+        };
     }
 
     /// Whether what decides besides the drop has settled.
@@ -165,6 +182,10 @@ impl State {
     /// A claim that is looked at until it is still, and then decided.
     pub fn resume(&mut self, index: usize) {
         let up = self.daemons[index].up();
+        if let Some((claim, parts)) = up.claimed.pop() {
+            up.hand = Some(Hand::Decide { claim, still: Still::Settled(parts) });
+            return;
+        }
         for place in 0..up.claims.len() {
             let claim = up.claims[place].0;
             let now = looks_of(&self.disk, claim);
@@ -188,6 +209,7 @@ impl State {
         let Some(hand) = self.daemons[index].up().hand.take() else { return };
         let next = match hand {
             Hand::Claim { claim, parts, step } => self.claiming(claim, parts, step),
+            Hand::ClaimTogether { drops, step } => self.claiming_together(index, drops, step),
             Hand::Decide { claim, still } => self.decide(index, claim, still),
             Hand::Judge { claim, still, step, reading } => {
                 self.judging(size, index, (claim, still), step, reading)
@@ -215,6 +237,34 @@ impl State {
             return Some(Hand::Claim { claim, parts, step: step + 1 });
         }
         Some(Hand::Decide { claim, still: Still::Settled(parts) })
+    }
+
+    /// All are renamed before the first sync, and a sync of a directory is one of all of them.
+    fn claiming_together(
+        &mut self,
+        index: usize,
+        drops: Vec<(u8, (usize, u8))>,
+        step: usize,
+    ) -> Option<Hand> {
+        let all: Vec<usize> = (0..drops.len()).collect();
+        let steps = steps(&CLAIMING_ALONE, &all);
+        let (move_step, first) = steps[step];
+        let concerned = if move_step == MoveStep::Rename { &drops[first..=first] } else { &drops[..] };
+        for (claim, (file, _)) in concerned {
+            self.disk.go(move_step, *file, Dir::Folder, Dir::Claim(*claim));
+        }
+        if step + 1 < steps.len() {
+            return Some(Hand::ClaimTogether { drops, step: step + 1 });
+        }
+        for (claim, part) in drops {
+            if held(&self.disk, claim).is_some() {
+                self.daemons[index].up().claimed.push((claim, vec![part]));
+            } else {
+                // Somebody took it away again.
+                self.disk.unclaim(claim);
+            }
+        }
+        None
     }
 
     /// What is in a claim without its drop goes back.
