@@ -1,4 +1,4 @@
-//! Makes letters of what `submit` put into the spool.
+//! Makes letters of entries that have arrived in the spool.
 
 use std::io;
 use std::sync::Arc;

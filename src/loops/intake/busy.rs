@@ -18,8 +18,8 @@ pub(super) struct BusyDrops(BTreeMap<Key, Busy>);
 pub(super) struct Busy {
     pub(super) reached: ReachedBy,
     pub(super) worker: Id,
-    /// It is the first of the drops that the worker is claiming together.
-    pub(super) is_first: bool,
+    /// The worker is claiming it together with others.
+    pub(super) claims_several: bool,
 }
 
 impl BusyDrops {
@@ -29,7 +29,7 @@ impl BusyDrops {
 
     /// Whether a worker is claiming drops of a folder together.
     pub(super) fn is_claiming(&self, folder: &str) -> bool {
-        self.0.iter().any(|((of, _), busy)| of == folder && busy.is_first)
+        self.0.iter().any(|((of, _), busy)| of == folder && busy.claims_several)
     }
 
     pub(super) fn has(&self, drop: &Key) -> bool {
@@ -69,7 +69,7 @@ mod tests {
         for folder in ["a", "b"] {
             let ulid = Ulid::new(Clock::system().now()).unwrap();
             let handle = workers.spawn(async move { assert_eq!(folder, "b") });
-            let busy = Busy { reached: ReachedBy::Here, worker: handle.id(), is_first: true };
+            let busy = Busy { reached: ReachedBy::Here, worker: handle.id(), claims_several: true };
             drops.add((folder.to_owned(), ulid), busy);
         }
         while let Some(ended) = workers.join_next().await {

@@ -49,7 +49,7 @@ mod workers;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, Weak};
 
 use chrono::TimeDelta;
 use tokio::task::JoinSet;
@@ -80,7 +80,7 @@ use work::Work;
 use crate::base::bells::Bells;
 use crate::base::clock::{Clock, Time};
 use crate::loops::folders::{Registered, Registry};
-use crate::outside::hot::Reach;
+use crate::outside::hot::{Hot, Reach};
 use crate::outside::pdf::Inspector;
 use crate::outside::spool::{Spool, Ulid};
 use crate::outside::store::{RecordError, Store, StoreError};
@@ -123,13 +123,15 @@ enum ReachedBy {
     ByHelper,
 }
 
-/// A worker that ended.
+/// The drop of a worker that ended.
 #[derive(Debug)]
 struct Worked {
     folder: String,
     ulid: Ulid,
     claim: String,
     work: Work,
+    /// The open folder in which it was looked into or claimed.
+    hot: Weak<Hot>,
     peeked: Option<Peeked>,
     done: Result<Done, TakeError>,
 }

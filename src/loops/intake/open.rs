@@ -89,6 +89,7 @@ impl Watched {
         hot.share(&folder.names.all()).and_then(|()| hot.make_shelves(&names)).map_err(Away::no_right)?;
         // Whatever a crash left in the claims must settle here before it is decided. What this run has looked at
         // already goes on settling, or a folder that is opened again and again would never decide it.
+        self.begins_anew();
         let now = shared.clock.steady();
         for dir in claims_of(shared, &hot, &enabled)? {
             self.settles(dir, now);

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::books::BookNow;
-use super::decide::{Claim, Done, Peeked, TakeError};
+use super::decide::{Claim, Done, TakeError};
 use super::held_up::RulesNow;
 use super::litter::{is_half_made, is_litter};
 use super::settle::{Name, Stamp};
@@ -25,7 +25,7 @@ pub(super) enum Still<'a> {
 }
 
 impl Claim {
-    /// Claims and decides a drop.
+    /// Claims and decides a drop. If it can be claimed together with others, it is only looked into.
     pub(super) async fn take(&mut self, work: &Work) -> Result<Done, TakeError> {
         if matches!(work, Work::Claimed(..) | Work::Laid(_)) {
             self.queued = self.shared.store.incoming(&self.ulid)?;
@@ -35,7 +35,7 @@ impl Claim {
                 if let Some(done) = self.prevented(work).await? {
                     return Ok(done);
                 }
-                if self.is_one_of_many && work.may_share() && is_file_claim(&self.name) {
+                if self.is_one_of_many && work.may_share() {
                     return Ok(Done::Free);
                 }
                 let names: Vec<&Name> = parts.iter().map(|(name, _)| name).collect();
@@ -45,15 +45,18 @@ impl Claim {
                 self.decide(&Still::Settled(parts)).await
             }
             Work::Sidecar { part, is_over } => self.hand_back(part, *is_over).await,
-            Work::Free(part, peeked) => {
-                self.came_alone(peeked.as_ref());
+            Work::Free { part, .. } => {
+                if let Some(done) = self.prevented(work).await? {
+                    return Ok(done);
+                }
                 if !self.claim(&[&part.0])? {
                     return Ok(Done::Nothing);
                 }
                 self.decide(&Still::Settled(std::slice::from_ref(part))).await
             }
             Work::ClaimedTogether(_, part, peeked) => {
-                self.came_alone(peeked.as_ref());
+                // It came without a sidecar.
+                (self.was_alone, self.peeked) = (false, peeked.clone());
                 self.decide(&Still::Settled(std::slice::from_ref(part))).await
             }
             // A drop that we did not claim ourselves may still be being written.
@@ -69,23 +72,27 @@ impl Claim {
         }
     }
 
-    /// It came without a sidecar.
-    fn came_alone(&mut self, peeked: Option<&Peeked>) {
-        self.was_alone = false;
-        self.peeked = peeked.cloned();
-    }
-
     /// The outcome of a drop that must not be claimed at present.
     pub(super) async fn prevented(&mut self, work: &Work) -> Result<Option<Done>, TakeError> {
-        let Work::Drop { parts, peek, may_grow, was_alone, .. } = work else { return Ok(None) };
-        self.was_alone = *was_alone;
+        let (part, may_grow, peek) = match work {
+            Work::Drop { parts, may_grow, peek, was_alone, .. } => {
+                self.was_alone = *was_alone;
+                (parts.last(), *may_grow, *peek)
+            }
+            Work::Free { part, may_grow, peeked } => {
+                (self.was_alone, self.peeked) = (false, peeked.clone());
+                (Some(part), *may_grow, false)
+            }
+            Work::Sidecar { .. } | Work::Claimed(..) | Work::ClaimedTogether(..) | Work::Laid(_) => {
+                return Ok(None);
+            }
+        };
+        let Some((name, stamp)) = part else { return Ok(None) };
         // Its writer finds it under its name while it is left there.
-        if let Some((name, stamp)) = parts.last().filter(|_| *may_grow)
-            && self.has_no_end(name)
-        {
+        if may_grow && self.has_no_end(name) {
             return Ok(Some(Done::HasNoEnd(name.clone(), stamp.clone())));
         }
-        if let Some((name, _)) = parts.last().filter(|_| *peek) {
+        if peek {
             match self.needs_sidecar(name).await {
                 Ok(true) => return Ok(Some(Done::Lacks(name.clone()))),
                 Ok(false) => {}
@@ -95,8 +102,7 @@ impl Claim {
                 Err(error) => return Err(error),
             }
         }
-        let needs_book = parts.last().is_some_and(|(name, _)| self.needs_book(name));
-        if needs_book && matches!(self.shared.book(&self.folder).await, BookNow::Unsettled) {
+        if self.needs_book(name) && matches!(self.shared.book(&self.folder).await, BookNow::Unsettled) {
             return Ok(Some(Done::BookUnsettled));
         }
         let unsettled = self.shared.rules(&self.folder) == RulesNow::Unsettled;

@@ -2,22 +2,52 @@
 //! a worker of its own, so that a slow one holds up no other.
 
 use std::io;
+use std::sync::Arc;
 
 use super::Worked;
-use super::decide::{Claim, Done, TakeError};
+use super::decide::{Claim, Done, Peeked, TakeError};
 use super::settle::Name;
 use super::take::is_for_its_name;
+use super::watched::Watched;
 use super::work::Work;
-use crate::outside::hot::is_file_claim;
 
 /// The maximum number of drops that are claimed together.
 pub(super) const MOST: usize = 16;
 
+impl Watched {
+    /// Whether others wait that can be claimed together with what was handed out last.
+    pub(super) fn are_many(&self) -> bool {
+        !self.free.is_empty() || self.ready.front().is_some_and(Work::may_share)
+    }
+
+    /// What was looked into is claimed together with others.
+    pub(super) fn is_free(&mut self, work: Work, peeked: Option<Peeked>) {
+        if let Work::Drop { mut parts, may_grow, .. } = work
+            && let Some(part) = parts.pop()
+        {
+            self.free.push_back(Work::Free { part, may_grow, peeked });
+        }
+    }
+
+    /// What was claimed together with others is decided.
+    pub(super) fn is_claimed(&mut self, claim: String, work: &Work, peeked: Option<Peeked>) {
+        self.claimed.extend(work.main().map(|part| Work::ClaimedTogether(claim, part.clone(), peeked)));
+    }
+
+    /// Another directory was opened, or this one anew.
+    pub(super) fn begins_anew(&mut self) {
+        self.free.clear();
+        self.claimed.clear();
+    }
+}
+
 /// Claims those of them that nothing prevents. A single drop, or other work, is carried out whole.
 pub(super) async fn carry_out(folder: String, mut all: Vec<(Claim, Work)>) -> Vec<Worked> {
     let ended = |claim: Claim, work: Work, done: Result<Done, TakeError>| {
-        let Claim { ulid, name, peeked, .. } = claim;
-        Worked { folder: folder.clone(), ulid, claim: name, work, peeked, done }
+        let Claim { ulid, name, peeked, hot, .. } = claim;
+        // Whoever owns it keeps others out of the folder.
+        let hot = Arc::downgrade(&hot);
+        Worked { folder: folder.clone(), ulid, claim: name, work, hot, peeked, done }
     };
     if all.len() <= 1 {
         let Some((mut claim, work)) = all.pop() else { return Vec::new() };
@@ -27,12 +57,7 @@ pub(super) async fn carry_out(folder: String, mut all: Vec<(Claim, Work)>) -> Ve
     let (mut free, mut others) = (Vec::new(), Vec::new());
     for (mut claim, work) in all {
         match claim.prevented(&work).await {
-            // A name that is too long for a file among the claims gets a directory.
-            Ok(None) if is_file_claim(&claim.name) => free.push((claim, work)),
-            Ok(None) => {
-                let done = claim.take(&work).await;
-                others.push(ended(claim, work, done));
-            }
+            Ok(None) => free.push((claim, work)),
             Ok(Some(done)) => others.push(ended(claim, work, Ok(done))),
             Err(error) => others.push(ended(claim, work, Err(error))),
         }

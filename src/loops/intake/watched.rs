@@ -8,7 +8,6 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::books::BookAlarm;
-use super::decide::Peeked;
 use super::found_claims::forgotten;
 use super::held_up::HeldUpDrops;
 use super::hints::Hints;
@@ -42,8 +41,9 @@ const POLL: Duration = Duration::from_secs(5);
 const COMMANDS_EVERY: TimeDelta = TimeDelta::seconds(2);
 /// How often claims are looked for on which nobody is working: their worker failed, or the folder was renamed meanwhile.
 const FORGOTTEN_EVERY: TimeDelta = TimeDelta::minutes(10);
-/// So many drops are claimed together if more are coming. With so many that are claimed and not decided, no more are
-/// claimed.
+/// If more are coming, the next ones are claimed together when there are this many.
+const ENOUGH_FREE: usize = 8;
+/// With this many that are claimed and not decided, no more are claimed.
 const ENOUGH_CLAIMED: usize = 8;
 /// Permissions may be given to a directory above, which is not seen.
 const STUCK_WAITS: TimeDelta = TimeDelta::minutes(1);
@@ -54,9 +54,9 @@ pub(super) struct Watched {
     instructions: LaidFiles,
     pub(super) ready: VecDeque<Work>,
     /// What can be claimed together.
-    free: VecDeque<Work>,
+    pub(super) free: VecDeque<Work>,
     /// What was claimed together and is to be decided.
-    claimed: VecDeque<Work>,
+    pub(super) claimed: VecDeque<Work>,
     /// The maximum number of finished drops that wait for a worker. What else was dropped is noticed at the next look, so a
     /// flood must not put it off.
     pub(super) max_ready: usize,
@@ -178,7 +178,8 @@ impl Watched {
             if plain > 1 {
                 return self.ready.drain(..plain).collect();
             }
-            if self.free.len() >= ENOUGH_CLAIMED || self.ready.is_empty() && !self.free.is_empty() {
+            let is_last = !self.ready.front().is_some_and(Work::may_share);
+            if self.free.len() >= ENOUGH_FREE || is_last && !self.free.is_empty() {
                 return self.free.drain(..self.free.len().min(MOST)).collect();
             }
         }
@@ -191,27 +192,6 @@ impl Watched {
         self.ready.pop_front().into_iter().collect()
     }
 
-    /// Whether others wait that can be claimed together with what was handed out last.
-    pub(super) fn are_many(&self) -> bool {
-        !self.free.is_empty() || self.ready.front().is_some_and(Work::may_share)
-    }
-
-    /// What nothing prevents is claimed together with others, and then decided.
-    pub(super) fn goes_on(&mut self, claim: Option<String>, work: Work, peeked: Option<Peeked>) {
-        let (part, peeked) = match work {
-            Work::Drop { mut parts, .. } => match parts.pop() {
-                Some(part) => (part, peeked),
-                None => return,
-            },
-            Work::Free(part, before) => (part, before),
-            Work::Sidecar { .. } | Work::Claimed(..) | Work::ClaimedTogether(..) | Work::Laid(_) => return,
-        };
-        match claim {
-            Some(claim) => self.claimed.push_back(Work::ClaimedTogether(claim, part, peeked)),
-            None => self.free.push_back(Work::Free(part, peeked)),
-        }
-    }
-
     /// What must be done here now.
     pub(super) fn due(&mut self, shared: &Shared, known: &Registered) -> DueLook {
         let (folder, now) = (&known.folder, shared.clock.steady());
@@ -220,9 +200,8 @@ impl Watched {
             *self = Self { path: known.folder.path.clone(), trouble: self.trouble.take(), ..Self::default() };
         }
         if known.hot.is_none() {
+            self.begins_anew();
             self.ready.clear();
-            self.free.clear();
-            self.claimed.clear();
             self.laying.clear();
         }
         let due = self.look_due(folder, now);

@@ -3,7 +3,7 @@
 use super::decide::Peeked;
 use super::settle::{Name, Stamp};
 use super::shared::Shared;
-use crate::outside::hot::{WAS_THERE, claim_of_file, ulid_of_claim};
+use crate::outside::hot::{WAS_THERE, claim_of_file, fits_in_claim, ulid_of_claim};
 use crate::outside::spool::Ulid;
 
 /// Something to decide.
@@ -26,10 +26,9 @@ pub(super) enum Work {
     Sidecar { part: (Name, Stamp), is_over: bool },
     /// Claimed already, with its stamp at the last look.
     Claimed(String, Option<u64>),
-    /// A file that was dropped alone, whose claim nothing prevents, with its stamp when it had settled, and what was
-    /// counted in it. It is claimed together with others.
-    Free((Name, Stamp), Option<Peeked>),
-    /// The same, once it is claimed.
+    /// A file that was dropped alone and looked into, and is to be claimed together with others.
+    Free { part: (Name, Stamp), may_grow: bool, peeked: Option<Peeked> },
+    /// A file that was claimed together with others, with its stamp when it had settled, and what was counted in it.
     ClaimedTogether(String, (Name, Stamp), Option<Peeked>),
     /// A queue took it: to be laid into the claims.
     Laid(Ulid),
@@ -40,18 +39,18 @@ impl Work {
     pub(super) fn main(&self) -> Option<&(Name, Stamp)> {
         match self {
             Self::Drop { parts, .. } => parts.last(),
-            Self::Sidecar { part, .. } | Self::Free(part, _) => Some(part),
+            Self::Sidecar { part, .. } | Self::Free { part, .. } => Some(part),
             Self::Claimed(..) | Self::ClaimedTogether(..) | Self::Laid(_) => None,
         }
     }
 
-    /// Whether it may be claimed together with others: a file that was dropped alone.
+    /// Whether it may be claimed together with others: a file that was dropped alone, whose name fits in its claim's.
     pub(super) fn may_share(&self) -> bool {
         match self {
             Self::Drop { parts, was_there: false, .. } => {
-                matches!(parts.as_slice(), [(_, stamp)] if stamp.kind.is_none())
+                matches!(parts.as_slice(), [(name, stamp)] if stamp.kind.is_none() && fits_in_claim(name))
             }
-            Self::Free(..) => true,
+            Self::Free { .. } => true,
             Self::Drop { .. }
             | Self::Sidecar { .. }
             | Self::Claimed(..)
@@ -80,7 +79,7 @@ impl Work {
                 };
                 Some((alone.unwrap_or_else(|| ulid.to_string()), ulid))
             }
-            Self::Free((name, _), _) => {
+            Self::Free { part: (name, _), .. } => {
                 let ulid = shared.new_ulid()?;
                 Some((claim_of_file(&ulid, name).unwrap_or_else(|| ulid.to_string()), ulid))
             }

@@ -127,9 +127,9 @@ impl Intake {
                 if reached == ReachedBy::Here {
                     here += 1;
                 }
-                let are_several = claims.len() > 1;
+                let claims_several = claims.len() > 1;
                 let worker = begin(&mut self.workers, reached, carry_out(name.clone(), claims));
-                self.busy.add(drop, Busy { reached, worker, is_first: are_several });
+                self.busy.add(drop, Busy { reached, worker, claims_several });
             }
         }
     }
@@ -173,7 +173,7 @@ impl Intake {
             self.ended_meanwhile.push(ended);
             return Ok(());
         }
-        let Worked { folder: name, ulid, claim, work, peeked, done } = ended;
+        let Worked { folder: name, ulid, claim, work, hot, peeked, done } = ended;
         // The folder's file may have been renamed meanwhile. Its claims were listed when it was opened under its new
         // name, perhaps before this one was made.
         let name = match self.shared.registry.get(&name) {
@@ -185,46 +185,64 @@ impl Intake {
             watched.laying.remove(ulid);
         }
         let now = self.shared.clock.steady();
+        let open = self.shared.registry.get(&name).and_then(|known| known.hot);
+        let is_still_open = open.is_some_and(|open| std::ptr::eq(Arc::as_ptr(&open), hot.as_ptr()));
+        let done = match done {
+            Ok(done) => done,
+            Err(error) => return self.failed(&name, claim, work, error),
+        };
         match (done, work) {
-            (Ok(Done::Free), work) => watched.goes_on(None, work, peeked),
-            (Ok(Done::Claimed), work) => watched.goes_on(Some(claim), work, peeked),
-            (Ok(Done::Decided | Done::Nothing), _) => watched.epoch.advanced(now),
-            (Ok(Done::MadeDirectory), _) => watched.resume(ulid.to_string(), now, None),
-            (Ok(Done::Lacks(drop)), _) => {
+            (Done::Free, work) if is_still_open => watched.is_free(work, peeked),
+            (Done::Claimed, work) if is_still_open => watched.is_claimed(claim, &work, peeked),
+            // It lies in its folder, or the next look finds it.
+            (Done::Free, _) => {}
+            (Done::Claimed, _) => watched.settles(claim, now),
+            (Done::Decided | Done::Nothing, _) => watched.epoch.advanced(now),
+            (Done::MadeDirectory, _) => watched.resume(ulid.to_string(), now, None),
+            (Done::Lacks(drop), _) => {
                 watched.waiting.lacks(drop);
                 watched.look_again(now);
             }
-            (Ok(Done::HasNoEnd(drop, stamp)), _) => {
+            (Done::HasNoEnd(drop, stamp), _) => {
                 watched.waiting.has_no_end(drop, stamp);
                 watched.look_again(now);
             }
-            (Ok(Done::RulesUnsettled), work) => {
+            (Done::RulesUnsettled, work) => {
                 watched.is_held_up(&work, HeldUp::Rules, now);
                 watched.look_again(now + UNSETTLED);
             }
-            (Ok(Done::BookUnsettled), work) => {
+            (Done::BookUnsettled, work) => {
                 watched.is_held_up(&work, HeldUp::Book, now);
                 watched.book.drop_waits();
                 watched.look_again(now + UNSETTLED);
             }
-            (Ok(Done::Later(wait, looks)), _) => {
+            (Done::Later(wait, looks), _) => {
                 watched.resume(claim, now + TimeDelta::from_std(wait).unwrap_or(REST), Some(looks));
             }
-            (Err(TakeError::Record(error @ RecordError::Halted(_))), _) => return Err(error.into()),
-            (Err(TakeError::NoRight), work @ (Work::Drop { .. } | Work::Free(..) | Work::Sidecar { .. })) => {
+        }
+        Ok(())
+    }
+
+    /// A drop could not be taken in.
+    fn failed(&mut self, name: &str, claim: String, work: Work, error: TakeError) -> Result<(), IntakeError> {
+        let Some(watched) = self.watched.get_mut(name) else { return Ok(()) };
+        let now = self.shared.clock.steady();
+        match (error, work) {
+            (TakeError::Record(error @ RecordError::Halted(_)), _) => return Err(error.into()),
+            (TakeError::NoRight, work @ (Work::Drop { .. } | Work::Free { .. } | Work::Sidecar { .. })) => {
                 if let Some((drop, stamp)) = work.main()
                     && watched.sticks(drop.clone(), stamp, now)
                 {
-                    journal::no_right_to_claim(&name, &shown(drop));
+                    journal::no_right_to_claim(name, &shown(drop));
                 }
                 watched.is_held_up(&work, HeldUp::Right, now);
                 watched.look_again(now);
             }
-            (Err(error), work) => {
+            (error, work) => {
                 if let Work::Laid(ulid) = work {
                     self.not_laid.insert(ulid, now + REST);
                 }
-                journal::not_claimed(&name, &error);
+                journal::not_claimed(name, &error);
                 watched.resume(claim, now + REST, None);
             }
         }

@@ -20,8 +20,13 @@ const LONGEST: usize = 255;
 /// The claim of a file that was dropped alone. `None` if its name is too long, or no text: then it is claimed
 /// into a directory.
 pub fn claim_of_file(ulid: &Ulid, name: &[u8]) -> Option<String> {
-    let claim = format!("{ulid}{ALONE}{}", std::str::from_utf8(name).ok()?);
-    Some(claim).filter(|claim| claim.len() <= LONGEST)
+    let name = std::str::from_utf8(name).ok()?;
+    fits_in_claim(name.as_bytes()).then(|| format!("{ulid}{ALONE}{name}"))
+}
+
+/// Whether the name of a file that was dropped alone fits in the name of its claim.
+pub fn fits_in_claim(name: &[u8]) -> bool {
+    std::str::from_utf8(name).is_ok() && ULID + ALONE.len() + name.len() <= LONGEST
 }
 
 /// The ULID of a claim. `None` if the name is not that of a claim.

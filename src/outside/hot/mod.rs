@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use away::Away;
-pub use claim_name::{WAS_THERE, claim_of_file, is_file_claim, ulid_of_claim, was_there};
+pub use claim_name::{WAS_THERE, claim_of_file, fits_in_claim, is_file_claim, ulid_of_claim, was_there};
 pub use content::Content;
 use helper::Helper;
 pub use helper::{is_helper, serve};

@@ -15,6 +15,8 @@ use crate::domain::letter::{Number, Progress};
 const WAITING: u32 = 20;
 /// How many of the last letters tell how long letters take.
 const LATELY: u32 = 200;
+/// They are looked for among this number of the newest ones.
+const NEWEST: u32 = 10_000;
 
 /// Letters of a folder in one state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,24 +65,28 @@ pub struct NextLook {
 
 impl Desk {
     /// How long the last letters that were posted took from the drop until then, and the last that shipped until that
-    /// was seen.
+    /// was seen. What is older than the newest ten thousand does not count.
     pub fn took(&self) -> Result<(Option<Took>, Option<Took>), StoreError> {
         let arrived =
             "coalesce((SELECT arrived_at FROM original WHERE original.letter = number), admitted_at)";
         let posted = format!(
             "SELECT intent_at - {arrived} FROM letter JOIN mail ON mail.letter = number
-             WHERE outcome IN ('confirmed', 'shipped') AND intent_at IS NOT NULL ORDER BY number DESC LIMIT ?1"
+             WHERE number > ?2 AND outcome IN ('confirmed', 'shipped') AND intent_at IS NOT NULL
+             ORDER BY number DESC LIMIT ?1"
         );
         // What is learned later, as its tracking number, is another fact.
         let seen = "(SELECT 1000 * strftime('%s', json_extract(line, '$.at')) FROM fact
                      WHERE fact.letter = number AND instr(line, '\"fact\":{\"shipped\":') > 0)";
         let shipped = format!(
             "SELECT {seen} - {arrived} FROM
-                 (SELECT number, admitted_at FROM letter WHERE +state = 'shipped' ORDER BY number DESC LIMIT ?1)"
+                 (SELECT number, admitted_at FROM letter WHERE number > ?2 AND +state = 'shipped'
+                  ORDER BY number DESC LIMIT ?1)"
         );
+        let before = "SELECT coalesce(max(number), 0) - ?1 FROM letter";
+        let before: i64 = self.db().query_row(before, [NEWEST], |row| row.get(0))?;
         let took = |sql: &str| -> Result<Option<Took>, StoreError> {
             let mut statement = self.db().prepare_cached(sql)?;
-            let times = statement.query_map([LATELY], |row| row.get::<_, Option<i64>>(0))?;
+            let times = statement.query_map(params![LATELY, before], |row| row.get::<_, Option<i64>>(0))?;
             let times: Vec<Option<i64>> = times.collect::<Result<_, _>>()?;
             Ok(Took::of(times.into_iter().flatten().collect()))
         };

@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use mailchute::outside::hot::{Hot, Keeper, claim_of_file, is_file_claim};
 use mailchute::outside::spool::Ulid;
 
-use crate::rigs::mailroom::{Loop, Mailroom, RULES};
+use crate::rigs::mailroom::{Loop, Mailroom, RULES, SIDECAR};
 use crate::rigs::service::{pdf, unique};
 
 #[test]
@@ -123,4 +123,73 @@ async fn what_was_claimed_in_a_folder_that_went_away_is_decided_when_it_is_back(
     std::fs::rename(&aside, &hot).unwrap();
     room.pass(70).await;
     all_are_posted(&mut room, 10).await;
+}
+
+/// As after a restore: the same marker in another directory.
+#[tokio::test]
+async fn what_was_looked_into_in_another_directory_is_not_claimed_in_this_one() {
+    let mut room = finished(&peeking(), 3).await;
+    for _looked_into in 0..3 {
+        room.takes_one().await;
+    }
+    let (hot, aside) = (room.hot(), room.dir.path().join("aside"));
+    std::fs::rename(&hot, &aside).unwrap();
+    let copied = std::process::Command::new("cp").arg("-r").args([&aside, &hot]).status().unwrap();
+    assert!(copied.success());
+    room.pass(70).await;
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!(room.row_states(), [""; 0], "{:?}", room.tree());
+    for n in 0..3 {
+        assert_eq!(room.why(&format!("INV-000123 0{n}.pdf")), "it was there before", "{:?}", room.tree());
+    }
+}
+
+#[tokio::test]
+async fn what_is_written_on_after_it_was_looked_into_stays_in_its_folder() {
+    let mut room = finished(&peeking(), 3).await;
+    for _looked_into in 0..3 {
+        room.takes_one().await;
+    }
+    let (growing, whole) = (room.path("INV-000123 01.pdf"), unique(1, 4));
+    std::fs::write(&growing, &whole[..whole.len() / 2]).unwrap();
+    for _ in 0..2 {
+        room.settled().await;
+    }
+    assert!(growing.exists(), "{:?}", room.tree());
+    std::fs::write(&growing, &whole).unwrap();
+    all_are_posted(&mut room, 3).await;
+}
+
+/// What needs no others goes first; those that do not make a group are not left behind.
+#[tokio::test]
+async fn what_was_looked_into_does_not_wait_for_what_can_t_be_claimed_with_it() {
+    let mut room = Mailroom::with(&peeking()).await;
+    room.stop();
+    room.at_once = Some(1);
+    room.start();
+    for n in 0..2 {
+        std::fs::write(room.path(&format!("INV-000123 {n:02}.pdf")), unique(n, 1)).unwrap();
+    }
+    for n in 0..6 {
+        let name = format!("side{n}.pdf");
+        std::fs::write(room.path(&name), unique(n + 9, 1)).unwrap();
+        std::fs::write(room.path(&format!("{name}.yaml")), SIDECAR).unwrap();
+    }
+    room.turn(Loop::Intake).await;
+    room.clock.move_by(TimeDelta::seconds(6)).unwrap();
+    for _turn in 0..3 {
+        room.takes_one().await;
+    }
+    assert_eq!(claims(&room), 2, "{:?}", room.tree());
+    all_are_posted_with_sidecars(&mut room).await;
+}
+
+async fn all_are_posted_with_sidecars(room: &mut Mailroom) {
+    for _ in 0..3 {
+        room.settled().await;
+    }
+    assert_eq!(room.row_states(), vec!["confirmed"; 8], "{:?}", room.tree());
+    room.check().await;
 }

@@ -106,6 +106,10 @@ async fn the_index_finds_what_is_found_without_it() {
     let number = found(&room, &sought, 50)[0];
     forget(&room, number);
     assert_eq!(found(&room, &sought, 50), [], "the index is asked");
+    for short in ["商", "田商"] {
+        let sought = Sought { text: short.to_owned(), names: true, ..Sought::default() };
+        assert_eq!(found(&room, &sought, 50), [], "for {short} too");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -22,7 +22,7 @@ use crate::outside::spool::private_file;
 const PART: usize = 3;
 /// Behind all names, so that a part begins at each of their characters.
 const BEHIND: &str = "\n\n";
-/// A short text with which more parts begin is in so many names that it is found without the index.
+/// A short text with which more parts begin is searched without the index: it is in many names.
 const MOST_PARTS: usize = 500;
 /// The number of facts that are followed in one commit.
 const FACTS: u32 = 2000;
@@ -251,9 +251,12 @@ fn query(text: &str, beginning: impl Fn(&str) -> Option<Vec<String>>) -> Option<
             Some(joined(&parts, " AND "))
         }
     };
+    if bare == text {
+        return parts(text);
+    }
     let (text, bare) = (parts(text)?, parts(&bare)?);
     match [text.as_str(), bare.as_str()] {
-        [one, other] if one == other || other.is_empty() => Some(text),
+        [_, ""] => Some(text),
         ["", _] => Some(bare),
         [_, _] => Some(format!("({text}) OR ({bare})")),
     }

@@ -131,6 +131,15 @@ impl File {
 impl Disk {
     pub fn create(&mut self, drop: u8, part: Part, name: u8) {
         let (path, synced) = (vec![Dir::Folder], BTreeMap::new());
+        // What lay under this name before cannot come back there: a directory has each name once.
+        for file in &mut self.files {
+            if let Some(at) = file.at().filter(|at| *at != Dir::Folder)
+                && file.part == part
+                && file.name == name
+            {
+                *file = file.clone().resting(at);
+            }
+        }
         let inode = self.new_inode();
         self.files.push(File { drop, part, inode, name, of: None, version: 1, pause: 0, path, synced });
     }

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 use stateright::{Model, Property};
 
-use daemon::Daemon;
+use daemon::{Daemon, Hand};
 use disk::{Dir, Disk, Part};
 use inputs::Input;
 use people::{Change, Place};
@@ -233,6 +233,10 @@ impl Model for TakingIn {
                 !model.size.ends || state.clone().end(model).is_ok()
             }),
             Property::<Self>::sometimes("a drop is posted", |_, state| !state.posted.is_empty()),
+            Property::<Self>::sometimes("two are claimed together", |_, state| {
+                let hands = state.daemons.iter().filter_map(|daemon| daemon.up.as_ref()?.hand.as_ref());
+                hands.into_iter().any(|hand| matches!(hand, Hand::ClaimTogether { .. }))
+            }),
         ]
     }
 }

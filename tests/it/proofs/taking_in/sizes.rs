@@ -81,6 +81,12 @@ pub const SMALL: &[Size] = &[
         budget: Budget { cuts: 1, crashes: 1, ..NOTHING },
         ..ONE
     },
+    Size {
+        name: "two drops, a power cut",
+        guarded: false,
+        budget: Budget { drops: 2, cuts: 1, ticks: 3, ..NOTHING },
+        ..ONE
+    },
     Size { name: "duplicates", same: true, budget: Budget { drops: 2, ..NOTHING }, ..ONE },
     Size {
         name: "a duplicate, approved",
@@ -168,7 +174,7 @@ pub fn explore(size: Size) -> (usize, Duration) {
         let last = path.last_state();
         let state = last.clone().end(&model).err().map_or_else(|| last.clone(), |stuck| *stuck);
         assert!(
-            name == "a drop is posted",
+            name == "a drop is posted" || name == "two are claimed together",
             "{}: `{name}` is violated after {} steps: {steps:?}\n{:?}\n{state:#?}",
             size.name,
             steps.len(),
@@ -178,6 +184,11 @@ pub fn explore(size: Size) -> (usize, Duration) {
     assert!(
         checker.discovery("a drop is posted").is_some() || (size.before && !size.takes),
         "{}: nothing is posted",
+        size.name
+    );
+    assert!(
+        checker.discovery("two are claimed together").is_some() || size.budget.drops < 2,
+        "{}: each is claimed alone",
         size.name
     );
     (checker.unique_state_count(), begun.elapsed())

@@ -1,5 +1,7 @@
 //! How the daemon takes drops in: it opens the folder, looks, claims, decides.
 
+use std::collections::BTreeSet;
+
 use chrono::TimeDelta;
 use mailchute::loops::intake::{
     FormerUser, Identity, Met, Next, RecordedPath, Stamp, former_user, identity, is_ours, next,
@@ -139,6 +141,9 @@ impl State {
             |parts: &[&Vec<u8>]| parts.iter().map(|name| number(settling.looks(name).unwrap())).collect();
         let mut wholes: Vec<(Vec<&Vec<u8>>, Looks)> =
             wholes.map(|parts| (parts.clone(), looks(&parts))).filter(|_| may_decide).collect();
+        // A cut may have brought one back under the name of another, which only this disk can have.
+        let mut names = BTreeSet::new();
+        wholes.retain(|(parts, _)| names.insert(parts.clone()));
         let was_there = self.daemons[index].was_there.clone().unwrap_or_default();
         let is_old = |(_, parts): &(_, Looks)| parts.last().is_some_and(|(file, _)| was_there.contains(file));
         // Those that were dropped alone are claimed together, if they are the first.
