@@ -110,6 +110,10 @@ async fn the_index_finds_what_is_found_without_it() {
         let sought = Sought { text: short.to_owned(), names: true, ..Sought::default() };
         assert_eq!(found(&room, &sought, 50), [], "for {short} too");
     }
+    // Others have it too.
+    let sought = Sought { text: "pd".to_owned(), ..Sought::default() };
+    let others = found(&room, &sought, 50);
+    assert!(others.len() > 200 && !others.contains(&number), "{others:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
