@@ -87,9 +87,9 @@ impl Watched {
         let enabled = self.enable(shared, folder, &hot).await?;
         let names = [folder.names.approve.as_str(), folder.names.cancel.as_str()];
         hot.share(&folder.names.all()).and_then(|()| hot.make_shelves(&names)).map_err(Away::no_right)?;
+        self.begins_anew();
         // Whatever a crash left in the claims must settle here before it is decided. What this run has looked at
         // already goes on settling, or a folder that is opened again and again would never decide it.
-        self.begins_anew();
         let now = shared.clock.steady();
         for dir in claims_of(shared, &hot, &enabled)? {
             self.settles(dir, now);

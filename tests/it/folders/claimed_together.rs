@@ -183,10 +183,6 @@ async fn what_was_looked_into_does_not_wait_for_what_can_t_be_claimed_with_it() 
         room.takes_one().await;
     }
     assert_eq!(claims(&room), 2, "{:?}", room.tree());
-    all_are_posted_with_sidecars(&mut room).await;
-}
-
-async fn all_are_posted_with_sidecars(room: &mut Mailroom) {
     for _ in 0..3 {
         room.settled().await;
     }

@@ -1,5 +1,5 @@
-//! What one more letter costs, in calls that change something: the syncs hardly move, whatever else the machine
-//! does; how many calls there are in all depends on how many letters share a commit.
+//! What one more letter costs, in calls that change something. How many syncs and calls there are depends on how many
+//! letters share a commit, and so on what else the machine does.
 //!
 //! `cargo test --test long guard -- --nocapture`.
 
@@ -40,6 +40,6 @@ async fn guard_what_one_more_letter_costs() {
     assert!(all <= MOST_CALLS, "calls a letter");
 }
 
-/// A little more than was found when it was last looked at: whoever needs more says why.
-const MOST_SYNCS: f64 = 5.0;
-const MOST_CALLS: f64 = 65.0;
+/// A little more than was found when it was last looked at. A change that needs more says why.
+const MOST_SYNCS: f64 = 5.5;
+const MOST_CALLS: f64 = 70.0;
