@@ -7,14 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono_tz::Tz;
-use regex::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::build::Build;
 use super::notify::Hook;
 use super::page::{self, ReadFile};
-use super::patterns::Patterns;
+use super::patterns::{Glob, Patterns};
 use super::postal::PostalFile;
 use super::problem::Problem;
 use super::yaml_folder as yaml;
@@ -80,7 +79,7 @@ pub struct Folder {
     pub poll: Option<Duration>,
     /// How long a drop that may be incomplete must be unchanged before it is decided.
     pub incomplete: Duration,
-    pub ignore: Vec<Arc<Regex>>,
+    pub ignore: Vec<Arc<Glob>>,
     pub letter: LetterKind,
     pub first_start: FirstStart,
     pub sidecar_within: Duration,

@@ -12,7 +12,7 @@ use fs_err as fs;
 use super::build::Build;
 use super::folder::{Around, Folder, real};
 use super::page::{self, ReadFile};
-use super::patterns::Patterns;
+use super::patterns::glob;
 use super::problem::Problem;
 use super::secret::SecretSource;
 use super::{Config, ConfigError, FilesOnDisk, PostalFile, email, queue, status, yaml};
@@ -228,11 +228,11 @@ fn rule_files(beside: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     if dir.to_string_lossy().contains('*') {
         return Err("only the last part may have a `*`".to_owned());
     }
-    let regex = Patterns::default().glob(name).ok_or_else(|| "it is not a file pattern".to_owned())?;
+    let glob = glob(name).map_err(|_| "it is not a file pattern".to_owned())?;
     let Ok(entries) = fs::read_dir(beside.join(dir)) else { return Ok(Vec::new()) };
     let fits = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        regex.is_match(&name) && !name.starts_with('.')
+        glob.is_match(name.as_bytes()) && !name.starts_with('.')
     };
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(fits).collect();
     files.sort();

@@ -33,5 +33,5 @@ pub(super) fn is_litter(folder: &Folder, name: &[u8]) -> bool {
         // Shelves keep their old names if names or language were changed.
         || Language::ALL.iter().any(|language| Names::usual(*language).all().contains(&text.as_str()))
         || Language::ALL.iter().any(|language| language.waits_name() == text)
-        || folder.ignore.iter().any(|pattern| pattern.is_match(&text))
+        || folder.ignore.iter().any(|pattern| pattern.is_match(text.as_bytes()))
 }
