@@ -10,6 +10,9 @@ use crate::outside::api::{Failure, KnownMail, Stored};
 use crate::outside::journal;
 use crate::outside::spool::{EntryError, Ulid};
 
+/// A document up to this size is read and hashed in so little time that it holds up nothing else.
+const SMALL: u64 = 128 * 1024;
+
 /// Why a document was not uploaded.
 enum NotUploaded {
     /// The spool copy can't be read at present. The service was not asked.
@@ -121,6 +124,9 @@ impl Shared {
 
     async fn document(&self, letter: &Letter, document: usize) -> Result<Vec<u8>, EntryError> {
         let Ok(ulid) = letter.entry.parse::<Ulid>() else { return Err(EntryError::Damaged { document }) };
+        if letter.order.documents.get(document).is_some_and(|document| document.size <= SMALL) {
+            return self.spool.document(&ulid, &letter.order, document);
+        }
         let (spool, order) = (Arc::clone(&self.spool), Arc::clone(&letter.order));
         let read = tokio::task::spawn_blocking(move || spool.document(&ulid, &order, document));
         read.await.map_err(std::io::Error::other)?
