@@ -12,7 +12,7 @@ use crate::domain::letter::{AccountNews, Realm};
 use crate::domain::pause::{Breaker, Pause, Probe};
 use crate::outside::api::{Client, Failure};
 use crate::outside::journal;
-use crate::outside::store::RecordError;
+use crate::outside::store::{AccountWork, RecordError, StoreError};
 
 #[derive(Debug)]
 pub struct Account {
@@ -174,9 +174,13 @@ impl Dispatch {
     }
 
     /// Reads accounts whose realm is not known yet, and those whose trouble is probed by reading them.
-    pub(super) async fn look_at_accounts(&mut self, now: Time) -> Result<Vec<Time>, DispatchError> {
+    pub(super) async fn look_at_accounts(
+        &mut self,
+        accounts: &[(Arc<Account>, AccountWork)],
+        now: Time,
+    ) -> Result<Vec<Time>, DispatchError> {
         let mut next = Vec::new();
-        for account in self.shared.accounts.clone().into_values() {
+        for (account, work) in accounts {
             if let Some(lasts) = account.silence(now) {
                 let alarm = Alarm::Silent(account.name.clone());
                 let written = if lasts {
@@ -187,7 +191,7 @@ impl Dispatch {
                 };
                 self.shared.written(written)?;
             }
-            let pause = self.shared.store.paused(&account.name)?;
+            let pause = self.shared.pause_now(&account.name, work)?;
             let probe = pause.as_ref().and_then(|pause| pause.probe(now));
             next.extend(pause.as_ref().and_then(|pause| pause.probe_at).filter(|probe_at| *probe_at > now));
             let rests = account.rests(now);
@@ -201,7 +205,7 @@ impl Dispatch {
                     let written = self.shared.store.probing(&account.name, pause.probing(now)).await;
                     self.shared.written(written)?;
                 }
-                let shared = Arc::clone(&self.shared);
+                let (shared, account) = (Arc::clone(&self.shared), Arc::clone(account));
                 self.workers.spawn(async move { (None, shared.read_account(&account, by_account).await) });
             }
         }
@@ -210,6 +214,12 @@ impl Dispatch {
 }
 
 impl Shared {
+    /// The pause of an account as it is now, if it was paused when its work was read. One that began meanwhile prevents
+    /// the step itself.
+    pub(super) fn pause_now(&self, account: &str, work: &AccountWork) -> Result<Option<Pause>, StoreError> {
+        if work.pause.is_some() { self.store.paused(account) } else { Ok(None) }
+    }
+
     /// `probe` says that the account is read to see whether it works again.
     async fn read_account(&self, account: &Account, probe: bool) -> PutDown {
         let answer = account.read().await;

@@ -6,15 +6,14 @@ use chrono::TimeDelta;
 use tokio::sync::futures::Notified;
 
 use super::account::Account;
-use super::permits::CallPermit;
 use super::{DispatchError, Shared, perform};
 use crate::base::clock::Time;
 use crate::domain::letter::{
-    Answer, Change, Command, Due, Fact, Letter, Moment, Number, Outcome, Realm, Start, State,
+    Answer, Change, Due, Fact, Letter, Moment, Number, Outcome, Realm, Start, State,
 };
-use crate::domain::pause::Cause;
+use crate::domain::pause::{Cause, Pause};
 use crate::outside::journal;
-use crate::outside::store::{Record, RecordError, StoreError};
+use crate::outside::store::{BeforeStep, Record, RecordError, StoreError};
 
 /// Letters of a paused account are looked at after this time, and when the account works again.
 const PAUSED_LOOK: TimeDelta = TimeDelta::minutes(1);
@@ -69,39 +68,44 @@ impl Shared {
     }
 
     async fn try_to_carry(&self, number: Number, probe: bool) -> Result<(), RecordError> {
-        let Some(mut letter) = self.store.letter(number)? else {
+        let mut commands = self.permits.next_commands();
+        let Some((mut letter, mut before)) = self.store.letter_before_step(number)? else {
             return self.refuse_orders(number).await;
         };
-        let account = self.accounts.get(&letter.order.account).map(AsRef::as_ref);
+        let account_name = letter.order.account.clone();
+        let account = self.accounts.get(&account_name).map(AsRef::as_ref);
         let mut is_commanded = false;
         let mut kept_permit = None;
         let mut upload_place = None;
         loop {
-            let commands = self.permits.next_commands();
-            let order = self.store.order_for(number)?;
+            let order = before.order;
             is_commanded |= order.is_some();
             let needs_place = letter.state == State::Admitted && self.permits.uploads_are_slow();
             if needs_place && !is_commanded && upload_place.is_none() {
                 upload_place = self.permits.acquire_upload(commands).await;
                 // The wait may have been long, and a command may have come.
+                (commands, before) = self.look(number, &account_name)?;
                 continue;
             }
             // The decision depends on the time, so the permit comes first.
             let permit = match (order, kept_permit.take()) {
                 (Some(_), _) => None,
-                (None, None) => match self.acquire_permit(number, is_commanded, commands).await? {
-                    None => continue,
-                    permit => permit,
-                },
+                (None, None) => {
+                    let permit = self.permits.acquire(is_commanded, commands).await;
+                    // The wait may have been long, and the loop may not have seen a new command yet.
+                    (commands, before) = self.look(number, &account_name)?;
+                    if permit.is_none() || before.order.is_some() {
+                        continue;
+                    }
+                    permit
+                }
                 (None, kept) => kept,
             };
-            if self.stopping.load(Ordering::SeqCst) || self.store.is_halted() {
+            let ends = self.stopping.load(Ordering::SeqCst) || self.store.is_halted();
+            if ends || (!probe && !is_commanded && self.rests(&letter, account)) {
                 return Ok(());
             }
-            if !probe && !is_commanded && self.rests(&letter, account) {
-                return Ok(());
-            }
-            let Some((outcome, moment)) = self.next(&letter, order, account, probe).await? else {
+            let Some((outcome, moment)) = self.next(&letter, &before, account, probe).await? else {
                 return Ok(());
             };
             let mut change = letter.after(&outcome, &moment);
@@ -110,13 +114,10 @@ impl Shared {
                 change.due = Due::At(moment.now + moment.retry.quickest);
             }
             // There is little time between an intent and its confirmation, so that does not wait for a permit again.
-            kept_permit =
-                permit.filter(|_| change.facts.iter().any(|fact| matches!(fact, Fact::Intended { .. })));
+            kept_permit = permit.filter(|_| intends(&change));
             let goes_on = change.due == Due::Now;
-            let silence = match order {
-                Some(_) => Some("a person's command came first".to_owned()),
-                None => perform::silence(&outcome).map(str::to_owned),
-            };
+            let by_command = order.map(|_| "a person's command came first");
+            let silence = by_command.or_else(|| perform::silence(&outcome)).map(str::to_owned);
             letter = self.record(letter, change, moment.now, order.map(|(id, _)| id)).await?;
             upload_place = upload_place.filter(|_| waits_for_upload(&letter));
             if let Some(account) = account.filter(|_| probe && !goes_on) {
@@ -126,19 +127,17 @@ impl Shared {
             if !goes_on {
                 return Ok(());
             }
+            // Otherwise commands since the last look end the wait for the permit, which is followed by another look.
+            if order.is_some() || kept_permit.is_some() {
+                (commands, before) = self.look(number, &account_name)?;
+            }
         }
     }
 
-    /// Waits for a permit to call. `None` if commands came first, for this letter or another.
-    async fn acquire_permit<'a>(
-        &'a self,
-        number: Number,
-        is_commanded: bool,
-        commands: Notified<'a>,
-    ) -> Result<Option<CallPermit<'a>>, RecordError> {
-        let permit = self.permits.acquire(is_commanded, commands).await;
-        // The wait may have been long, and the loop may not have seen a new command yet.
-        Ok(if self.store.order_for(number)?.is_some() { None } else { permit })
+    /// What may prevent the next step now, and a signal of commands that come after this.
+    fn look(&self, number: Number, account: &str) -> Result<(Notified<'_>, BeforeStep), StoreError> {
+        let commands = self.permits.next_commands();
+        Ok((commands, self.store.before_step(number, account)?))
     }
 
     /// Whether the service stopped answering while a letter that is not urgent waited for its permit.
@@ -150,11 +149,11 @@ impl Shared {
     async fn next(
         &self,
         letter: &Letter,
-        order: Option<(i64, Command)>,
+        before: &BeforeStep,
         account: Option<&Account>,
         probe: bool,
     ) -> Result<Option<(Outcome, Moment)>, RecordError> {
-        if let Some((_, command)) = order {
+        if let Some((_, command)) = before.order {
             // While the realm is unknown, only steps that need no answer are possible.
             let realm = account.and_then(Account::realm).unwrap_or(Realm(String::new()));
             let moment = self.moment(letter, realm, Start::Go);
@@ -163,7 +162,7 @@ impl Shared {
         let Some((account, realm)) = account.and_then(|account| Some((account, account.realm()?))) else {
             return Ok(None);
         };
-        let start = self.start(letter, account, probe)?;
+        let start = self.start(letter, before.pause.as_ref(), probe);
         let step = letter.next_step(&self.moment(letter, realm.clone(), start));
         let (asked, outcome) = self.perform(letter, step, account, &realm).await;
         let moment = self.moment(letter, realm, start);
@@ -181,12 +180,11 @@ impl Shared {
     }
 
     /// Whether something that costs money may be begun.
-    fn start(&self, letter: &Letter, account: &Account, probe: bool) -> Result<Start, StoreError> {
+    fn start(&self, letter: &Letter, pause: Option<&Pause>, probe: bool) -> Start {
         let begins = matches!(letter.state, State::Admitted | State::Uploaded { .. });
-        let pause = if begins { self.store.paused(&account.name)? } else { None };
         // A person may have paused it while the letter that probes it waited for its permit.
-        let goes = pause.is_none_or(|pause| probe && pause.cause != Cause::ByPerson);
-        Ok(if goes { Start::Go } else { Start::WaitUntil(self.clock.now() + PAUSED_LOOK) })
+        let goes = !begins || pause.is_none_or(|pause| probe && pause.cause != Cause::ByPerson);
+        if goes { Start::Go } else { Start::WaitUntil(self.clock.now() + PAUSED_LOOK) }
     }
 
     async fn record(
@@ -210,6 +208,10 @@ impl Shared {
         }
         Ok(())
     }
+}
+
+fn intends(change: &Change) -> bool {
+    change.facts.iter().any(|fact| matches!(fact, Fact::Intended { .. }))
 }
 
 /// Whether its targets for uploads are known, or will be: they expire within minutes.

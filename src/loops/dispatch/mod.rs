@@ -29,7 +29,9 @@ use crate::domain::letter::{Number, Retry};
 use crate::domain::pause::Probe;
 use crate::outside::journal;
 use crate::outside::spool::{Spool, Ulid};
-use crate::outside::store::{Halted, RecordError, Store, StoreError};
+use crate::outside::store::{
+    AccountOrder, AccountWork, DueLimits, Halted, OpenWork, RecordError, Store, StoreError,
+};
 
 /// The wait while nothing can be written.
 const DISK_REST: TimeDelta = TimeDelta::seconds(10);
@@ -146,32 +148,60 @@ impl Dispatch {
             return Ok(Some(until));
         }
         self.take_in().await?;
-        self.obey().await?;
-        // Before letters and accounts are looked at: when to look again depends on what ended workers have found. Those
-        // that end later are waited for in `joined`.
-        self.handle_ended_workers()?;
+        let accounts: Vec<_> = self.shared.accounts.values().cloned().collect();
+        let work = self.open_work(&accounts, now).await?;
         if let Some(until) = self.disk_rests(now) {
             return Ok(Some(until));
         }
-        let ordered = self.shared.store.ordered_letters()?;
-        if !ordered.is_empty() {
+        if !work.ordered.is_empty() {
             self.shared.permits.notify_of_commands();
         }
-        for number in ordered {
-            // A person's command does not wait for slow calls.
-            let has_room = self.workers.len() < max_letters(self.at_once) + 2 * self.at_once;
+        for number in work.ordered {
+            let has_room = self.workers.len() < self.most_with_commands();
             self.pick_up(number, false, has_room);
         }
-        let mut next = self.look_at_accounts(now).await?;
+        let mut accounts: Vec<_> = accounts.into_iter().zip(work.accounts).collect();
+        let mut next = self.look_at_accounts(&accounts, now).await?;
         let is_before = |name: &String| self.served.as_ref().is_some_and(|served| name <= served);
-        let mut accounts: Vec<_> = self.shared.accounts.values().cloned().collect();
-        accounts.sort_by_key(|account| is_before(&account.name));
+        accounts.sort_by_key(|(account, _)| is_before(&account.name));
         for urgency in URGENCIES {
-            for account in &accounts {
-                next.extend(self.hand_out(account, urgency, now).await?);
+            for (account, work) in &accounts {
+                next.extend(self.hand_out(account, work, urgency, now).await?);
             }
         }
         Ok(next.into_iter().min())
+    }
+
+    /// What can be begun, when the orders about accounts have been obeyed.
+    async fn open_work(&mut self, accounts: &[Arc<Account>], now: Time) -> Result<OpenWork, DispatchError> {
+        let names: Vec<&str> = accounts.iter().map(|account| account.name.as_str()).collect();
+        loop {
+            // Before letters and accounts are looked at: when to look again depends on what ended workers have found.
+            // Those that end later are waited for in `joined`.
+            self.handle_ended_workers()?;
+            let most = DueLimits {
+                by_urgency: URGENCIES.map(|urgency| match self.free(urgency) {
+                    0 => 0,
+                    // Those that are in progress are due as well.
+                    free => free + self.busy.len(),
+                }),
+                commanded: self.most_with_commands(),
+            };
+            let work = self.shared.store.open_work(&names, most, now)?;
+            if work.account_orders.is_empty() {
+                return Ok(work);
+            }
+            if !self.obey(&work.account_orders).await? {
+                self.disk_rests = Some(self.shared.clock.now() + DISK_REST);
+                return Ok(work);
+            }
+        }
+    }
+
+    /// The number of letters that may be in progress when one with a person's command begins, which does not wait for
+    /// slow calls.
+    fn most_with_commands(&self) -> usize {
+        max_letters(self.at_once) + 2 * self.at_once
     }
 
     /// Until when nothing is begun, because nothing could be written.
@@ -254,30 +284,37 @@ impl Dispatch {
         begins
     }
 
-    async fn obey(&self) -> Result<(), DispatchError> {
-        for order in self.shared.store.account_orders()? {
+    /// Returns false if that cannot be recorded at present.
+    async fn obey(&self, orders: &[AccountOrder]) -> Result<bool, DispatchError> {
+        for order in orders {
             journal::account_order(&order.account, order.command.word());
-            self.shared.written(self.shared.store.obey(order, self.shared.clock.now()).await)?;
+            let recorded = self.shared.store.obey(order.clone(), self.shared.clock.now()).await;
+            let is_recorded = recorded.is_ok();
+            self.shared.written(recorded)?;
+            if !is_recorded {
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Hands out an account's letters of one urgency. Returns when more will be due.
     async fn hand_out(
         &mut self,
-        account: &Arc<Account>,
+        account: &Account,
+        work: &AccountWork,
         urgency: u8,
         now: Time,
     ) -> Result<Option<Time>, DispatchError> {
-        let store = Arc::clone(&self.shared.store);
         if account.realm().is_none() || (urgency > 0 && account.rests(now).is_some()) {
             return Ok(None);
         }
-        let pause = if urgency == 1 { store.paused(&account.name)? } else { None };
+        let due = &work.due[usize::from(urgency)];
         let free = self.free(urgency);
+        let pause = if urgency == 1 { self.shared.pause_now(&account.name, work)? } else { None };
         match pause {
             None if free > 0 => {
-                for number in store.due(&account.name, urgency, now, free + self.busy.len())? {
+                for &number in due {
                     if self.pick_up(number, false, self.free(urgency) > 0) {
                         if urgency == FOLLOWED {
                             self.followed.insert(number);
@@ -288,16 +325,16 @@ impl Dispatch {
             }
             Some(pause) if pause.probe(now) != Some(Probe::ByLetter) => return Ok(None),
             Some(pause) if free > 0 => {
-                let first = store.due(&account.name, urgency, now, 1)?.into_iter().next();
+                let first = due.first().copied();
                 if let Some(number) = first.filter(|number| !self.busy.contains(number)) {
-                    let probing = store.probing(&account.name, pause.probing(now)).await;
+                    let probing = self.shared.store.probing(&account.name, pause.probing(now)).await;
                     self.shared.written(probing)?;
                     self.pick_up(number, true, true);
                 }
             }
             None | Some(_) => {}
         }
-        Ok(store.next_due(&account.name, urgency, now)?)
+        Ok(work.next_due[usize::from(urgency)])
     }
 }
 

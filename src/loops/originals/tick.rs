@@ -126,28 +126,37 @@ impl Shelves {
         let put = Put { store: &self.store, registry: &self.registry, clock: &self.clock };
         for original in due {
             let is_fresh = original.shelved.is_none() && original.moving.is_none();
+            if is_fresh {
+                fresh.push(original);
+                if fresh.len() == TOGETHER {
+                    written |= self.put_all(&put, &mut fresh, &mut placing).await?;
+                }
+                continue;
+            }
             // Putting one away may change what is recorded of another's path.
-            if !is_fresh {
-                written |= put.put_all_away(std::mem::take(&mut fresh), &mut placing).await?;
-                written |= placing.done().await?;
-            }
-            // One that was put away meanwhile may have changed what is recorded of its path.
-            let Some(original) = self.store.original(&original.ulid)?.filter(|original| original.is_due)
-            else {
-                written = true;
-                continue;
-            };
-            if !is_fresh {
-                written |= put.away(original, &mut placing).await?;
-                continue;
-            }
-            fresh.push(original);
-            if fresh.len() == TOGETHER {
-                written |= put.put_all_away(std::mem::take(&mut fresh), &mut placing).await?;
+            written |= self.put_all(&put, &mut fresh, &mut placing).await?;
+            written |= placing.done().await?;
+            match self.store.still_due(&[original])?.pop() {
+                Some(original) => written |= put.away(original, &mut placing).await?,
+                None => written = true,
             }
         }
-        written |= put.put_all_away(fresh, &mut placing).await?;
+        written |= self.put_all(&put, &mut fresh, &mut placing).await?;
         written |= placing.all_done().await?;
         Ok(written)
+    }
+
+    /// Puts away originals that were never on a shelf, of which none is left then.
+    async fn put_all(
+        &self,
+        put: &Put<'_>,
+        fresh: &mut Vec<Original>,
+        placing: &mut Placing,
+    ) -> Result<bool, RecordError> {
+        // One that was put away meanwhile may have changed what is recorded of their paths.
+        let due = self.store.still_due(fresh)?;
+        let are_fewer = due.len() < fresh.len();
+        fresh.clear();
+        Ok(put.put_all_away(due, placing).await? || are_fewer)
     }
 }

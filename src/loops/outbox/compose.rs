@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use super::Outbox;
-use super::route::About;
+use super::route::{About, may_be_told};
 use crate::base::clock::Time;
 use crate::config::Folder;
 use crate::domain::alarm::{Alarm, Raised};
@@ -39,7 +39,7 @@ impl Outbox {
     /// The subject of news, as far as it decides who is told.
     pub(super) fn about<'a>(&self, news: &News, all: &'a [Arc<Folder>]) -> Result<About<'a>, StoreError> {
         Ok(match news {
-            News::Letter { number, .. } => {
+            News::Letter { number, notice } => {
                 let letter = match self.store.letter(*number) {
                     Ok(Some(letter)) => letter,
                     // A damaged letter cannot be described. The start reports it.
@@ -50,7 +50,7 @@ impl Outbox {
                 About {
                     folder: self.called(&letter.order.source, all)?,
                     doubtful: letter.state.hold().is_some_and(unknown),
-                    cause_is_told: self.is_told(&letter.order.account)?,
+                    cause_is_told: may_be_told(*notice) && self.is_told(&letter.order.account)?,
                     ..About::default()
                 }
             }

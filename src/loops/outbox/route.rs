@@ -25,7 +25,8 @@ pub(super) struct About<'a> {
     pub(super) folder: Option<&'a Folder>,
     /// It may have been posted, and nobody knows.
     pub(super) doubtful: bool,
-    /// Operators already know the cause: the account is paused, or the service does not answer.
+    /// Operators already know the cause: the account is paused, or the service does not answer. Only for news that
+    /// [`may_be_told`].
     pub(super) cause_is_told: bool,
     /// The folders whose letters an account pays.
     pub(super) paid: Vec<&'a Folder>,
@@ -130,8 +131,13 @@ fn event(news: &News) -> Option<HookEvent> {
     }
 }
 
+/// Whether operators may already know why such news came.
+pub(super) fn may_be_told(notice: Notice) -> bool {
+    matches!(notice, Notice::Stuck | Notice::Delayed)
+}
+
 fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Addressed> {
-    if matches!(notice, Notice::Stuck | Notice::Delayed) && about.cause_is_told {
+    if may_be_told(notice) && about.cause_is_told {
         return Vec::new();
     }
     let to_operators = || operators(email, EmailKind::Letters, now + GATHER_LETTERS);

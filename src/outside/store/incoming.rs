@@ -141,6 +141,10 @@ impl Store {
     /// What these folders do not have yet, oldest first, but for some: the folder, and its ULID.
     pub fn to_lay(&self, folders: &[&str], but: &[&str]) -> Result<Vec<(String, Ulid)>, StoreError> {
         let db = self.reader();
+        let any = "SELECT 1 FROM incoming WHERE marked = 0";
+        if !db.prepare_cached(any)?.exists([])? {
+            return Ok(Vec::new());
+        }
         let sql = "SELECT folder, ulid FROM incoming
                    WHERE marked = 0 AND folder IN (SELECT value FROM json_each(?1))
                        AND ulid NOT IN (SELECT value FROM json_each(?2)) ORDER BY ulid LIMIT 50";

@@ -3,7 +3,7 @@
 //! Pending work is a level: an original is due until it lies where its letter says and its text says so.
 //! Moves have an intent, so that a crash in the middle of one differs from a person's move.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 use std::collections::BTreeSet;
 
 use super::folders::present_name;
@@ -96,6 +96,11 @@ pub(super) const COLUMNS: &str =
     "ulid, folder, name, owner, letter, undecided, content, place, shelved, inode, moving,
     told, attempts, changes, due_at IS NOT NULL AS is_due";
 
+pub(super) fn one(db: &Connection, column: &str, is: impl ToSql) -> Result<Option<Original>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM original WHERE {column} = ?1");
+    Ok(db.prepare_cached(&sql)?.query_row([is], original).optional()?)
+}
+
 pub(super) fn original(row: &rusqlite::Row<'_>) -> rusqlite::Result<Original> {
     let wrong = |column: &str| rusqlite::Error::InvalidColumnName(column.to_owned());
     let ulid: String = row.get("ulid")?;
@@ -130,14 +135,12 @@ pub(super) fn readable(undecided: &str) -> Undecided {
 
 impl Store {
     pub fn original(&self, ulid: &Ulid) -> Result<Option<Original>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM original WHERE ulid = ?1");
-        Ok(self.reader().prepare_cached(&sql)?.query_row([ulid.as_str()], original).optional()?)
+        one(&self.reader(), "ulid", ulid.as_str())
     }
 
     /// The original of a letter, if it came from a folder.
     pub fn original_of(&self, letter: Number) -> Result<Option<Original>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM original WHERE letter = ?1");
-        Ok(self.reader().prepare_cached(&sql)?.query_row([signed(letter.0)], original).optional()?)
+        one(&self.reader(), "letter", signed(letter.0))
     }
 
     /// Work that is due, and when there will be more.
@@ -194,8 +197,7 @@ impl Store {
         let db = self.reader();
         let sql = format!(
             "SELECT {COLUMNS} FROM original
-             WHERE place IN ('held', 'gone') AND letter IS NULL AND folder = ?1 AND inode = ?2
-                 AND content IS NOT NULL"
+             WHERE place IN ('held', 'gone') AND letter IS NULL AND content IS NOT NULL AND folder = ?1 AND inode = ?2"
         );
         let mut statement = db.prepare_cached(&sql)?;
         let found = statement.query_map(params![folder, inode.cast_signed()], original)?;

@@ -41,15 +41,6 @@ pub struct Dated {
 }
 
 impl Store {
-    /// A letter as its facts describe it.
-    pub fn letter(&self, number: Number) -> Result<Option<Letter>, StoreError> {
-        let db = self.reader();
-        let Some(mut letter) = letter(&db, number)? else { return Ok(None) };
-        let sql = "SELECT attempts FROM letter WHERE number = ?1";
-        letter.attempts = db.prepare_cached(sql)?.query_row([signed(number.0)], |row| row.get(0))?;
-        Ok(Some(letter))
-    }
-
     pub fn dated(&self, number: Number) -> Result<Option<Dated>, StoreError> {
         let facts = facts(&self.reader(), number)?;
         let when = |word: &str| facts.iter().find(|line| line.fact.word() == word).map(|line| line.at);
@@ -61,32 +52,6 @@ impl Store {
     pub fn trouble(&self, letter: Number) -> Result<Option<String>, StoreError> {
         let sql = "SELECT trouble FROM letter WHERE number = ?1";
         Ok(self.reader().prepare_cached(sql)?.query_row([signed(letter.0)], |row| row.get(0))?)
-    }
-
-    /// The due letters of an account, the longest waiting first.
-    pub fn due(
-        &self,
-        account: &str,
-        urgency: u8,
-        now: Time,
-        limit: usize,
-    ) -> Result<Vec<Number>, StoreError> {
-        let db = self.reader();
-        let sql = "SELECT number FROM letter WHERE account = ?1 AND urgency = ?2 AND due_at <= ?3
-                   ORDER BY due_at, number LIMIT ?4";
-        let mut statement = db.prepare_cached(sql)?;
-        let values = params![account, urgency, millis(now), signed(limit as u64)];
-        let rows = statement.query_map(values, |row| number(row, 0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// When the next letter of an account is due after now.
-    pub fn next_due(&self, account: &str, urgency: u8, now: Time) -> Result<Option<Time>, StoreError> {
-        let db = self.reader();
-        let sql = "SELECT min(due_at) FROM letter WHERE account = ?1 AND urgency = ?2 AND due_at > ?3";
-        let next: Option<i64> =
-            db.prepare_cached(sql)?.query_row(params![account, urgency, millis(now)], |row| row.get(0))?;
-        Ok(next.map(time))
     }
 
     /// The number of continuing letters of each account.
@@ -108,37 +73,9 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Letters for which a person gave a command.
-    pub fn ordered_letters(&self) -> Result<Vec<Number>, StoreError> {
-        let db = self.reader();
-        let sql =
-            "SELECT DISTINCT letter FROM orders WHERE done_at IS NULL AND letter IS NOT NULL ORDER BY id";
-        let mut statement = db.prepare_cached(sql)?;
-        let rows = statement.query_map([], |row| number(row, 0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
     /// The first open command for a letter.
     pub fn order_for(&self, letter: Number) -> Result<Option<(i64, Command)>, StoreError> {
-        let db = self.reader();
-        let sql = "SELECT id, command FROM orders WHERE letter = ?1 AND done_at IS NULL ORDER BY id LIMIT 1";
-        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
-        let found = db.prepare_cached(sql)?.query_row([signed(letter.0)], row).optional()?;
-        let command = |word: String| Command::ALL.into_iter().find(|command| command.word() == word);
-        Ok(found.and_then(|(id, word)| command(word).map(|command| (id, command))))
-    }
-
-    pub fn account_orders(&self) -> Result<Vec<AccountOrder>, StoreError> {
-        let db = self.reader();
-        let sql = "SELECT id, account, command FROM orders WHERE done_at IS NULL AND account IS NOT NULL
-                   ORDER BY id";
-        let mut statement = db.prepare_cached(sql)?;
-        let rows = statement.query_map([], |row| {
-            let pause = row.get::<_, String>(2)? == AccountCommand::Pause.word();
-            let command = if pause { AccountCommand::Pause } else { AccountCommand::Resume };
-            Ok(AccountOrder { id: row.get(0)?, account: row.get(1)?, command })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        order_for(&self.reader(), letter)
     }
 
     pub fn paused(&self, account: &str) -> Result<Option<Pause>, StoreError> {
@@ -148,6 +85,63 @@ impl Store {
     pub fn paused_accounts(&self) -> Result<Vec<PausedRow>, StoreError> {
         paused(&self.reader())
     }
+}
+
+/// The due letters of an account, the longest waiting first.
+pub(super) fn due(
+    db: &Connection,
+    account: &str,
+    urgency: u8,
+    now: Time,
+    limit: usize,
+) -> Result<Vec<Number>, StoreError> {
+    let sql = "SELECT number FROM letter WHERE account = ?1 AND urgency = ?2 AND due_at <= ?3
+               ORDER BY due_at, number LIMIT ?4";
+    let mut statement = db.prepare_cached(sql)?;
+    let values = params![account, urgency, millis(now), signed(limit as u64)];
+    let rows = statement.query_map(values, |row| number(row, 0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// When the next letter of an account is due after now.
+pub(super) fn next_due(
+    db: &Connection,
+    account: &str,
+    urgency: u8,
+    now: Time,
+) -> Result<Option<Time>, StoreError> {
+    let sql = "SELECT min(due_at) FROM letter WHERE account = ?1 AND urgency = ?2 AND due_at > ?3";
+    let next: Option<i64> =
+        db.prepare_cached(sql)?.query_row(params![account, urgency, millis(now)], |row| row.get(0))?;
+    Ok(next.map(time))
+}
+
+/// Letters for which a person gave a command.
+pub(super) fn ordered_letters(db: &Connection) -> Result<Vec<Number>, StoreError> {
+    let sql = "SELECT DISTINCT letter FROM orders WHERE done_at IS NULL AND letter IS NOT NULL ORDER BY id";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| number(row, 0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn order_for(db: &Connection, letter: Number) -> Result<Option<(i64, Command)>, StoreError> {
+    let sql = "SELECT id, command FROM orders WHERE letter = ?1 AND done_at IS NULL ORDER BY id LIMIT 1";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+    let found = db.prepare_cached(sql)?.query_row([signed(letter.0)], row).optional()?;
+    let command = |word: String| Command::ALL.into_iter().find(|command| command.word() == word);
+    Ok(found.and_then(|(id, word)| command(word).map(|command| (id, command))))
+}
+
+pub(super) fn account_orders(db: &Connection) -> Result<Vec<AccountOrder>, StoreError> {
+    let sql = "SELECT id, account, command FROM orders WHERE done_at IS NULL AND account IS NOT NULL
+               ORDER BY id";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| {
+        let pause = row.get::<_, String>(2)? == AccountCommand::Pause.word();
+        let command = if pause { AccountCommand::Pause } else { AccountCommand::Resume };
+        Ok(AccountOrder { id: row.get(0)?, account: row.get(1)?, command })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 #[derive(Debug, Clone)]
@@ -213,6 +207,14 @@ pub(super) fn fold(number: Number, facts: &[Line]) -> Result<Option<Letter>, Sto
 
 pub(super) fn letter(db: &Connection, number: Number) -> Result<Option<Letter>, StoreError> {
     fold(number, &facts(db, number)?)
+}
+
+/// A letter as its facts describe it, and how often its next step was attempted.
+pub(super) fn with_attempts(db: &Connection, number: Number) -> Result<Option<Letter>, StoreError> {
+    let Some(mut letter) = letter(db, number)? else { return Ok(None) };
+    let sql = "SELECT attempts FROM letter WHERE number = ?1";
+    letter.attempts = db.prepare_cached(sql)?.query_row([signed(number.0)], |row| row.get(0))?;
+    Ok(Some(letter))
 }
 
 /// A letter's history: every fact and when it was recorded.

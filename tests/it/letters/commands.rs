@@ -228,6 +228,29 @@ async fn a_letter_that_waits_for_slow_calls_of_others_is_cancelled_meanwhile() {
     assert_eq!(states, ["admitted", "admitted", "withdrawn"], "the calls of the others go on");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_letter_that_is_cancelled_during_its_call_does_not_wait_for_slow_calls_of_others() {
+    let desk = Desk::new().await;
+    let config = std::fs::read_to_string(desk.path().join("mailchute.yaml")).unwrap();
+    let two_calls = config.replace("network: {", "network: {letters_at_once: 2, ");
+    std::fs::write(desk.path().join("mailchute.yaml"), two_calls).unwrap();
+    for (delay, times) in [(2_000, 1), (50_000, 2)] {
+        let slow = json!({"endpoint": "create", "fault": "delay", "delay_ms": delay, "times": times});
+        desk.office.service.order(slow).await;
+    }
+    let _daemon = desk.daemon();
+    desk.say(&SUBMIT);
+    desk.until_state(1, "admitted");
+    for _other in 0..2 {
+        desk.say(&SUBMIT);
+    }
+    desk.say(&["cancel", "1"]);
+    desk.until_state(1, "withdrawn");
+    for other in [2, 3] {
+        desk.until_state(other, "admitted");
+    }
+}
+
 impl Daemon {
     /// Whether it is gone; signals it if not.
     fn signal_if_there(&self, name: &str) -> bool {

@@ -1,7 +1,7 @@
 //! What people ask, what accounts suffer, and credentials that change.
 
 use chrono::TimeDelta;
-use mailchute::domain::letter::{Command, Fact, Reason};
+use mailchute::domain::letter::{Command, Fact, Number, Reason};
 use mailchute::outside::store::AccountCommand;
 use serde_json::json;
 
@@ -26,6 +26,34 @@ async fn hold_release_retry_and_cancel_before_anything_is_posted() {
     assert!(office.ask(1, Command::Hold).await.starts_with("no: it is posted"));
     assert!(office.ask(2, Command::Retry).await.starts_with("no: it has ended"));
     office.check().await;
+}
+
+#[tokio::test]
+async fn a_command_during_a_call_is_obeyed_before_the_next_one() {
+    for (endpoint, never) in
+        [("create", "uploaded"), ("upload", "confirm_attempted"), ("read", "confirm_attempted")]
+    {
+        let mut office = Office::open().await;
+        office.settle().await;
+        office.service.order(json!({"endpoint": endpoint, "fault": "delay", "delay_ms": 2_000})).await;
+        office.submit(&[1]);
+        let (desk, now) = (office.desk(), office.clock.now());
+        let faults = format!("{}/faults", office.service.welcome.places.control_url);
+        let faults = office.service.http.get(faults);
+        let during_the_call = async {
+            while faults.try_clone().unwrap().send().await.unwrap().text().await.unwrap().contains("delay") {}
+            desk.order(Number(1), Command::Cancel, now).unwrap()
+        };
+        let (_, order) = tokio::join!(office.settle(), during_the_call);
+        let answer = desk.answer(order).unwrap().unwrap();
+        assert!(answer.text.starts_with("cancelled: nothing was"), "{endpoint}: {}", answer.text);
+        office.go_on_for(TimeDelta::hours(1)).await;
+        assert_eq!(office.state(1), "withdrawn", "{endpoint}");
+        let mails = office.mails().await;
+        assert_eq!(mails.len(), 1, "{endpoint}");
+        assert!(mails.values().all(|(_, events)| !events.contains_key(never)), "{endpoint}: {mails:?}");
+        office.check().await;
+    }
 }
 
 #[tokio::test]

@@ -26,6 +26,8 @@ const BEHIND: &str = "\n\n";
 const MOST_PARTS: usize = 500;
 /// The number of facts that are followed in one commit.
 const FACTS: u32 = 2000;
+/// The number of letters that are read in one transaction.
+const LETTERS: usize = 16;
 /// With more facts that are not in it yet, it is not used.
 const MOST_BEHIND: u64 = 8000;
 
@@ -103,13 +105,13 @@ impl SearchIndex {
         let facts = facts_after(&store.reader(), from)?;
         let Some((last, check, _)) = facts.last().cloned() else { return Ok(false) };
         let letters: BTreeSet<u64> = facts.into_iter().map(|(_, _, letter)| letter).collect();
-        let all = Sought { names: true, ..Sought::default() };
+        let letters: Vec<u64> = letters.into_iter().collect();
         let transaction = self.db.transaction()?;
-        for number in letters {
-            // Others read in between.
-            let listed = listed(&store.reader(), &all, number, number.saturating_add(1), 1)?.pop();
-            let names = listed.map(|listed| listed.sought()).unwrap_or_default();
-            write(&transaction, number, &names)?;
+        // Others read in between.
+        for letters in letters.chunks(LETTERS) {
+            for (number, names) in store.at_one_moment(|records| names_of(records, letters))? {
+                write(&transaction, number, &names)?;
+            }
         }
         transaction.execute("DELETE FROM followed", [])?;
         transaction.execute("INSERT INTO followed VALUES (?1, ?2)", params![signed(last), check])?;
@@ -132,6 +134,16 @@ fn facts_after(records: &Connection, from: u64) -> rusqlite::Result<Vec<(u64, St
         Ok((read::count(row, 0)?, row.get(1)?, read::count(row, 2)?))
     })?;
     facts.collect()
+}
+
+/// The names by which letters are found. They are empty for a letter that is not there any more.
+fn names_of(records: &Connection, letters: &[u64]) -> Result<Vec<(u64, String)>, StoreError> {
+    let all = Sought { names: true, ..Sought::default() };
+    let read = |&number: &u64| {
+        let listed = listed(records, &all, number, number.saturating_add(1), 1)?.pop();
+        Ok((number, listed.map(|listed| listed.sought()).unwrap_or_default()))
+    };
+    letters.iter().map(read).collect()
 }
 
 /// Writes the names of a letter, in place of others.
