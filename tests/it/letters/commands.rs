@@ -198,12 +198,16 @@ async fn the_first_signal_ends_after_what_is_under_way_and_a_second_at_once() {
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
+fn make_two_calls_at_once(desk: &Desk) {
+    let file = desk.path().join("mailchute.yaml");
+    let config = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(file, config.replace("network: {", "network: {letters_at_once: 2, ")).unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_letter_that_waits_for_slow_calls_of_others_is_cancelled_meanwhile() {
     let desk = Desk::new().await;
-    let config = std::fs::read_to_string(desk.path().join("mailchute.yaml")).unwrap();
-    let two_calls = config.replace("network: {", "network: {letters_at_once: 2, ");
-    std::fs::write(desk.path().join("mailchute.yaml"), two_calls).unwrap();
+    make_two_calls_at_once(&desk);
     let slow = json!({"endpoint": "create", "fault": "delay", "delay_ms": 50_000, "times": 2});
     desk.office.service.order(slow).await;
     let _daemon = desk.daemon();
@@ -231,9 +235,7 @@ async fn a_letter_that_waits_for_slow_calls_of_others_is_cancelled_meanwhile() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_letter_that_is_cancelled_during_its_call_does_not_wait_for_slow_calls_of_others() {
     let desk = Desk::new().await;
-    let config = std::fs::read_to_string(desk.path().join("mailchute.yaml")).unwrap();
-    let two_calls = config.replace("network: {", "network: {letters_at_once: 2, ");
-    std::fs::write(desk.path().join("mailchute.yaml"), two_calls).unwrap();
+    make_two_calls_at_once(&desk);
     for (delay, times) in [(2_000, 1), (50_000, 2)] {
         let slow = json!({"endpoint": "create", "fault": "delay", "delay_ms": delay, "times": times});
         desk.office.service.order(slow).await;
