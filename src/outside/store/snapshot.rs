@@ -1,5 +1,7 @@
-//! Reads that belong together, each set in one transaction. A transaction costs the reader locks on the database file,
-//! and pages that the writer has changed are read again, so a burst would pay for each single question.
+//! What is read of the database together: each set in one transaction, and as it was at one moment.
+//!
+//! Each transaction takes locks on the file, and then reads again those pages that the writer has changed. In a
+//! burst that costs more than the questions themselves.
 
 use rusqlite::Connection;
 
@@ -33,7 +35,7 @@ pub struct AccountWork {
 pub struct DueLimits {
     /// Of each account. Where this is 0, none is read.
     pub by_urgency: [usize; 3],
-    /// Of letters with commands, which are begun before the others, at most so many are read in addition.
+    /// So many letters with commands may be begun before these. As many more are read, if there are commands.
     pub commanded: usize,
 }
 
