@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
@@ -45,12 +45,14 @@ impl Reloading {
     pub(super) fn of(config: &Config, asked: Arc<Notify>, store: &Arc<Store>, reach: &Arc<Reach>) -> Self {
         let saved = Arc::new(Notify::new());
         let tell = Arc::clone(&saved);
-        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            if event.is_ok_and(|event| !event.kind.is_access() || event.need_rescan()) {
+        let hint = move |event: notify::Result<notify::Event>| {
+            if event.is_ok() {
                 tell.notify_one();
             }
-        });
-        let watcher = watcher.ok().map(|mut watcher| {
+        };
+        // Without those of reading, which we do ourselves.
+        let changes = notify::Config::default().with_event_kinds(EventKindMask::CORE);
+        let watcher = RecommendedWatcher::new(hint, changes).ok().map(|mut watcher| {
             let beside =
                 config.file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
             for dir in [beside.to_owned(), config.rules_dir.clone()] {

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use notify::event::{AccessKind, AccessMode};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{Config, Event, EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
+
+/// What is a hint. Reading is none, because that is what we do ourselves all the time.
+const CHANGES: EventKindMask = EventKindMask::CORE.union(EventKindMask::ACCESS_CLOSE);
 
 /// Watches single directories. An overflow counts as a hint for everything.
 #[derive(Debug)]
@@ -30,11 +32,10 @@ impl Hints {
         let hinted: Arc<Mutex<Hinted>> = Arc::default();
         let tell = Arc::clone(&hinted);
         // It only sets a flag, because a slow handler would make the kernel's queue overflow.
-        let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        let hint = move |event: notify::Result<Event>| {
             let mut hinted = tell.lock().unwrap_or_else(PoisonError::into_inner);
             match event {
                 Ok(event) if event.need_rescan() => hinted.all = true,
-                Ok(event) if is_ours(&event) => return,
                 Ok(event) => {
                     let dirs = event.paths.iter().flat_map(|path| [Some(path.as_path()), path.parent()]);
                     hinted.folders.extend(dirs.flatten().map(Path::to_owned));
@@ -43,7 +44,8 @@ impl Hints {
             }
             drop(hinted);
             wake.notify_one();
-        });
+        };
+        let watcher = RecommendedWatcher::new(hint, Config::default().with_event_kinds(CHANGES));
         Self { watcher: watcher.ok(), watched: BTreeMap::new(), hinted }
     }
 
@@ -83,8 +85,39 @@ impl Hints {
     }
 }
 
-/// An event that our own reading caused.
-fn is_ours(event: &Event) -> bool {
-    let written = AccessKind::Close(AccessMode::Write);
-    matches!(event.kind, EventKind::Access(kind) if kind != written)
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Each time we read a file, a thread would wake, and the folder would be looked at again.
+    #[tokio::test]
+    async fn what_is_written_is_a_hint_and_what_is_read_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let (read, written) = (dir.path().join("read"), dir.path().join("written"));
+        for folder in [&read, &written] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("a.pdf"), "%PDF").unwrap();
+        }
+        let wake = Arc::new(Notify::new());
+        let mut hints = Hints::new(Arc::clone(&wake));
+        assert!(hints.watch("read", std::slice::from_ref(&read)));
+        assert!(hints.watch("written", std::slice::from_ref(&written)));
+
+        assert_eq!(fs::read(read.join("a.pdf")).unwrap(), b"%PDF");
+        assert_eq!(fs::read_dir(&read).unwrap().count(), 1);
+        // The kernel keeps their order, so what reading caused would be here with this.
+        fs::write(written.join("b.pdf"), "%PDF").unwrap();
+        wake.notified().await;
+        assert_eq!(hints.take(), BTreeSet::from(["written".to_owned()]));
+
+        // An open file that is closed after it was written to is a hint of its own, when it may be the last.
+        fs::rename(written.join("b.pdf"), read.join("b.pdf")).unwrap();
+        let mut both = BTreeSet::new();
+        while both.len() < 2 {
+            wake.notified().await;
+            both.extend(hints.take());
+        }
+    }
 }
