@@ -23,7 +23,7 @@ use crate::domain::rules::{Found, Verdict};
 use crate::outside::hot::{Content, Hot, SeenEntry, is_file_claim, was_there};
 use crate::outside::journal;
 use crate::outside::pdf::Inspection;
-use crate::outside::spool::{Dropped, EntryError, Ulid, sha256_of};
+use crate::outside::spool::{Dropped, EntryError, Ulid};
 use crate::outside::store::{Fate, IncomingRow, Original, OriginalPlace, RecordError, StoreError};
 
 /// The outcome of work on a claim.
@@ -68,7 +68,8 @@ pub(super) enum TakeError {
 /// What was counted in a file where it was dropped.
 #[derive(Debug, Clone)]
 pub(super) struct Peeked {
-    pub(super) sha256: String,
+    /// What [`Shared::mark`] made of its bytes.
+    pub(super) mark: u64,
     pub(super) answer: Inspection,
 }
 
@@ -110,9 +111,15 @@ impl Claim {
         }
     }
 
-    /// Whether a drop that is not claimed yet needs a sidecar. The answer decides nothing else.
-    pub(super) async fn needs_sidecar(&mut self, name: &[u8]) -> Result<bool, TakeError> {
-        let Content::Whole { bytes, .. } = self.hot.peek(name, LARGEST_DOCUMENT)? else { return Ok(false) };
+    /// Whether a drop that is not claimed yet needs a sidecar. The answer decides nothing else. `read` is its content if
+    /// that was read already.
+    pub(super) async fn needs_sidecar(
+        &mut self,
+        name: &[u8],
+        read: Option<Content>,
+    ) -> Result<bool, TakeError> {
+        let content = if let Some(read) = read { read } else { self.hot.peek(name, LARGEST_DOCUMENT)? };
+        let Content::Whole { bytes, .. } = content else { return Ok(false) };
         let answer = self.shared.inspector.inspect(&bytes).await?;
         let size = bytes.len() as u64;
         let (Inspection::Pages(pages) | Inspection::OtherPaper { pages, .. }) = answer else {
@@ -123,7 +130,7 @@ impl Claim {
         } else {
             None
         };
-        self.peeked = Some(Peeked { sha256: sha256_of(&bytes), answer });
+        self.peeked = Some(Peeked { mark: self.shared.mark(&bytes), answer });
         if sidecars_of(name).next().is_none() {
             // Such a sidecar cannot exist, so it is not waited for.
             return Ok(false);

@@ -13,8 +13,13 @@ use super::taken_back::put_back;
 use super::work::Work;
 use crate::config::LetterKind;
 use crate::domain::drop::{Kind, is_pdf};
-use crate::outside::hot::{SeenEntry, is_file_claim, kind};
+use crate::domain::letter::LARGEST_DOCUMENT;
+use crate::outside::hot::{Content, SeenEntry, is_file_claim, kind, last_part};
 use crate::outside::pdf::is_pdf_without_end;
+
+/// Files up to this size are read once for all that is asked before the claim. Of a larger one that may still be
+/// growing only the ends are read.
+const READ_ONCE: u64 = 1 << 20;
 
 /// The stamps of a claim when it was found to be finished.
 pub(super) enum Still<'a> {
@@ -88,12 +93,14 @@ impl Claim {
             }
         };
         let Some((name, stamp)) = part else { return Ok(None) };
+        let read =
+            if peek && stamp.size <= READ_ONCE { self.hot.peek(name, LARGEST_DOCUMENT).ok() } else { None };
         // Its writer finds it under its name while it is left there.
-        if may_grow && self.has_no_end(name) {
+        if may_grow && self.may_grow_still(name, read.as_ref()) {
             return Ok(Some(Done::HasNoEnd(name.clone(), stamp.clone())));
         }
         if peek {
-            match self.needs_sidecar(name).await {
+            match self.needs_sidecar(name, read).await {
                 Ok(true) => return Ok(Some(Done::Lacks(name.clone()))),
                 Ok(false) => {}
                 Err(TakeError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
@@ -107,6 +114,14 @@ impl Claim {
         }
         let unsettled = self.shared.rules(&self.folder) == RulesNow::Unsettled;
         Ok(unsettled.then_some(Done::RulesUnsettled))
+    }
+
+    /// Whether it may still be being written. `read` is its content if that was read already.
+    fn may_grow_still(&self, name: &[u8], read: Option<&Content>) -> bool {
+        match read {
+            Some(Content::Whole { bytes, .. }) => is_pdf_without_end(bytes, last_part(bytes)),
+            Some(_) | None => self.has_no_end(name),
+        }
     }
 
     /// Whether it may still be being written: a PDF without an end, or a subfolder that has such a PDF, a

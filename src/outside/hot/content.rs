@@ -101,6 +101,12 @@ impl Opened {
     }
 }
 
+/// The end of a file whose content was read, as long as [`Opened::ends`] reads it.
+pub fn last_part(bytes: &[u8]) -> &[u8] {
+    let length = bytes.len().min(usize::try_from(PART).unwrap_or(usize::MAX));
+    &bytes[bytes.len() - length..]
+}
+
 pub(super) fn whole(dir: &OwnedFd, name: &[u8], largest: u64) -> io::Result<Content> {
     let before = Stat::from(fs::statat(dir, c(name)?, AtFlags::SYMLINK_NOFOLLOW)?);
     if let Some(kind) = kind(&before) {

@@ -34,7 +34,7 @@ use std::time::Duration;
 
 pub use away::Away;
 pub use claim_name::{WAS_THERE, claim_of_file, fits_in_claim, is_file_claim, ulid_of_claim, was_there};
-pub use content::Content;
+pub use content::{Content, last_part};
 use helper::Helper;
 pub use helper::{is_helper, serve};
 pub use keeper::{Keeper, this_process};
