@@ -19,6 +19,11 @@ const SENT_BEFORE: &str = "SELECT letter FROM document JOIN letter ON letter.num
         AND state NOT IN ('withdrawn', 'cancelled')
     ORDER BY letter";
 
+/// The letters of a folder, under each of its names, since then that count for its limits.
+const COUNTED: &str = "FROM letter INDEXED BY letter_counted
+    WHERE source IN (SELECT ?1 UNION SELECT old FROM renamed WHERE name = ?1) AND admitted_at >= ?2
+    AND state <> 'held' AND state <> 'withdrawn' AND state <> 'cancelled'";
+
 impl Batch<'_> {
     /// What came before a letter, as far as its terms need it.
     pub(super) fn counts(&self, order: &Order, terms: &Terms, now: Time) -> Result<Counts, RecordError> {
@@ -26,17 +31,36 @@ impl Batch<'_> {
         if let Some(since) = terms.duplicates_since {
             counts.duplicate_of = self.duplicate(order, since)?;
         }
-        if terms.letters_per_day.is_some() || terms.sheets_per_day.is_some() {
-            (counts.letters_today, counts.sheets_today) =
-                sent_since(self.db, &order.source, terms.day_began)?;
-        }
-        if let Some(since) = terms.lately(now) {
-            (counts.letters_lately, _) = sent_since(self.db, &order.source, since)?;
-            if terms.burst.is_some_and(|(letters, _)| counts.letters_lately >= letters) {
-                counts.usually = self.usually(&order.source, now)?;
-            }
+        let is_counted_by_day = terms.letters_per_day.is_some() || terms.sheets_per_day.is_some();
+        let (today, lately) = (is_counted_by_day.then_some(terms.day_began), terms.lately(now));
+        self.sent(&order.source, today, lately, &mut counts)?;
+        let is_burst = |(letters, _)| counts.letters_lately >= letters;
+        if lately.is_some() && terms.burst.is_some_and(is_burst) {
+            counts.usually = self.usually(&order.source, now)?;
         }
         Ok(counts)
+    }
+
+    /// Counts the letters of a folder since each of two times. Both counts read the same rows, so they are read once.
+    fn sent(
+        &self,
+        source: &str,
+        today: Option<Time>,
+        lately: Option<Time>,
+        counts: &mut Counts,
+    ) -> Result<(), RecordError> {
+        let Some(since) = today.into_iter().chain(lately).min() else { return Ok(()) };
+        let sql = format!(
+            "SELECT coalesce(sum(admitted_at >= ?3), 0), coalesce(sum(iif(admitted_at >= ?3, sheets, 0)), 0),
+             coalesce(sum(admitted_at >= ?4), 0) {COUNTED}"
+        );
+        let from = |time: Option<Time>| time.map_or(i64::MAX, millis);
+        let values = params![source, millis(since), from(today), from(lately)];
+        (counts.letters_today, counts.sheets_today, counts.letters_lately) = self
+            .db
+            .prepare_cached(&sql)?
+            .query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        Ok(())
     }
 
     /// The number of letters on a day with letters, over the last four weeks, and the number in the last day
@@ -87,11 +111,9 @@ impl Batch<'_> {
 
 /// Letters and sheets of a folder since then that count for its limits.
 pub(super) fn sent_since(db: &Connection, source: &str, since: Time) -> rusqlite::Result<(u32, u32)> {
-    let sql = "SELECT count(*), coalesce(sum(sheets), 0) FROM letter INDEXED BY letter_counted
-               WHERE source IN (SELECT ?1 UNION SELECT old FROM renamed WHERE name = ?1)
-               AND admitted_at >= ?2 AND state NOT IN ('held', 'withdrawn', 'cancelled')";
+    let sql = format!("SELECT count(*), coalesce(sum(sheets), 0) {COUNTED}");
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    db.prepare_cached(sql)?.query_row(params![source, millis(since)], row)
+    db.prepare_cached(&sql)?.query_row(params![source, millis(since)], row)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What the daemon reads: letters as their facts describe them, what is due, people's commands, pending work.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::rows::stages;
@@ -118,10 +120,13 @@ pub(super) fn next_due(
 
 /// Letters for which a person gave a command.
 pub(super) fn ordered_letters(db: &Connection) -> Result<Vec<Number>, StoreError> {
-    let sql = "SELECT DISTINCT letter FROM orders WHERE done_at IS NULL AND letter IS NOT NULL ORDER BY id";
+    let sql = "SELECT letter FROM orders WHERE done_at IS NULL AND letter IS NOT NULL ORDER BY id";
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| number(row, 0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut ordered: Vec<_> = rows.collect::<Result<_, _>>()?;
+    let mut found = BTreeSet::new();
+    ordered.retain(|number| found.insert(*number));
+    Ok(ordered)
 }
 
 pub(super) fn order_for(db: &Connection, letter: Number) -> Result<Option<(i64, Command)>, StoreError> {
