@@ -1,5 +1,7 @@
 //! Which rule decides, with the verdict of each condition.
 
+use std::ops::ControlFlow::{self, Break, Continue};
+
 use chrono::{Datelike as _, Timelike as _, Weekday};
 
 use super::{DropFacts, OnPage, Rules, Verdict, When};
@@ -38,6 +40,9 @@ pub struct Checked {
     pub holds: bool,
 }
 
+/// Makes the words for a condition and for what was found.
+type Words<'a> = &'a dyn Fn() -> (String, String);
+
 impl Rules {
     /// Decides a drop, and gives the reasons.
     pub fn explain(&self, facts: &DropFacts<'_>) -> Explanation {
@@ -71,9 +76,10 @@ impl OnPage {
 }
 
 impl When {
-    /// Whether all conditions hold.
+    /// Whether all conditions hold. Nothing is put into words, because this is asked about each drop.
     pub(super) fn holds(&self, facts: &DropFacts<'_>) -> bool {
-        self.check(facts).iter().all(|checked| checked.holds)
+        let stop_at_first = |holds, _: Words<'_>| if holds { Continue(()) } else { Break(()) };
+        self.each(facts, stop_at_first).is_continue()
     }
 
     /// Whether all conditions hold but perhaps those for what is not recorded: the page, and the mail.
@@ -89,29 +95,48 @@ impl When {
             subject: None,
             to: None,
         };
-        others.check(facts).iter().all(|checked| checked.holds)
+        others.holds(facts)
     }
 
     fn check(&self, facts: &DropFacts<'_>) -> Vec<Checked> {
         let mut checked = Vec::new();
-        let mut add = |condition: String, found: String, holds| {
+        let add = |holds, words: Words<'_>| {
+            let (condition, found) = words();
             checked.push(Checked { condition, found, holds });
+            Continue(())
         };
+        let _all = self.each(facts, add);
+        checked
+    }
+
+    /// Each condition in turn, until one of them is the last that is wanted: whether it holds, and by which words a
+    /// person is shown the condition and what was found.
+    fn each(
+        &self,
+        facts: &DropFacts<'_>,
+        mut add: impl FnMut(bool, Words<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         if let Some(regex) = &self.file_name {
-            add(format!("file_name {regex}"), facts.name.to_owned(), regex.is_match(facts.name));
+            let words = || (format!("file_name {regex}"), facts.name.to_owned());
+            add(regex.is_match(facts.name), &words)?;
         }
         if let Some((from, to)) = self.pages {
             let pages = facts.documents.iter().map(|document| document.pages).fold(0, u32::saturating_add);
-            add(format!("pages {}", span(from, to)), pages.to_string(), within(&pages, from, to));
+            let words = || (format!("pages {}", span(from, to)), pages.to_string());
+            add(within(&pages, from, to), &words)?;
         }
         if let Some((from, to)) = self.size {
             let size = facts.documents.iter().map(|document| document.size).fold(0, u64::saturating_add);
-            add(format!("size {}", span(from, to)), size.to_string(), within(&size, from, to));
+            let words = || (format!("size {}", span(from, to)), size.to_string());
+            add(within(&size, from, to), &words)?;
         }
         if let Some(days) = &self.weekday {
-            let words: Vec<&str> = days.iter().map(|day| word(*day)).collect();
             let today = facts.arrived.weekday();
-            add(format!("weekday {}", words.join(", ")), word(today).to_owned(), days.contains(&today));
+            let words = || {
+                let days: Vec<&str> = days.iter().map(|day| word(*day)).collect();
+                (format!("weekday {}", days.join(", ")), word(today).to_owned())
+            };
+            add(days.contains(&today), &words)?;
         }
         if let Some((from, to)) = self.time {
             // To the minute, so that 17:30 lasts until 17:31.
@@ -119,18 +144,26 @@ impl When {
             let minute = now.with_second(0).and_then(|time| time.with_nanosecond(0)).unwrap_or(now);
             let inside =
                 if from <= to { (from..=to).contains(&minute) } else { minute >= from || minute <= to };
-            let condition = format!("time {}..{}", from.format("%H:%M"), to.format("%H:%M"));
-            add(condition, now.format("%H:%M").to_string(), inside);
+            let condition = || format!("time {}..{}", from.format("%H:%M"), to.format("%H:%M"));
+            add(inside, &|| (condition(), now.format("%H:%M").to_string()))?;
         }
+        self.each_of_page_and_mail(facts, add)
+    }
+
+    fn each_of_page_and_mail(
+        &self,
+        facts: &DropFacts<'_>,
+        mut add: impl FnMut(bool, Words<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         if let Some(page) = &self.page {
             // What is printed is not repeated: it may be somebody's name.
             let text = page.text_in(facts);
-            let found = match (text.is_empty(), page.text.find(&text)) {
+            let found = || match (text.is_empty(), page.text.find(&text)) {
                 (true, _) => "nothing can be read".to_owned(),
                 (false, None) => "not on page 1".to_owned(),
                 (false, Some(found)) => format!("on page 1, {} characters", found.as_str().chars().count()),
             };
-            add(format!("page {}", page.text), found, page.text.is_match(&text));
+            add(page.text.is_match(&text), &|| (format!("page {}", page.text), found()))?;
         }
         let mailed = facts.mailed;
         if let Some(regex) = &self.subject {
@@ -138,15 +171,16 @@ impl When {
             let holds = subject.is_some_and(|subject| regex.is_match(subject));
             // What a person wrote there may be a name.
             let found = subject.map(|_| if holds { "matches" } else { "does not match" });
-            add(format!("subject {regex}"), found.unwrap_or("it came without a mail").to_owned(), holds);
+            let found = found.unwrap_or("it came without a mail");
+            add(holds, &|| (format!("subject {regex}"), found.to_owned()))?;
         }
         if let Some(regex) = &self.to {
             let to = mailed.map(|mailed| mailed.to.as_slice());
             let holds = to.unwrap_or_default().iter().any(|to| regex.is_match(to));
-            let found = to.map_or_else(|| "it came without a mail".to_owned(), |to| to.join(", "));
-            add(format!("to {regex}"), found, holds);
+            let found = || to.map_or_else(|| "it came without a mail".to_owned(), |to| to.join(", "));
+            add(holds, &|| (format!("to {regex}"), found()))?;
         }
-        checked
+        Continue(())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::TimeDelta;
@@ -21,10 +21,10 @@ const UNFINISHED: TimeDelta = TimeDelta::minutes(1);
 
 /// The settings by which a book is read, and its file's stat. Equal stamps mean that nothing was written in
 /// between.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Stamp {
-    file: PathBuf,
-    columns: Columns,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp<'a> {
+    file: &'a Path,
+    columns: &'a Columns,
     /// Inode, size and times. `None` if the file does not exist.
     looks: Option<(u64, u64, i64, i64)>,
 }
@@ -43,7 +43,9 @@ pub(super) enum BookNow {
 
 #[derive(Debug)]
 struct Watch {
-    stamp: Stamp,
+    file: PathBuf,
+    columns: Columns,
+    looks: Option<(u64, u64, i64, i64)>,
     /// When this stamp was first seen, by the monotonic clock.
     since: TimeDelta,
     read: Option<ReadBook>,
@@ -52,15 +54,15 @@ struct Watch {
 #[derive(Debug, Default)]
 pub(super) struct Books(Mutex<HashMap<String, Watch>>);
 
-impl Stamp {
+impl<'a> Stamp<'a> {
     /// `None` if the file system does not answer.
-    fn of(reach: &Reach, book: &Book) -> Option<Self> {
+    fn of(reach: &Reach, book: &'a Book) -> Option<Self> {
         let looks = match reach.stat(&book.file) {
             Ok(stat) => Some((stat.inode, stat.size, stat.modified, stat.changed)),
             Err(error) if error.kind() == io::ErrorKind::TimedOut => return None,
             Err(_) => None,
         };
-        Some(Self { file: book.file.clone(), columns: book.columns.clone(), looks })
+        Some(Self { file: &book.file, columns: &book.columns, looks })
     }
 
     /// The form in which it is stored.
@@ -75,23 +77,31 @@ pub fn patience(settle: TimeDelta, is_there: bool, ends: Option<bool>) -> TimeDe
     if !is_there || ends == Some(false) { UNFINISHED.max(settle) } else { settle }
 }
 
+impl Watch {
+    fn stamp(&self) -> Stamp<'_> {
+        Stamp { file: &self.file, columns: &self.columns, looks: self.looks }
+    }
+}
+
 impl Books {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Watch>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks at a folder's book. Returns since when it has been unchanged, and what was read of it since.
-    fn look(&self, folder: &str, stamp: &Stamp, now: TimeDelta) -> (TimeDelta, Option<ReadBook>) {
+    fn look(&self, folder: &str, stamp: Stamp<'_>, now: TimeDelta) -> (TimeDelta, Option<ReadBook>) {
         let mut books = self.lock();
-        if let Some(watch) = books.get(folder).filter(|watch| watch.stamp == *stamp) {
+        if let Some(watch) = books.get(folder).filter(|watch| watch.stamp() == stamp) {
             return (watch.since, watch.read.clone());
         }
-        books.insert(folder.to_owned(), Watch { stamp: stamp.clone(), since: now, read: None });
+        let Stamp { file, columns, looks } = stamp;
+        let (file, columns) = (file.to_owned(), columns.clone());
+        books.insert(folder.to_owned(), Watch { file, columns, looks, since: now, read: None });
         (now, None)
     }
 
-    fn was_read(&self, folder: &str, stamp: &Stamp, read: &ReadBook) {
-        if let Some(watch) = self.lock().get_mut(folder).filter(|watch| watch.stamp == *stamp) {
+    fn was_read(&self, folder: &str, stamp: Stamp<'_>, read: &ReadBook) {
+        if let Some(watch) = self.lock().get_mut(folder).filter(|watch| watch.stamp() == stamp) {
             watch.read = Some(Arc::clone(read));
         }
     }
@@ -127,7 +137,7 @@ impl BookAlarm {
         }
         if !self.drops_wait {
             if let Some(stamp) = Stamp::of(&shared.reach, book) {
-                shared.books.look(&folder.name, &stamp, shared.clock.steady());
+                shared.books.look(&folder.name, stamp, shared.clock.steady());
             }
             return Ok(());
         }
@@ -155,7 +165,7 @@ impl Shared {
     pub(super) async fn book(&self, folder: &Arc<Folder>) -> BookNow {
         let Some(book) = &folder.book else { return BookNow::None };
         let Some(stamp) = Stamp::of(&self.reach, book) else { return BookNow::Unsettled };
-        let (since, read) = self.books.look(&folder.name, &stamp, self.clock.steady());
+        let (since, read) = self.books.look(&folder.name, stamp, self.clock.steady());
         if let Some(read) = read {
             return BookNow::Settled(read);
         }
@@ -181,7 +191,7 @@ impl Shared {
         // There is no answer only when the daemon is ending.
         let Ok(Some(read)) = read.await else { return BookNow::Unsettled };
         let ends = read.as_ref().is_ok_and(|(book, _)| book.ends_with_a_line());
-        let changed = Stamp::of(&self.reach, book).as_ref() != Some(&stamp);
+        let changed = Stamp::of(&self.reach, book) != Some(stamp);
         if changed || (!is_known && still < patience(settle, stamp.looks.is_some(), Some(ends))) {
             return BookNow::Unsettled;
         }
@@ -198,7 +208,7 @@ impl Shared {
             }
         };
         let read = Arc::new(read);
-        self.books.was_read(&folder.name, &stamp, &read);
+        self.books.was_read(&folder.name, stamp, &read);
         BookNow::Settled(read)
     }
 
@@ -233,30 +243,28 @@ mod tests {
 
     #[test]
     fn every_change_of_a_book_begins_its_settle_time_anew() {
-        let stamp = |size| Stamp {
-            file: "book.csv".into(),
-            columns: Columns {
-                key: String::new(),
-                postal_code: String::new(),
-                state: String::new(),
-                city: String::new(),
-                address1: String::new(),
-                name: String::new(),
-                honorific: String::new(),
-            },
-            looks: Some((1, size, 0, 0)),
+        let columns = Columns {
+            key: String::new(),
+            postal_code: String::new(),
+            state: String::new(),
+            city: String::new(),
+            address1: String::new(),
+            name: String::new(),
+            honorific: String::new(),
         };
+        let stamp =
+            |size| Stamp { file: Path::new("book.csv"), columns: &columns, looks: Some((1, size, 0, 0)) };
         let at = TimeDelta::seconds;
         let (books, read) = (Books::default(), Arc::new(Err(String::new())));
-        assert_eq!(books.look("a", &stamp(1), at(3)).0, at(3));
-        books.was_read("a", &stamp(1), &read);
-        let (since, known) = books.look("a", &stamp(1), at(9));
+        assert_eq!(books.look("a", stamp(1), at(3)).0, at(3));
+        books.was_read("a", stamp(1), &read);
+        let (since, known) = books.look("a", stamp(1), at(9));
         assert!(since == at(3) && known.is_some_and(|known| Arc::ptr_eq(&known, &read)));
         // A book that changed while it was read is not what is there now.
-        assert!(books.look("a", &stamp(2), at(10)).1.is_none());
-        books.was_read("a", &stamp(1), &read);
-        assert_eq!(books.look("a", &stamp(2), at(11)).0, at(10));
-        assert!(books.look("a", &stamp(2), at(12)).1.is_none());
-        assert_eq!(books.look("b", &stamp(2), at(12)).0, at(12));
+        assert!(books.look("a", stamp(2), at(10)).1.is_none());
+        books.was_read("a", stamp(1), &read);
+        assert_eq!(books.look("a", stamp(2), at(11)).0, at(10));
+        assert!(books.look("a", stamp(2), at(12)).1.is_none());
+        assert_eq!(books.look("b", stamp(2), at(12)).0, at(12));
     }
 }

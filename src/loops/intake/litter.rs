@@ -2,13 +2,17 @@
 
 use crate::config::Folder;
 use crate::domain::drop::shown;
-use crate::words::texts::{Language, Names};
+use crate::words::texts::Language;
 
 /// The endings that programs use while they copy or download a file.
 const HALF_MADE: [&str; 7] = [".part", ".partial", ".tmp", ".temp", ".crdownload", ".download", ".filepart"];
 
 pub(super) fn is_half_made(name: &[u8]) -> bool {
-    let lower = shown(name).to_lowercase();
+    is_half_made_name(&shown(name).to_lowercase())
+}
+
+/// `lower` is the name in lower case.
+fn is_half_made_name(lower: &str) -> bool {
     let is_of_rsync = lower.starts_with('.') && lower.contains(".pdf.");
     is_of_rsync || HALF_MADE.iter().any(|ending| lower.ends_with(ending))
 }
@@ -26,12 +30,12 @@ pub(super) fn is_litter(folder: &Folder, name: &[u8]) -> bool {
     let whole =
         ["thumbs.db", "desktop.ini", "@eadir", "$recycle.bin", "system volume information", "lost+found"];
     lower.starts_with(['.', '~', '#'])
-        || is_half_made(name)
+        || is_half_made_name(&lower)
         || ["~", ".swp"].iter().any(|ending| lower.ends_with(ending))
         || whole.contains(&lower.as_str())
         || folder.names.all().contains(&text.as_str())
         // Shelves keep their old names if names or language were changed.
-        || Language::ALL.iter().any(|language| Names::usual(*language).all().contains(&text.as_str()))
+        || Language::ALL.iter().any(|language| language.shelves().contains(&text.as_str()))
         || Language::ALL.iter().any(|language| language.waits_name() == text)
         || folder.ignore.iter().any(|pattern| pattern.is_match(text.as_bytes()))
 }

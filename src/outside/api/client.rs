@@ -272,8 +272,9 @@ impl KnownMail<'_> {
     }
 }
 
+/// The service's own code for a failure.
 fn code(reply: &Reply) -> Option<String> {
-    reply.problem().map(|said| said.code)
+    if reply.status.is_success() { None } else { reply.problem().map(|said| said.code) }
 }
 
 /// Whether an id may be used in a path.

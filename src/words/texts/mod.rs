@@ -178,13 +178,19 @@ pub struct Names {
     pub by_copy: bool,
 }
 
+impl Language {
+    /// The usual names of the shelves, in the order of [`Names::all`].
+    pub const fn shelves(self) -> [&'static str; 6] {
+        match self {
+            Self::En => ["Held", "Sent", "Rejected", "Cancelled", "Approve", "Cancel"],
+            Self::Ja => ["保留", "送付済み", "差し戻し", "取消済み", "承認する", "取り消す"],
+        }
+    }
+}
+
 impl Names {
     pub fn usual(language: Language) -> Self {
-        let names = match language {
-            Language::En => ["Held", "Sent", "Rejected", "Cancelled", "Approve", "Cancel"],
-            Language::Ja => ["保留", "送付済み", "差し戻し", "取消済み", "承認する", "取り消す"],
-        };
-        let [held, sent, rejected, cancelled, approve, cancel] = names.map(str::to_owned);
+        let [held, sent, rejected, cancelled, approve, cancel] = language.shelves().map(str::to_owned);
         Self { held, sent, rejected, cancelled, approve, cancel, by_copy: false }
     }
 
