@@ -90,8 +90,8 @@ impl Shared {
         }
     }
 
-    /// A hash by which bytes are recognized that were read a moment before, in the same run: much faster than a SHA-256,
-    /// and made with numbers that nobody outside can tell.
+    /// A hash by which bytes are recognized that were read a moment before, in the same run. It is much faster than a
+    /// SHA-256, but no proof against somebody who looks for two files with one hash: it may only spare work.
     pub(super) fn mark(&self, bytes: &[u8]) -> u64 {
         self.marks.hash_one(bytes)
     }

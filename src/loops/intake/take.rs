@@ -93,8 +93,10 @@ impl Claim {
             }
         };
         let Some((name, stamp)) = part else { return Ok(None) };
-        let read =
-            if peek && stamp.size <= READ_ONCE { self.hot.peek(name, LARGEST_DOCUMENT).ok() } else { None };
+        let read = match (peek && stamp.size <= READ_ONCE).then(|| self.hot.peek(name, LARGEST_DOCUMENT)) {
+            Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(Done::Nothing)),
+            read => read.transpose()?,
+        };
         // Its writer finds it under its name while it is left there.
         if may_grow && self.may_grow_still(name, read.as_ref()) {
             return Ok(Some(Done::HasNoEnd(name.clone(), stamp.clone())));

@@ -25,9 +25,6 @@ const PART: &str = "text.part";
 /// The number of threads that sync texts which are written together.
 const SYNCING: usize = 8;
 
-/// The directories to which several are moved, each opened once.
-type Shelves<'a> = BTreeMap<Option<&'a Path>, io::Result<OwnedFd>>;
-
 /// Something to move, with the name and content of the text beside it.
 #[derive(Debug, Clone, Copy)]
 pub struct MoveWithText<'a> {
@@ -54,7 +51,7 @@ impl Opened {
         self.go(&MOVING, End::own(&from_dir), End::own(&to_dir), &|| {
             let _turn = self.turn();
             self.write_part(PART, one.text.1)?.sync_all()?;
-            self.rename_with_text(PART, &one, &to_dir)
+            self.rename_with_text(PART, &one)
         })
     }
 
@@ -63,16 +60,15 @@ impl Opened {
     #[expect(clippy::unnecessary_wraps, reason = "a helper may not answer")]
     pub(super) fn shelve_all(&self, all: &[MoveWithText<'_>]) -> io::Result<Vec<io::Result<()>>> {
         let mut moved: Vec<io::Result<()>> = all.iter().map(|_| Ok(())).collect();
-        let mut shelves = Shelves::new();
         for step in &MOVING {
             match step {
                 // They are durable already.
                 MoveStep::SyncClaims => {}
-                MoveStep::Rename => moved = self.rename_all(all, &mut shelves),
+                MoveStep::Rename => moved = self.rename_all(all),
                 MoveStep::SyncTo => {
                     let mut synced = BTreeMap::new();
                     each(all, &mut moved, |one| {
-                        let sync = || Ok(fs::fsync(shelf_of(one, &shelves)?)?);
+                        let sync = || Ok(fs::fsync(&self.parent(one.to, false)?.0)?);
                         let synced = synced.entry(one.to.parent()).or_insert_with(sync);
                         synced.as_ref().copied().map_err(same)
                     });
@@ -90,19 +86,15 @@ impl Opened {
 
     /// All texts are written before the first is synced, and synced at the same time: a file system with a journal
     /// then writes that once for several of them.
-    fn rename_all<'a>(&self, all: &[MoveWithText<'a>], shelves: &mut Shelves<'a>) -> Vec<io::Result<()>> {
+    fn rename_all(&self, all: &[MoveWithText<'_>]) -> Vec<io::Result<()>> {
         let _turn = self.turn();
         let parts: Vec<String> = (0..all.len()).map(part).collect();
         let write = |(one, part): (&MoveWithText<'_>, &String)| self.write_part(part, one.text.1);
         let texts: Vec<_> = all.iter().zip(&parts).map(write).collect();
         let synced = sync_all(&texts);
         drop(texts);
-        for one in all {
-            let open = || Ok(self.parent(one.to, true)?.0);
-            shelves.entry(one.to.parent()).or_insert_with(open);
-        }
-        let rename = |((one, part), synced): ((&MoveWithText<'a>, &String), io::Result<()>)| {
-            let moved = synced.and_then(|()| self.rename_with_text(part, one, shelf_of(one, shelves)?));
+        let rename = |((one, part), synced): ((&MoveWithText<'_>, &String), io::Result<()>)| {
+            let moved = synced.and_then(|()| self.rename_with_text(part, one));
             if moved.is_err() {
                 // It contains names.
                 let _ = fs::unlinkat(&self.ours, part.as_str(), AtFlags::empty());
@@ -112,20 +104,20 @@ impl Opened {
         all.iter().zip(&parts).zip(synced).map(rename).collect()
     }
 
-    fn rename_with_text(&self, part: &str, one: &MoveWithText<'_>, to_dir: &OwnedFd) -> io::Result<()> {
-        let to_name = one.to.file_name().unwrap_or_default().as_bytes();
+    fn rename_with_text(&self, part: &str, one: &MoveWithText<'_>) -> io::Result<()> {
+        let (to_dir, to_name) = self.parent(one.to, true)?;
         let (text_name, _) = one.text;
-        if fs::statat(to_dir, c(text_name)?, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+        if fs::statat(&to_dir, c(text_name)?, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         if is_claim_itself(one.from) {
             let from_name = one.from.file_name().unwrap_or_default().as_bytes();
-            rename_new(&self.claims, from_name, to_dir, to_name)?;
+            rename_new(&self.claims, from_name, &to_dir, &to_name)?;
         } else {
             let (from_dir, from_name) = self.parent(one.from, false)?;
-            rename_new(&from_dir, &from_name, to_dir, to_name)?;
+            rename_new(&from_dir, &from_name, &to_dir, &to_name)?;
         }
-        self.put_text(part, to_dir, text_name)
+        self.put_text(part, &to_dir, text_name)
     }
 
     /// Removes a claim that is empty now; the sync of all claims makes that durable. If it is not empty, it
@@ -254,11 +246,6 @@ impl Opened {
         }
         Ok(())
     }
-}
-
-/// The directory to which one of several is moved.
-fn shelf_of<'s, 'a>(one: &MoveWithText<'a>, shelves: &'s Shelves<'a>) -> io::Result<&'s OwnedFd> {
-    shelves.get(&one.to.parent()).ok_or(io::ErrorKind::NotFound)?.as_ref().map_err(same)
 }
 
 /// Whether a path is a file that was claimed alone, without a directory of its own.

@@ -79,10 +79,7 @@ pub(super) fn check(db: &Connection, now: Time) -> Result<BTreeSet<Number>, Stor
 pub(super) fn insert_letter(db: &Connection, letter: &Letter) -> rusqlite::Result<()> {
     let at = millis(letter.admitted_at);
     let number = signed(letter.number.0);
-    // What a failure leaves half done is undone with its transaction or savepoint, so SQLite need not copy each page that
-    // it changes.
-    let sql =
-        "INSERT OR FAIL INTO letter (number, ulid, account, source, admitted_at, state, facts, changed_at,
+    let sql = "INSERT INTO letter (number, ulid, account, source, admitted_at, state, facts, changed_at,
                                    urgency, due_at, sheets)
                VALUES (?1, ?2, ?3, ?4, ?5, 'admitted', 1, ?5, 1, ?5, ?6)";
     let order = &letter.order;
@@ -197,8 +194,7 @@ pub(super) fn write_letter(
     };
     let hold = letter.state.hold().map(|reason| format!("{reason}. {}", reason.certainty()));
     let trouble = hold.as_deref().or(trouble);
-    // Or fail: as for a new row.
-    let sql = "UPDATE OR FAIL letter SET state = ?2, facts = ?3, changed_at = coalesce(?4, changed_at), urgency = ?5,
+    let sql = "UPDATE letter SET state = ?2, facts = ?3, changed_at = coalesce(?4, changed_at), urgency = ?5,
                                  due_at = ?6, attempts = ?7, trouble = ?8, tracking = ?9 WHERE number = ?1";
     db.prepare_cached(sql)?
         .execute(params![

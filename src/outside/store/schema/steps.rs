@@ -337,6 +337,12 @@ const COMPARED: &str = "
     CREATE INDEX letter_counted ON letter (source, admitted_at, sheets)
         WHERE state <> 'held' AND state <> 'withdrawn' AND state <> 'cancelled';
 
+    DROP TRIGGER death_is_final;
+    CREATE TRIGGER death_is_final BEFORE UPDATE OF outcome ON mail
+        WHEN (OLD.outcome = 'dead' OR OLD.outcome = 'abandoned' OR OLD.outcome = 'cancelled')
+            AND NEW.outcome IS NOT OLD.outcome
+        BEGIN SELECT RAISE(ABORT, 'the end of a mail is final'); END;
+
     PRAGMA writable_schema = ON;
     UPDATE sqlite_schema SET sql = replace(sql,
         'state IN (''admitted'', ''created'', ''uploaded'', ''confirming'', ''withdrawing'',
