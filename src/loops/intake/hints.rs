@@ -2,10 +2,11 @@
 //! event is never used.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use notify::{Config, Event, EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::event::{ModifyKind, RenameMode};
+use notify::{Config, Event, EventKind, EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 
 /// What is a hint. Reading is none, because that is what we do ourselves all the time.
@@ -15,109 +16,177 @@ const CHANGES: EventKindMask = EventKindMask::CORE.union(EventKindMask::ACCESS_C
 #[derive(Debug)]
 pub(super) struct Hints {
     watcher: Option<RecommendedWatcher>,
-    watched: BTreeMap<PathBuf, String>,
-    hinted: Arc<Mutex<Hinted>>,
+    dirs: Arc<Mutex<Dirs>>,
 }
 
 #[derive(Debug, Default)]
-struct Hinted {
-    folders: BTreeSet<PathBuf>,
-    /// Events were lost, so everything may have changed.
-    all: bool,
+struct Dirs {
+    /// The directories that are watched, and whose they are.
+    watched: BTreeMap<PathBuf, String>,
+    /// The folders in which something may have happened.
+    hinted: BTreeSet<String>,
+    /// Watched directories that were removed or renamed: what lies there now is another one.
+    gone: BTreeSet<PathBuf>,
+}
+
+impl Dirs {
+    fn note(&mut self, event: notify::Result<Event>) {
+        let event = match event {
+            Ok(event) if !event.need_rescan() => event,
+            // Events were lost, so everything may have changed.
+            Ok(_) | Err(_) => return self.hinted.extend(self.watched.values().cloned()),
+        };
+        for dir in event.paths.iter().flat_map(|path| [Some(path.as_path()), path.parent()]).flatten() {
+            if let Some(folder) = self.watched.get(dir)
+                && !self.hinted.contains(folder)
+            {
+                self.hinted.insert(folder.clone());
+            }
+        }
+        if is_away(event.kind) {
+            self.gone.extend(event.paths.into_iter().take(1).filter(|path| self.watched.contains_key(path)));
+        }
+    }
 }
 
 impl Hints {
     /// `wake` is notified of every hint.
     pub(super) fn new(wake: Arc<Notify>) -> Self {
-        let hinted: Arc<Mutex<Hinted>> = Arc::default();
-        let tell = Arc::clone(&hinted);
-        // It only sets a flag, because a slow handler would make the kernel's queue overflow.
-        let hint = move |event: notify::Result<Event>| {
-            let mut hinted = tell.lock().unwrap_or_else(PoisonError::into_inner);
-            match event {
-                Ok(event) if event.need_rescan() => hinted.all = true,
-                Ok(event) => {
-                    let dirs = event.paths.iter().flat_map(|path| [Some(path.as_path()), path.parent()]);
-                    hinted.folders.extend(dirs.flatten().map(Path::to_owned));
-                }
-                Err(_) => hinted.all = true,
-            }
-            drop(hinted);
+        let dirs: Arc<Mutex<Dirs>> = Arc::default();
+        let noting = Arc::clone(&dirs);
+        // It only notes which, because a slow handler would make the kernel's queue overflow.
+        let hint = move |event| {
+            lock(&noting).note(event);
             wake.notify_one();
         };
         let watcher = RecommendedWatcher::new(hint, Config::default().with_event_kinds(CHANGES));
-        Self { watcher: watcher.ok(), watched: BTreeMap::new(), hinted }
+        Self { watcher: watcher.ok(), dirs }
     }
 
     /// Watches these directories of a folder, and no others of it. Returns whether that is possible.
     pub(super) fn watch(&mut self, folder: &str, dirs: &[PathBuf]) -> bool {
         let Some(watcher) = &mut self.watcher else { return false };
         let wanted: HashSet<&PathBuf> = dirs.iter().collect();
-        let gone: Vec<PathBuf> = self
-            .watched
-            .iter()
-            .filter(|(path, owner)| *owner == folder && !wanted.contains(path))
-            .map(|(path, _)| path.clone())
-            .collect();
-        for path in gone {
+        let is_over = |path: &PathBuf, owner: &mut String| *owner == folder && !wanted.contains(path);
+        // The watcher's thread must get the lock meanwhile, so it is not held while that is asked for anything.
+        let over: Vec<_> = lock(&self.dirs).watched.extract_if(.., is_over).collect();
+        for (path, _) in over {
             // A directory that is gone is no longer watched anyway.
             drop(watcher.unwatch(&path));
-            self.watched.remove(&path);
         }
         dirs.iter().all(|path| {
-            if let Some(owner) = self.watched.get_mut(path) {
-                folder.clone_into(owner);
+            // What happens from the first moment on is a hint.
+            if lock(&self.dirs).watched.insert(path.clone(), folder.to_owned()).is_some() {
                 return true;
             }
             let fine = watcher.watch(path, RecursiveMode::NonRecursive).is_ok();
-            if fine {
-                self.watched.insert(path.clone(), folder.to_owned());
+            if !fine {
+                lock(&self.dirs).watched.remove(path);
             }
             fine
         })
     }
 
-    /// The folders in which something may have happened since the last call.
+    /// The folders in which something may have happened since the last call. A directory that was removed or renamed is
+    /// not watched any more, so the next look watches what lies there then.
     pub(super) fn take(&mut self) -> BTreeSet<String> {
-        let hinted = std::mem::take(&mut *self.hinted.lock().unwrap_or_else(PoisonError::into_inner));
-        let fits = |path: &PathBuf| hinted.all || hinted.folders.contains(path);
-        self.watched.iter().filter(|(path, _)| fits(path)).map(|(_, folder)| folder.clone()).collect()
+        let (hinted, gone) = {
+            let mut dirs = lock(&self.dirs);
+            let gone = std::mem::take(&mut dirs.gone);
+            dirs.watched.retain(|path, _| !gone.contains(path));
+            (std::mem::take(&mut dirs.hinted), gone)
+        };
+        if let Some(watcher) = &mut self.watcher {
+            for path in gone {
+                drop(watcher.unwatch(&path));
+            }
+        }
+        hinted
     }
+}
+
+fn lock(dirs: &Mutex<Dirs>) -> MutexGuard<'_, Dirs> {
+    dirs.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether something lies no longer at the event's first path.
+fn is_away(kind: EventKind) -> bool {
+    let renamed = [RenameMode::From, RenameMode::Both].map(|mode| EventKind::Modify(ModifyKind::Name(mode)));
+    kind.is_remove() || renamed.contains(&kind)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::slice::from_ref;
 
     use super::*;
+
+    /// Folders with the same names as their directories.
+    fn watched<const N: usize>(names: [&str; N]) -> (tempfile::TempDir, Hints, Arc<Notify>) {
+        let dir = tempfile::tempdir().unwrap();
+        let wake = Arc::new(Notify::new());
+        let mut hints = Hints::new(Arc::clone(&wake));
+        for name in names {
+            let folder = dir.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join("a.pdf"), "%PDF").unwrap();
+            assert!(hints.watch(name, &[folder]));
+        }
+        (dir, hints, wake)
+    }
+
+    /// All hints until this folder has one. The kernel keeps the order of events, so those for what was done before are
+    /// among them.
+    async fn until(folder: &str, hints: &mut Hints, wake: &Notify) -> BTreeSet<String> {
+        let mut hinted = BTreeSet::new();
+        let waiting = async {
+            while !hinted.contains(folder) {
+                wake.notified().await;
+                hinted.append(&mut hints.take());
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(20), waiting).await.expect("nothing was noticed");
+        hinted
+    }
 
     /// Each time we read a file, a thread would wake, and the folder would be looked at again.
     #[tokio::test]
     async fn what_is_written_is_a_hint_and_what_is_read_is_none() {
-        let dir = tempfile::tempdir().unwrap();
+        let (dir, mut hints, wake) = watched(["read", "written"]);
         let (read, written) = (dir.path().join("read"), dir.path().join("written"));
-        for folder in [&read, &written] {
-            fs::create_dir(folder).unwrap();
-            fs::write(folder.join("a.pdf"), "%PDF").unwrap();
-        }
-        let wake = Arc::new(Notify::new());
-        let mut hints = Hints::new(Arc::clone(&wake));
-        assert!(hints.watch("read", std::slice::from_ref(&read)));
-        assert!(hints.watch("written", std::slice::from_ref(&written)));
 
         assert_eq!(fs::read(read.join("a.pdf")).unwrap(), b"%PDF");
         assert_eq!(fs::read_dir(&read).unwrap().count(), 1);
-        // The kernel keeps their order, so what reading caused would be here with this.
         fs::write(written.join("b.pdf"), "%PDF").unwrap();
-        wake.notified().await;
-        assert_eq!(hints.take(), BTreeSet::from(["written".to_owned()]));
+        assert_eq!(until("written", &mut hints, &wake).await, BTreeSet::from(["written".to_owned()]));
 
-        // An open file that is closed after it was written to is a hint of its own, when it may be the last.
         fs::rename(written.join("b.pdf"), read.join("b.pdf")).unwrap();
-        let mut both = BTreeSet::new();
-        while both.len() < 2 {
-            wake.notified().await;
-            both.extend(hints.take());
+        until("read", &mut hints, &wake).await;
+    }
+
+    /// A person deletes `Approve`, or renames it, and it is made again: what is moved there must be noticed.
+    #[tokio::test]
+    async fn a_directory_that_was_removed_or_renamed_is_watched_again() {
+        let (dir, mut hints, wake) = watched(["folder", "last"]);
+        let (folder, last) = (dir.path().join("folder"), dir.path().join("last/a.pdf"));
+        let approve = folder.join("Approve");
+        fs::create_dir(&approve).unwrap();
+        assert!(hints.watch("approve", from_ref(&approve)));
+        for is_renamed in [false, true] {
+            if is_renamed {
+                fs::rename(&approve, folder.join("Old")).unwrap();
+            } else {
+                fs::remove_dir(&approve).unwrap();
+            }
+            fs::create_dir(&approve).unwrap();
+            fs::write(&last, "%PDF").unwrap();
+            until("last", &mut hints, &wake).await;
+
+            assert!(hints.watch("approve", from_ref(&approve)));
+            fs::write(approve.join("a.pdf"), "%PDF").unwrap();
+            until("approve", &mut hints, &wake).await;
+            fs::remove_file(approve.join("a.pdf")).unwrap();
         }
     }
 }
