@@ -50,7 +50,7 @@ impl Reloading {
                 tell.notify_one();
             }
         };
-        // Without those of reading, which we do ourselves.
+        // Reading is no change, and we read these files ourselves.
         let changes = notify::Config::default().with_event_kinds(EventKindMask::CORE);
         let watcher = RecommendedWatcher::new(hint, changes).ok().map(|mut watcher| {
             let beside =

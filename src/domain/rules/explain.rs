@@ -109,8 +109,7 @@ impl When {
         checked
     }
 
-    /// Each condition in turn, until one of them is the last that is wanted: whether it holds, and by which words a
-    /// person is shown the condition and what was found.
+    /// Gives each condition to `add`, until that breaks off: whether it holds, and the words for a person.
     fn each(
         &self,
         facts: &DropFacts<'_>,

@@ -9,7 +9,7 @@ use notify::event::{ModifyKind, RenameMode};
 use notify::{Config, Event, EventKind, EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 
-/// What is a hint. Reading is none, because that is what we do ourselves all the time.
+/// The events that are hints. We read files ourselves all the time, so reading is not among them.
 const CHANGES: EventKindMask = EventKindMask::CORE.union(EventKindMask::ACCESS_CLOSE);
 
 /// Watches single directories. An overflow counts as a hint for everything.
@@ -54,7 +54,7 @@ impl Hints {
     pub(super) fn new(wake: Arc<Notify>) -> Self {
         let dirs: Arc<Mutex<Dirs>> = Arc::default();
         let noting = Arc::clone(&dirs);
-        // It only notes which, because a slow handler would make the kernel's queue overflow.
+        // It does little, because a slow handler would make the kernel's queue overflow.
         let hint = move |event| {
             lock(&noting).note(event);
             wake.notify_one();
@@ -68,14 +68,14 @@ impl Hints {
         let Some(watcher) = &mut self.watcher else { return false };
         let wanted: HashSet<&PathBuf> = dirs.iter().collect();
         let is_over = |path: &PathBuf, owner: &mut String| *owner == folder && !wanted.contains(path);
-        // The watcher's thread must get the lock meanwhile, so it is not held while that is asked for anything.
+        // The lock is released before each call of the watcher, whose thread needs it to answer.
         let over: Vec<_> = lock(&self.dirs).watched.extract_if(.., is_over).collect();
         for (path, _) in over {
             // A directory that is gone is no longer watched anyway.
             drop(watcher.unwatch(&path));
         }
         dirs.iter().all(|path| {
-            // What happens from the first moment on is a hint.
+            // It is in the list first, so that no event is lost in between.
             if lock(&self.dirs).watched.insert(path.clone(), folder.to_owned()).is_some() {
                 return true;
             }
@@ -109,7 +109,7 @@ fn lock(dirs: &Mutex<Dirs>) -> MutexGuard<'_, Dirs> {
     dirs.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether something lies no longer at the event's first path.
+/// Whether an event says that its first path was removed or renamed.
 fn is_away(kind: EventKind) -> bool {
     let renamed = [RenameMode::From, RenameMode::Both].map(|mode| EventKind::Modify(ModifyKind::Name(mode)));
     kind.is_remove() || renamed.contains(&kind)

@@ -101,7 +101,7 @@ impl Opened {
     }
 }
 
-/// The end of a file whose content was read, as long as where only its ends are read.
+/// The last bytes of a file whose whole content was read: as many as are read where only its ends are read.
 pub fn last_part(bytes: &[u8]) -> &[u8] {
     let length = bytes.len().min(usize::try_from(PART).unwrap_or(usize::MAX));
     &bytes[bytes.len() - length..]

@@ -330,8 +330,8 @@ const SENT_TO: &str = "
 const EARLIER: &str =
     "ALTER TABLE folder ADD COLUMN posted_before INTEGER; UPDATE folder SET posted_before = since;
     PRAGMA user_version = 17;";
-/// A list in a condition is a temporary table in each statement that checks it, and comparisons are none. Rows stay as
-/// they are: the texts of these conditions are replaced by others that mean the same.
+/// For a list in a condition, each statement that checks it makes a temporary table; for comparisons it makes no table.
+/// Rows stay as they are: the texts of these conditions are replaced by others that mean the same.
 const COMPARED: &str = "
     DROP INDEX letter_counted;
     CREATE INDEX letter_counted ON letter (source, admitted_at, sheets)
