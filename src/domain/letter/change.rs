@@ -29,7 +29,7 @@ pub enum Due {
     Never,
 }
 
-/// What people must be told, once for each letter (and mail).
+/// What people must be told, once for each letter (and mail). A posting is none: the text beside the original says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Notice {
     Held,
@@ -37,7 +37,6 @@ pub enum Notice {
     Stuck,
     /// It was to be posted, and for an hour a step before that has failed again and again.
     Delayed,
-    Confirmed,
     NotWithdrawn,
     Cancelled,
     /// It was cancelled at the service, but not by us.
@@ -69,11 +68,10 @@ pub enum Answer {
 }
 
 impl Notice {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 10] = [
         Self::Held,
         Self::Stuck,
         Self::Delayed,
-        Self::Confirmed,
         Self::NotWithdrawn,
         Self::Cancelled,
         Self::CancelledElsewhere,
@@ -88,7 +86,6 @@ impl Notice {
     pub fn news_of(fact: &Fact, letter: &Letter) -> Option<Self> {
         match fact {
             Fact::Held(_) => Some(Self::Held),
-            Fact::Confirmed { .. } => Some(Self::Confirmed),
             Fact::NotWithdrawn { .. } => Some(Self::NotWithdrawn),
             Fact::Shipped { tracking, .. } => {
                 (tracking.is_some() || !letter.order.shipping.is_trackable()).then_some(Self::Shipped)
@@ -113,6 +110,7 @@ impl Notice {
             | Fact::Uploaded { .. }
             | Fact::Abandoned { .. }
             | Fact::Intended { .. }
+            | Fact::Confirmed { .. }
             | Fact::FilesMissing { .. }
             | Fact::UploadedAgain { .. }
             | Fact::Gone { .. }
@@ -131,7 +129,6 @@ impl Notice {
             Self::Held => "held",
             Self::Stuck => "stuck",
             Self::Delayed => "delayed",
-            Self::Confirmed => "confirmed",
             Self::NotWithdrawn => "not_withdrawn",
             Self::Cancelled => "cancelled",
             Self::CancelledElsewhere => "cancelled_elsewhere",

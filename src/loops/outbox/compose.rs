@@ -299,8 +299,7 @@ fn is_so(notice: Notice, state: &State) -> bool {
             matches!(state, State::Admitted | State::Created { .. } | State::Uploaded { .. })
         }
         Notice::Overdue => matches!(state, State::Confirmed { .. }),
-        Notice::Confirmed
-        | Notice::SealedOtherwise
+        Notice::SealedOtherwise
         | Notice::NotWithdrawn
         | Notice::Cancelled
         | Notice::CancelledElsewhere

@@ -111,11 +111,7 @@ fn event(news: &News) -> Option<HookEvent> {
             Notice::Cancelled | Notice::CancelledElsewhere | Notice::Withdrawn | Notice::NotWithdrawn => {
                 Some(HookEvent::Cancelled)
             }
-            Notice::Confirmed
-            | Notice::Stuck
-            | Notice::Delayed
-            | Notice::Overdue
-            | Notice::SealedOtherwise => None,
+            Notice::Stuck | Notice::Delayed | Notice::Overdue | Notice::SealedOtherwise => None,
         },
         News::Drop { notice, .. } => Some(match notice {
             DropNotice::Rejected => HookEvent::Rejected,
@@ -147,8 +143,7 @@ fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Ad
             Notice::Held | Notice::Stuck | Notice::Delayed | Notice::Overdue | Notice::SealedOtherwise => {
                 to_operators()
             }
-            Notice::Confirmed
-            | Notice::NotWithdrawn
+            Notice::NotWithdrawn
             | Notice::Cancelled
             | Notice::CancelledElsewhere
             | Notice::Withdrawn
@@ -176,8 +171,6 @@ fn letter(notice: Notice, about: &About<'_>, email: &Email, now: Time) -> Vec<Ad
             to(&notify.cancelled, EmailKind::Cancelled, &folder.name, now + GATHER)
         }
         Notice::Stuck | Notice::Delayed | Notice::Overdue | Notice::SealedOtherwise => to_operators(),
-        // The text is in the folder, and the letter ships soon.
-        Notice::Confirmed => Vec::new(),
     }
 }
 

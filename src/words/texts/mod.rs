@@ -141,7 +141,6 @@ impl Language {
             (
                 Self::En | Self::Ja,
                 Notice::Held
-                | Notice::Confirmed
                 | Notice::NotWithdrawn
                 | Notice::Cancelled
                 | Notice::CancelledElsewhere

@@ -22,7 +22,6 @@ impl Letter {
         match answer {
             ConfirmAnswer::Confirmed => Change::facts([Fact::Confirmed { mail }])
                 .due(Due::At(moment.now + FIRST_LOOK))
-                .owing(Notice::Confirmed)
                 .account(AccountNews::CanPay),
             ConfirmAnswer::PaymentInProgress => {
                 let wait = moment.retry.payment(moment.jitter).max(TimeDelta::zero());
