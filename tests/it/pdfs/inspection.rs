@@ -135,6 +135,45 @@ async fn a_child_that_only_counts_is_asked_again_and_no_other() {
 }
 
 #[tokio::test]
+async fn no_more_children_count_than_there_are_cores_unless_these_are_slow() {
+    let dir = tempfile::tempdir().unwrap();
+    let cores = std::thread::available_parallelism().unwrap().get().max(2);
+    let script = format!(
+        "cd {}; echo >> started; [ -e slow ] && [ $(wc -l < started) -le {cores} ] && exec tail -f /dev/null
+         exec {MAILCHUTE} \"$@\"",
+        dir.path().display()
+    );
+    let pdfs: Vec<_> = (1..=cores * 8).map(|pages| (pages, pdf(pages))).collect();
+    let count_all = async |inspector: &Inspector| {
+        let counts = pdfs.iter().map(|(pages, pdf)| async move {
+            assert_eq!(inspector.pages(pdf).await.unwrap(), Ok(u32::try_from(*pages).unwrap()));
+        });
+        futures_util::future::join_all(counts).await;
+    };
+    let inspector = program(dir.path(), &script).with_patience(Duration::from_mins(60));
+    assert_eq!(asked(&inspector).await, Ok(1));
+    count_all(&inspector).await;
+    assert!(started(dir.path()) <= cores, "{} children on {cores} cores", started(dir.path()));
+
+    // Now the first ones never answer.
+    std::fs::write(dir.path().join("slow"), "").unwrap();
+    std::fs::write(dir.path().join("started"), "").unwrap();
+    let inspector = Inspector::of(&dir.path().join("child")).with_patience(Duration::from_mins(1));
+    let ask_a_slow_one = |_| {
+        let inspector = inspector.clone();
+        tokio::spawn(async move { inspector.pages(&pdf(1)).await })
+    };
+    let slow: Vec<_> = (0..cores).map(ask_a_slow_one).collect();
+    while started(dir.path()) < cores {
+        tokio::task::yield_now().await;
+    }
+    let began = std::time::Instant::now();
+    count_all(&inspector).await;
+    assert!(began.elapsed() < Duration::from_secs(30), "they waited for those that are slow");
+    assert!(slow.iter().all(|one| !one.is_finished()));
+}
+
+#[tokio::test]
 async fn what_an_old_child_fails_at_a_new_one_is_asked() {
     let dir = tempfile::tempdir().unwrap();
     // Its first answer is right, and then it is no use any more.
