@@ -3,10 +3,10 @@
 //! Each transaction takes locks on the file, and then reads again those pages that the writer has changed. In a
 //! burst that costs more than the questions themselves.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
 use super::originals::Original;
-use super::{AccountOrder, Store, StoreError, originals, read};
+use super::{AccountOrder, Store, StoreError, originals, read, signed};
 use crate::base::clock::Time;
 use crate::domain::letter::{Command, Letter, Number};
 use crate::domain::pause::Pause;
@@ -88,6 +88,10 @@ impl Store {
     }
 
     pub fn before_step(&self, letter: Number, account: &str) -> Result<BeforeStep, StoreError> {
+        // Nearly always there is nothing, which one statement answers without a transaction around it.
+        if !is_anything_before_step(&self.reader(), letter, account)? {
+            return Ok(BeforeStep { order: None, pause: None });
+        }
         self.at_one_moment(|db| before_step(db, letter, account))
     }
 
@@ -114,9 +118,37 @@ impl Store {
     ) -> Result<T, StoreError> {
         let db = self.reader();
         // It ends when it is dropped, also by an error.
-        let moment = db.unchecked_transaction()?;
-        read(&moment)
+        let reading = Reading::begin(&db)?;
+        read(reading.0)
     }
+}
+
+/// A transaction in which only is read. The statements that begin and end it are kept prepared.
+struct Reading<'a>(&'a Connection);
+
+impl<'a> Reading<'a> {
+    fn begin(db: &'a Connection) -> rusqlite::Result<Self> {
+        db.prepare_cached("BEGIN")?.execute([])?;
+        Ok(Self(db))
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        if self.0.is_autocommit() {
+            return;
+        }
+        let ended = self.0.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
+        if let Err(error) = ended {
+            tracing::debug!(error = &error as &dyn std::error::Error, "a reading transaction goes on");
+        }
+    }
+}
+
+fn is_anything_before_step(db: &Connection, letter: Number, account: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM orders WHERE letter = ?1 AND done_at IS NULL)
+               OR EXISTS (SELECT 1 FROM account WHERE name = ?2)";
+    db.prepare_cached(sql)?.query_row(params![signed(letter.0), account], |row| row.get(0))
 }
 
 fn before_step(db: &Connection, letter: Number, account: &str) -> Result<BeforeStep, StoreError> {
