@@ -164,6 +164,21 @@ impl Stage {
             Self::Shipped | Self::Cancelled | Self::Withdrawn | Self::Closed => Progress::Ended,
         }
     }
+
+    /// Whether it counts for the limits of its folder: it was posted, or may be.
+    pub fn counts_for_limits(self) -> bool {
+        match self {
+            Self::Held | Self::Withdrawn | Self::Cancelled => false,
+            Self::Admitted
+            | Self::Created
+            | Self::Uploaded
+            | Self::Confirming
+            | Self::Withdrawing
+            | Self::Confirmed
+            | Self::Shipped
+            | Self::Closed => true,
+        }
+    }
 }
 
 /// What a letter waits for.

@@ -87,6 +87,7 @@ fn adopt<'a>(
     }
     if let (Some(letter), Some(last)) = (&letter, last) {
         rows::write_letter(db, letter, rows::goes_on(letter).then_some(last), None, Some(last))?;
+        rows::write_counted(db, letter)?;
         originals::owe(db, letter, last)?;
     }
     Ok((letter, whole))

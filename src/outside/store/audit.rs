@@ -49,6 +49,7 @@ impl Compared {
 
 impl Desk {
     pub fn audit(&self) -> Result<Findings, StoreError> {
+        self.is_current()?;
         let mut findings = Findings::default();
         let mut ledger = Compared::default();
         let found = Ledger::peek(&self.home().ledger(), |lines, is_last| {
@@ -79,6 +80,11 @@ impl Desk {
             findings
                 .problems
                 .push("the counters of letters by state and folder do not match the letters".to_owned());
+        }
+        for number in self.counted_wrongly()? {
+            findings
+                .problems
+                .push(format!("letter {number} is counted wrongly for the limits of its folder"));
         }
         for number in ledger.differ {
             if self.row(number)?.is_none() {

@@ -92,6 +92,13 @@ impl Desk {
         Ok(Self { home, db })
     }
 
+    /// Refuses a database that an older mailchute wrote and this one has not updated yet.
+    pub(super) fn is_current(&self) -> Result<(), StoreError> {
+        let found = schema::version(&self.db)?;
+        let is_older = found < schema::VERSION;
+        if is_older { Err(StoreError::Older { found, known: schema::VERSION }) } else { Ok(()) }
+    }
+
     /// Copies the records as they are now into an empty file. Returns the number of letters in the copy.
     pub fn copy_to(&self, file: &Path) -> Result<u64, StoreError> {
         self.db.execute("VACUUM INTO ?1", [file.to_string_lossy()])?;

@@ -166,7 +166,7 @@ impl Store {
         self.write(move |batch| {
             for letter in letters.iter().cloned() {
                 if let Some(line) = strike(batch.db, letter.number)? {
-                    batch.struck.insert(line.seq, line.written()?);
+                    batch.gathered.struck.insert(line.seq, line.written()?);
                 }
                 let change = letter.discarded(Kept::Receiver);
                 batch.record(&Record { letter, change, at, order: None })?;

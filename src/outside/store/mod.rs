@@ -82,6 +82,11 @@ pub enum StoreError {
     )]
     Newer { found: i64, known: i64 },
     #[error(
+        "the database is of version {found}, and this mailchute needs version {known}: start the daemon with this \
+         program, which updates it"
+    )]
+    Older { found: i64, known: i64 },
+    #[error(
         "{0} is on a network filesystem ({1}), where locks and syncs do not hold; put `state` on a local disk"
     )]
     NetworkDisk(PathBuf, &'static str),
@@ -135,6 +140,7 @@ impl StoreError {
             Self::Sqlite(_)
             | Self::InUse(_)
             | Self::Newer { .. }
+            | Self::Older { .. }
             | Self::NetworkDisk(..)
             | Self::Copied { .. }
             | Self::Moved { .. }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::news::{ACCOUNT_PAUSED, ACCOUNT_WORKS, owe, owe_notice};
 use super::read::{AccountCommand, AccountOrder};
+use super::standing::CountChanges;
 use super::{incoming, millis, originals, read, rows};
 use crate::base::clock::Time;
 use crate::domain::letter::{
@@ -67,13 +68,29 @@ impl RecordError {
     }
 }
 
-/// The writer's transaction as an operation sees it, with the lines for the ledger that belong to it.
+/// What operations add to their transaction.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// Lines for the ledger.
+    pub(super) lines: Vec<Written>,
+    /// Lines that are rewritten without names, by their numbers.
+    pub(super) struck: BTreeMap<u64, Written>,
+    /// How the numbers of letters change.
+    pub(super) standing: CountChanges,
+}
+
+impl Gathered {
+    /// For the next operation. The first line of all has the number `first`.
+    pub(super) fn batch<'a>(&'a mut self, db: &'a Connection, first: u64) -> Batch<'a> {
+        Batch { db, next: first + self.lines.len() as u64, gathered: self }
+    }
+}
+
+/// The writer's transaction as an operation sees it.
 pub(super) struct Batch<'a> {
     pub(super) db: &'a Connection,
-    pub(super) lines: &'a mut Vec<(u64, Written)>,
-    /// Lines that are rewritten without names, by their numbers.
-    pub(super) struck: &'a mut BTreeMap<u64, Written>,
-    pub(super) next: u64,
+    pub(super) gathered: &'a mut Gathered,
+    next: u64,
 }
 
 impl Batch<'_> {
@@ -105,6 +122,7 @@ impl Batch<'_> {
             None => None,
         };
         rows::insert_letter(self.db, &letter)?;
+        self.gathered.standing.moved(&letter, None);
         self.write_fact(&letter, 0, admission.at, &fact)?;
         if let Some(dropped) = &admission.dropped {
             let rests = letter.is_on_its_way();
@@ -132,6 +150,7 @@ impl Batch<'_> {
         }
         letter.attempts = record.change.attempts;
         update_letter(self.db, &letter, record)?;
+        self.gathered.standing.moved(&letter, Some(record.letter.state.stage()));
         for notice in &record.change.owed {
             owe_notice(self.db, &letter, *notice, record.at)?;
         }
@@ -154,7 +173,7 @@ impl Batch<'_> {
         let line = Line { seq: self.next, letter: letter.number, n, at, fact: fact.clone() };
         let written = line.written()?;
         rows::insert_fact(self.db, &line, &written)?;
-        self.lines.push((self.next, written));
+        self.gathered.lines.push(written);
         self.next += 1;
         Ok(())
     }
@@ -241,5 +260,7 @@ fn update_letter(db: &Connection, letter: &Letter, record: &Record) -> rusqlite:
     if changed.is_some() {
         originals::letter_changed(db, letter, record.at)?;
     }
-    rows::write_letter(db, letter, due, trouble, changed)
+    rows::write_letter(db, letter, due, trouble, changed)?;
+    let counted = |letter: &Letter| letter.state.stage().counts_for_limits();
+    if counted(letter) == counted(&record.letter) { Ok(()) } else { rows::write_counted(db, letter) }
 }

@@ -5,14 +5,15 @@
 //! damage that the other does not cover, letters without a record), every letter concerned is held as
 //! uncertain.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use rusqlite::{Connection, params};
 
 use super::diagnosis::{Cure, FoundRecords, LedgerHas, diagnose};
-use super::moves::{Admission, Batch, Record};
+use super::moves::{Admission, Batch, Gathered, Record};
 use super::place::{self, Binding, Standing};
+use super::standing::count_again;
 use super::{Home, StoreError, adopt, epoch, folders, incoming, read, rows, salvage, schema, search, signed};
 use crate::base::clock::Time;
 use crate::domain::letter::{Moment, Number, Outcome, Realm, Retry, Start};
@@ -97,6 +98,7 @@ fn reconcile(
     let known: u64 = db.query_row("SELECT coalesce(max(seq), 0) FROM fact", [], |row| read::count(row, 0))?;
     let whole = rebuilt || was_doubted || !home.is_large()?;
     let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let unchanged = transaction.total_changes();
     let mut doubtful = BTreeSet::new();
     let (mut ledger, found) = Ledger::open(&home.ledger(), if whole { 1 } else { known + 1 }, |lines| {
         doubtful.extend(adopt::bring_over(&transaction, &lines, !rebuilt, &mut report)?);
@@ -122,21 +124,23 @@ fn reconcile(
     if is_needed(Cure::DropRestarts) {
         report.dropped = salvage::drop_restarts(&transaction, now)?;
     }
-    let mut lines = Vec::new();
     let next = ledger.next().max(known + 1);
-    let mut batch = Batch { db: &transaction, lines: &mut lines, struck: &mut BTreeMap::new(), next };
+    let mut gathered = Gathered::default();
+    let mut batch = gathered.batch(&transaction, next);
     doubtful.extend(unknown_entries(&mut batch, &spool, is_needed(Cure::ForgetFolders), now)?);
     for number in doubtful {
         hold(&mut batch, number, now, &mut report)?;
+    }
+    if whole || transaction.total_changes() != unchanged {
+        count_again(&transaction)?;
     }
     if is_needed(Cure::RestoreOriginals) {
         adopt::restore_originals(&transaction, &spool, now)?;
     }
     incoming::recover(&transaction, &spool, is_needed(Cure::CloseQueues), now)?;
     export(&transaction, &mut ledger, found.last, known, &mut report)?;
-    let lines: Vec<Written> = lines.into_iter().map(|(_, line)| line).collect();
-    if !lines.is_empty() {
-        ledger.append(next, &lines)?;
+    if !gathered.lines.is_empty() {
+        ledger.append(next, &gathered.lines)?;
     }
     place::bind(&transaction, home)?;
     epoch::name(&transaction, home, now, is_needed(Cure::ForgetFolders))?;

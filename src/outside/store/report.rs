@@ -31,6 +31,7 @@ pub struct Period {
 impl Desk {
     /// Letters that were posted from `since` until before `until`, and not cancelled.
     pub fn report(&self, since: Time, until: Time) -> Result<Period, StoreError> {
+        self.is_current()?;
         let mut rows: BTreeMap<(String, String, Option<String>), (u64, u64)> = BTreeMap::new();
         let Changed { letters, damaged } = changed_since(self.db(), since)?;
         for (letter, history) in letters {

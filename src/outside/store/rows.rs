@@ -55,21 +55,27 @@ pub(super) fn check(db: &Connection, now: Time) -> Result<BTreeSet<Number>, Stor
             doubtful.insert(number);
             continue;
         };
-        let sql = "SELECT state, facts, due_at, trouble FROM letter WHERE number = ?1";
-        let (state, facts, due, trouble) = db.prepare_cached(sql)?.query_row([signed(number.0)], |row| {
-            let due: Option<i64> = row.get(2)?;
-            Ok((
-                row.get::<_, String>(0)?,
-                read::count(row, 1)?,
-                due.map(time),
-                row.get::<_, Option<String>>(3)?,
-            ))
-        })?;
+        let sql = "SELECT state, facts, due_at, trouble, counted FROM letter WHERE number = ?1";
+        let (state, facts, due, trouble, counted) =
+            db.prepare_cached(sql)?.query_row([signed(number.0)], |row| {
+                let due: Option<i64> = row.get(2)?;
+                Ok((
+                    row.get::<_, String>(0)?,
+                    read::count(row, 1)?,
+                    due.map(time),
+                    row.get::<_, Option<String>>(3)?,
+                    row.get::<_, bool>(4)?,
+                ))
+            })?;
         let waits = due.is_some_and(|due| due <= now + LONGEST_WAIT);
-        let right = state == letter.state.word() && facts == letter.facts && waits == goes_on(&letter);
+        let right = state == letter.state.word()
+            && facts == letter.facts
+            && waits == goes_on(&letter)
+            && counted == letter.state.stage().counts_for_limits();
         if !right {
             let due = goes_on(&letter).then_some(now);
             write_letter(db, &letter, due, trouble.as_deref(), None)?;
+            write_counted(db, &letter)?;
         }
     }
     Ok(doubtful)
@@ -209,6 +215,13 @@ pub(super) fn write_letter(
             tracking,
         ])
         .map(drop)
+}
+
+/// Whether it counts for the limits of its folder. The index of these letters is written only if that changes.
+pub(super) fn write_counted(db: &Connection, letter: &Letter) -> rusqlite::Result<()> {
+    let sql = "UPDATE letter SET counted = ?2 WHERE number = ?1 AND counted <> ?2";
+    let values = params![signed(letter.number.0), letter.state.stage().counts_for_limits()];
+    db.prepare_cached(sql)?.execute(values).map(drop)
 }
 
 #[cfg(test)]

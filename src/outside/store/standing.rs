@@ -1,7 +1,9 @@
 //! The status in numbers, for the people who run mailchute.
 
+use std::collections::BTreeMap;
+
 use chrono::TimeDelta;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
 use super::rows::stages;
@@ -9,7 +11,7 @@ use super::{Desk, StoreError, alarms, counts, millis, read, signed, time};
 use crate::base::clock::Time;
 use crate::domain::alarm::Raised;
 use crate::domain::drop::{showable, shown};
-use crate::domain::letter::{Number, Progress};
+use crate::domain::letter::{Letter, Number, Progress, Stage};
 
 /// The maximum number listed.
 const WAITING: u32 = 20;
@@ -61,6 +63,48 @@ pub struct NextLook {
     pub letter: Number,
     pub state: String,
     pub at: Time,
+}
+
+/// How the numbers of letters change in a commit, by folder. With a million letters they cannot be counted each time.
+#[derive(Debug, Default)]
+pub(super) struct CountChanges(BTreeMap<String, BTreeMap<Stage, i64>>);
+
+impl CountChanges {
+    /// A letter is in this stage now. Before, it was in the other one, or was not there.
+    pub(super) fn moved(&mut self, letter: &Letter, from: Option<Stage>) {
+        let to = letter.state.stage();
+        if from == Some(to) {
+            return;
+        }
+        let source = &letter.order.source;
+        if !self.0.contains_key(source) {
+            self.0.insert(source.clone(), BTreeMap::new());
+        }
+        let Some(stages) = self.0.get_mut(source) else { return };
+        *stages.entry(to).or_default() += 1;
+        if let Some(from) = from {
+            *stages.entry(from).or_default() -= 1;
+        }
+    }
+
+    /// Writes the counters, in the transaction of the letters.
+    pub(super) fn write(&self, db: &Connection) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO standing VALUES (?1, ?2, ?3)
+                   ON CONFLICT (state, source) DO UPDATE SET letters = letters + ?3";
+        for (source, stages) in &self.0 {
+            for (stage, change) in stages.iter().filter(|(_, change)| **change != 0) {
+                db.prepare_cached(sql)?.execute(params![stage.word(), source, change])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Counts all letters anew: after changes that were not counted, or if the counters are not believed.
+pub(super) fn count_again(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch(
+        "DELETE FROM standing; INSERT INTO standing SELECT state, source, count(*) FROM letter GROUP BY state, source",
+    )
 }
 
 impl Desk {
@@ -160,6 +204,16 @@ impl Desk {
                    SELECT NOT EXISTS (SELECT * FROM there EXCEPT SELECT * FROM told)
                       AND NOT EXISTS (SELECT * FROM told EXCEPT SELECT * FROM there)";
         Ok(self.db().query_row(sql, [], |row| row.get(0))?)
+    }
+
+    /// Letters that count for the limits of their folder and should not, or the other way round.
+    pub(super) fn counted_wrongly(&self) -> Result<Vec<Number>, StoreError> {
+        let counted = stages(Stage::counts_for_limits);
+        let sql =
+            format!("SELECT number FROM letter WHERE counted <> (state {counted}) ORDER BY number LIMIT 20");
+        let mut statement = self.db().prepare(&sql)?;
+        let rows = statement.query_map([], |row| read::number(row, 0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// The letter that has been on its way to being posted for the longest time.

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
+use super::rows::stages;
 use super::{Store, StoreError, millis, originals, read, schema};
 use crate::base::clock::Time;
 use crate::domain::drop::Undecided;
-use crate::domain::letter::{Fact, Letter, Number};
+use crate::domain::letter::{Fact, Letter, Number, Progress};
 use crate::outside::spool::Ulid;
 
 /// What happened to the letters and drops of a folder.
@@ -87,10 +88,19 @@ pub(super) struct Changed {
     pub damaged: Vec<Number>,
 }
 
+/// Letters that are not on their way, as their index says it. Those on their way are found by their state.
+const RESTS: &str =
+    "state <> 'admitted' AND state <> 'created' AND state <> 'uploaded' AND state <> 'confirming'
+    AND state <> 'withdrawing'";
+
 /// Letters with new facts since then.
 pub(super) fn changed_since(db: &Connection, since: Time) -> Result<Changed, StoreError> {
-    let sql = "SELECT number FROM letter WHERE changed_at >= ?1 ORDER BY number";
-    let mut statement = db.prepare_cached(sql)?;
+    let on_its_way = stages(|stage| stage.progress() == Progress::OnItsWay);
+    let sql = format!(
+        "SELECT number FROM letter INDEXED BY letter_rested WHERE changed_at >= ?1 AND {RESTS}
+         UNION ALL SELECT number FROM letter WHERE changed_at >= ?1 AND state {on_its_way} ORDER BY number"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
     let numbers = statement.query_map([millis(since)], |row| read::number(row, 0))?;
     let mut changed = Changed::default();
     for number in numbers {
@@ -161,5 +171,22 @@ fn count(tally: &mut Tally, fact: &Fact, sheets: u32) {
         | Fact::Tracked { .. }
         | Fact::Released
         | Fact::Discarded(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::letter::Stage;
+
+    #[test]
+    fn each_letter_either_rests_or_is_on_its_way() {
+        for stage in Stage::ALL {
+            let is_excluded = RESTS.contains(&format!("state <> '{}'", stage.word()));
+            assert_eq!(is_excluded, stage.progress() == Progress::OnItsWay, "{}", stage.word());
+        }
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        assert!(changed_since(&db, Time::UNIX_EPOCH).unwrap().letters.is_empty(), "its index is there");
     }
 }

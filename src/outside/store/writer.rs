@@ -3,7 +3,6 @@
 //! Constraints are checked before the ledger is written, so the ledger holds only what the database accepted.
 //! After a later failure the two differ, and the process ends; recovery makes them agree.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -13,13 +12,13 @@ use std::thread::JoinHandle;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{oneshot, watch};
 
-use super::moves::{Admission, Batch, Record, RecordError};
+use super::moves::{Admission, Batch, Gathered, Record, RecordError};
 use super::read::AccountOrder;
 use super::{Home, Report, StoreError, moves, recovery, schema};
 use crate::base::clock::Time;
 use crate::domain::letter::{AccountNews, Answer, Letter, Number};
 use crate::domain::pause::Pause;
-use crate::outside::spool::{Ledger, LedgerError, Ulid, Written};
+use crate::outside::spool::{Ledger, LedgerError, Ulid};
 
 /// The maximum number of operations in one commit.
 const MOVES_PER_COMMIT: usize = 256;
@@ -300,21 +299,21 @@ fn write(
         Ok(transaction) => transaction,
         Err(error) => return nothing(error),
     };
-    let (lines, struck) = if let Some(gathered) = all_at_once(&transaction, first, moves, incoming) {
-        gathered
-    } else {
-        transaction.finish()?;
-        transaction = match begin() {
-            Ok(transaction) => transaction,
-            Err(error) => return nothing(error),
+    let Gathered { lines, struck, .. } =
+        if let Some(gathered) = all_at_once(&transaction, first, moves, incoming) {
+            gathered
+        } else {
+            transaction.finish()?;
+            transaction = match begin() {
+                Ok(transaction) => transaction,
+                Err(error) => return nothing(error),
+            };
+            one_by_one(&mut transaction, first, moves)?
         };
-        one_by_one(&mut transaction, first, moves)?
-    };
     if transaction.is_autocommit() {
         // After some failures SQLite undoes a transaction by itself, and what followed was committed alone.
         return Ok(Round::Halt("the database gave up its transaction".to_owned()));
     }
-    let lines: Vec<Written> = lines.into_iter().map(|(_, written)| written).collect();
     // Lines that lost their names only in the ledger are no contradiction, and are treated again.
     let written = ledger
         .rewrite(&struck)
@@ -339,9 +338,6 @@ fn write(
     Ok(Round::Durable)
 }
 
-/// The lines of a round for the ledger, and lines that are rewritten without names.
-type Gathered = (Vec<(u64, Written)>, BTreeMap<u64, Written>);
-
 /// Carries out all of them, and those that come meanwhile. Nearly always none fails, so nothing is kept by which one alone could be undone. `None`
 /// if one fails: then the transaction must be undone.
 fn all_at_once(
@@ -350,11 +346,10 @@ fn all_at_once(
     moves: &mut Vec<Box<dyn Move>>,
     incoming: &mpsc::Receiver<Box<dyn Move>>,
 ) -> Option<Gathered> {
-    let (mut lines, mut struck) = Gathered::default();
+    let mut gathered = Gathered::default();
     let mut done = 0;
     while let Some(one) = moves.get_mut(done) {
-        let next = first + lines.len() as u64;
-        if !one.go(&mut Batch { db, lines: &mut lines, struck: &mut struck, next }) {
+        if !one.go(&mut gathered.batch(db, first)) {
             return None;
         }
         done += 1;
@@ -362,7 +357,8 @@ fn all_at_once(
             moves.extend(incoming.try_iter().take(MOVES_PER_COMMIT - done));
         }
     }
-    Some((lines, struck))
+    gathered.standing.write(db).ok()?;
+    Some(gathered)
 }
 
 /// Carries out those that do not fail.
@@ -371,21 +367,21 @@ fn one_by_one(
     first: u64,
     moves: &mut [Box<dyn Move>],
 ) -> rusqlite::Result<Gathered> {
-    let (mut lines, mut struck) = Gathered::default();
+    let mut gathered = Gathered::default();
     for one in moves {
-        let before = lines.len();
         let savepoint = transaction.savepoint()?;
-        let next = first + before as u64;
-        let mut names = BTreeMap::new();
-        if one.go(&mut Batch { db: &savepoint, lines: &mut lines, struck: &mut names, next }) {
+        let mut its = Gathered::default();
+        if one.go(&mut its.batch(&savepoint, first + gathered.lines.len() as u64)) {
+            // Its result says that it was carried out, so from here on a failure ends the process.
+            its.standing.write(&savepoint)?;
             savepoint.commit()?;
-            struck.append(&mut names);
+            gathered.lines.append(&mut its.lines);
+            gathered.struck.append(&mut its.struck);
         } else {
-            lines.truncate(before);
             savepoint.finish()?;
         }
     }
-    Ok((lines, struck))
+    Ok(gathered)
 }
 
 fn chain(error: &dyn std::error::Error) -> String {

@@ -109,6 +109,8 @@ async fn of_changes_that_are_written_together_only_those_that_fail_are_left_out(
     assert_eq!(counts, [counts[2] + 1, counts[2] + 1, counts[2], counts[2] + 1]);
     store.close();
     drop(store);
+    let problems = office.desk().audit().unwrap().problems;
+    assert!(!problems.iter().any(|problem| problem.contains("counters")), "{problems:?}");
     let (_store, report) = Store::open(office.dir.path(), now, false).unwrap();
     assert_eq!((report.from_ledger, report.from_database, report.damage), (0, 0, None), "they agree");
     assert_eq!(report.held, []);

@@ -31,9 +31,9 @@ pub fn copies(state: &Path, count: u64) {
         let name = format!("past-{copy}.pdf");
         let values = params![number, entry.as_str(), earlier.num_milliseconds()];
         let sql = "INSERT INTO letter (number, ulid, account, source, admitted_at, state, facts, changed_at, urgency,
-                       due_at, attempts, trouble, tracking, sheets, discarded)
+                       due_at, attempts, trouble, tracking, sheets, discarded, counted)
                    SELECT ?1, ?2, account, source, admitted_at - ?3, state, facts, changed_at - ?3, urgency,
-                       NULL, 0, NULL, tracking, sheets, discarded FROM letter WHERE number = 1";
+                       NULL, 0, NULL, tracking, sheets, discarded, counted FROM letter WHERE number = 1";
         db.prepare_cached(sql).unwrap().execute(values).unwrap();
         let sql = "INSERT INTO document SELECT ?1, n, ?2, size, pages, sha256, receiver FROM document WHERE letter = 1";
         db.prepare_cached(sql).unwrap().execute(params![number, name]).unwrap();
@@ -65,6 +65,9 @@ pub fn copies(state: &Path, count: u64) {
             db.prepare_cached(sql).unwrap().execute(values).unwrap();
         }
     }
+    let counted = "DELETE FROM standing;
+        INSERT INTO standing SELECT state, source, count(*) FROM letter GROUP BY state, source";
+    db.execute_batch(counted).unwrap();
     db.commit().unwrap();
 }
 

@@ -1,5 +1,7 @@
 //! The tables: as the first version had them, and what each later version changed.
 
+use super::costs::{COMPARED, COUNTED_TOGETHER};
+
 /// Facts are the truth. The columns of `letter` and `mail` are made from them, for lists and constraints.
 /// Triggers keep facts final, and one index refuses a second live intent.
 const TABLES: &str = "
@@ -330,44 +332,8 @@ const SENT_TO: &str = "
 const EARLIER: &str =
     "ALTER TABLE folder ADD COLUMN posted_before INTEGER; UPDATE folder SET posted_before = since;
     PRAGMA user_version = 17;";
-/// For a list in a condition, each statement that checks it makes a temporary table; for comparisons it makes no table.
-/// Rows stay as they are: the texts of these conditions are replaced by others that mean the same.
-const COMPARED: &str = "
-    DROP INDEX letter_counted;
-    CREATE INDEX letter_counted ON letter (source, admitted_at, sheets)
-        WHERE state <> 'held' AND state <> 'withdrawn' AND state <> 'cancelled';
-
-    DROP TRIGGER death_is_final;
-    CREATE TRIGGER death_is_final BEFORE UPDATE OF outcome ON mail
-        WHEN (OLD.outcome = 'dead' OR OLD.outcome = 'abandoned' OR OLD.outcome = 'cancelled')
-            AND NEW.outcome IS NOT OLD.outcome
-        BEGIN SELECT RAISE(ABORT, 'the end of a mail is final'); END;
-
-    PRAGMA writable_schema = ON;
-    UPDATE sqlite_schema SET sql = replace(sql,
-        'state IN (''admitted'', ''created'', ''uploaded'', ''confirming'', ''withdrawing'',
-            ''confirmed'', ''shipped'', ''cancelled'', ''withdrawn'', ''closed'', ''held'')',
-        'state = ''admitted'' OR state = ''created'' OR state = ''uploaded'' OR state = ''confirming''
-            OR state = ''withdrawing'' OR state = ''confirmed'' OR state = ''shipped'' OR state = ''cancelled''
-            OR state = ''withdrawn'' OR state = ''closed'' OR state = ''held''')
-        WHERE type = 'table' AND name = 'letter';
-    UPDATE sqlite_schema SET sql = replace(sql,
-        'outcome IN (''abandoned'', ''dead'', ''confirmed'', ''cancelled'', ''shipped'')',
-        'outcome = ''abandoned'' OR outcome = ''dead'' OR outcome = ''confirmed'' OR outcome = ''cancelled''
-            OR outcome = ''shipped''')
-        WHERE type = 'table' AND name = 'mail';
-    UPDATE sqlite_schema SET sql = replace(sql,
-        'place IN (''claim'', ''held'', ''sent'', ''rejected'', ''cancelled'', ''gone'')',
-        'place = ''claim'' OR place = ''held'' OR place = ''sent'' OR place = ''rejected'' OR place = ''cancelled''
-            OR place = ''gone''')
-        WHERE type = 'table' AND name = 'original';
-    PRAGMA writable_schema = RESET;
-
-    PRAGMA user_version = 18;
-";
-
 /// One step for each version. Each ends by setting the next version.
-pub(super) const STEPS: [&str; 18] = [
+pub(super) const STEPS: [&str; 19] = [
     TABLES,
     ORIGINALS,
     LOOKED_UP,
@@ -386,4 +352,5 @@ pub(super) const STEPS: [&str; 18] = [
     SENT_TO,
     EARLIER,
     COMPARED,
+    COUNTED_TOGETHER,
 ];
