@@ -76,11 +76,7 @@ impl CountChanges {
         if from == Some(to) {
             return;
         }
-        let source = &letter.order.source;
-        if !self.0.contains_key(source) {
-            self.0.insert(source.clone(), BTreeMap::new());
-        }
-        let Some(stages) = self.0.get_mut(source) else { return };
+        let stages = self.0.entry(letter.order.source.clone()).or_default();
         *stages.entry(to).or_default() += 1;
         if let Some(from) = from {
             *stages.entry(from).or_default() -= 1;
