@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::standing::is_counted_right;
 use super::{Desk, StoreError, read, rows};
 use crate::domain::letter::{Fact, Number, State};
 use crate::outside::spool::{Ledger, Line, Spool};
@@ -76,7 +77,7 @@ impl Desk {
                 .problems
                 .push(format!("a queue took {entry}, and it is neither in the spool nor in its folder"));
         }
-        if !self.is_counted_right()? {
+        if !is_counted_right(self.db())? {
             findings
                 .problems
                 .push("the counters of letters by state and folder do not match the letters".to_owned());

@@ -96,8 +96,21 @@ impl CountChanges {
     }
 }
 
-/// Counts all letters anew: after changes that were not counted, or if the counters are not believed.
+/// Whether the counters match the `letter` table.
+pub(super) fn is_counted_right(db: &Connection) -> rusqlite::Result<bool> {
+    let sql = "WITH there AS (SELECT state, source, count(*) FROM letter GROUP BY state, source),
+               told AS (SELECT state, source, letters FROM standing WHERE letters <> 0)
+               SELECT NOT EXISTS (SELECT * FROM there EXCEPT SELECT * FROM told)
+                  AND NOT EXISTS (SELECT * FROM told EXCEPT SELECT * FROM there)";
+    db.query_row(sql, [], |row| row.get(0))
+}
+
+/// Counts all letters anew: after changes that were not counted, or if the counters are not believed. Writes only what is
+/// wrong, so that a start on a full disk goes on.
 pub(super) fn count_again(db: &Connection) -> rusqlite::Result<()> {
+    if is_counted_right(db)? {
+        return Ok(());
+    }
     db.execute_batch(
         "DELETE FROM standing; INSERT INTO standing SELECT state, source, count(*) FROM letter GROUP BY state, source",
     )
@@ -191,15 +204,6 @@ impl Desk {
             Ok(Count { state: row.get(0)?, folder: row.get(1)?, letters: read::count(row, 2)? })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// Whether the counters match the `letter` table.
-    pub(super) fn is_counted_right(&self) -> Result<bool, StoreError> {
-        let sql = "WITH there AS (SELECT state, source, count(*) FROM letter GROUP BY state, source),
-                   told AS (SELECT state, source, letters FROM standing WHERE letters <> 0)
-                   SELECT NOT EXISTS (SELECT * FROM there EXCEPT SELECT * FROM told)
-                      AND NOT EXISTS (SELECT * FROM told EXCEPT SELECT * FROM there)";
-        Ok(self.db().query_row(sql, [], |row| row.get(0))?)
     }
 
     /// Letters that count for the limits of their folder and should not, or the other way round.
