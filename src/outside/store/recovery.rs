@@ -124,13 +124,10 @@ fn reconcile(
     if is_needed(Cure::DropRestarts) {
         report.dropped = salvage::drop_restarts(&transaction, now)?;
     }
-    let next = ledger.next().max(known + 1);
-    let mut gathered = Gathered::default();
+    let (next, mut gathered) = (ledger.next().max(known + 1), Gathered::default());
     let mut batch = gathered.batch(&transaction, next);
     doubtful.extend(unknown_entries(&mut batch, &spool, is_needed(Cure::ForgetFolders), now)?);
-    for number in doubtful {
-        hold(&mut batch, number, now, &mut report)?;
-    }
+    hold(&mut batch, doubtful, now, &mut report)?;
     if whole || transaction.total_changes() != unchanged {
         count_again(&transaction)?;
     }
@@ -233,15 +230,22 @@ fn unknown_entries(
     Ok(found)
 }
 
-/// Nothing is certain about this letter any more.
-fn hold(batch: &mut Batch<'_>, number: Number, now: Time, report: &mut Report) -> Result<(), StoreError> {
-    let Some(letter) = read::letter(batch.db, number)? else { return Ok(()) };
+/// Nothing is certain about these letters any more.
+fn hold(
+    batch: &mut Batch<'_>,
+    letters: BTreeSet<Number>,
+    now: Time,
+    report: &mut Report,
+) -> Result<(), StoreError> {
     let moment =
         Moment { now, jitter: 0, realm: Realm(String::new()), start: Start::Go, retry: Retry::default() };
-    let change = letter.after(&Outcome::Restored, &moment);
-    if !change.facts.is_empty() {
-        batch.record(&Record { letter, change, at: now, order: None }).map_err(StoreError::recording)?;
-        report.held.push(number);
+    for number in letters {
+        let Some(letter) = read::letter(batch.db, number)? else { continue };
+        let change = letter.after(&Outcome::Restored, &moment);
+        if !change.facts.is_empty() {
+            batch.record(&Record { letter, change, at: now, order: None }).map_err(StoreError::recording)?;
+            report.held.push(number);
+        }
     }
     Ok(())
 }

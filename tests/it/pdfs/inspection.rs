@@ -150,7 +150,7 @@ async fn no_more_children_count_than_there_are_cores_unless_these_are_slow() {
         });
         futures_util::future::join_all(counts).await;
     };
-    let inspector = program(dir.path(), &script).with_patience(Duration::from_mins(60));
+    let inspector = program(dir.path(), &script).with_patience(Duration::from_hours(1));
     assert_eq!(asked(&inspector).await, Ok(1));
     count_all(&inspector).await;
     assert!(started(dir.path()) <= cores, "{} children on {cores} cores", started(dir.path()));
