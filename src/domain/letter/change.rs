@@ -29,7 +29,8 @@ pub enum Due {
     Never,
 }
 
-/// What people must be told, once for each letter (and mail). A posting is none: the text beside the original says it.
+/// What people must be told, once for each letter (and mail). A posting has no notice, because the
+/// text beside the original shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Notice {
     Held,
