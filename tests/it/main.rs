@@ -146,9 +146,9 @@ mod configuration {
 }
 
 mod pdfs {
+    mod children;
     mod drawing;
     mod inspection;
-    mod killed_children;
     mod preview;
     mod reading;
 }
