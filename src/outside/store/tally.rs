@@ -93,8 +93,8 @@ const RESTS: &str =
     "state <> 'admitted' AND state <> 'created' AND state <> 'uploaded' AND state <> 'confirming'
     AND state <> 'withdrawing'";
 
-/// Letters with new facts since then.
-pub(super) fn changed_since(db: &Connection, since: Time) -> Result<Changed, StoreError> {
+/// The numbers of letters with new facts since then.
+fn numbers_changed_since(db: &Connection, since: Time) -> Result<Vec<Number>, StoreError> {
     let on_its_way = stages(|stage| stage.progress() == Progress::OnItsWay);
     let sql = format!(
         "SELECT number FROM letter INDEXED BY letter_rested WHERE changed_at >= ?1 AND {RESTS}
@@ -102,9 +102,13 @@ pub(super) fn changed_since(db: &Connection, since: Time) -> Result<Changed, Sto
     );
     let mut statement = db.prepare_cached(&sql)?;
     let numbers = statement.query_map([millis(since)], |row| read::number(row, 0))?;
+    Ok(numbers.collect::<Result<_, _>>()?)
+}
+
+/// Letters with new facts since then.
+pub(super) fn changed_since(db: &Connection, since: Time) -> Result<Changed, StoreError> {
     let mut changed = Changed::default();
-    for number in numbers {
-        let number = number?;
+    for number in numbers_changed_since(db, since)? {
         let read = read::facts(db, number).and_then(|lines| Ok((read::fold(number, &lines)?, lines)));
         match read {
             Err(StoreError::Damaged(_)) => changed.damaged.push(number),
@@ -178,15 +182,21 @@ fn count(tally: &mut Tally, fact: &Fact, sheets: u32) {
 mod tests {
     use super::*;
     use crate::domain::letter::Stage;
+    use crate::outside::store::time;
 
     #[test]
-    fn each_letter_either_rests_or_is_on_its_way() {
-        for stage in Stage::ALL {
-            let is_excluded = RESTS.contains(&format!("state <> '{}'", stage.word()));
-            assert_eq!(is_excluded, stage.progress() == Progress::OnItsWay, "{}", stage.word());
-        }
+    fn letters_that_changed_are_found_in_every_state() {
         let mut db = Connection::open_in_memory().unwrap();
         schema::migrate(&mut db).unwrap();
-        assert!(changed_since(&db, Time::UNIX_EPOCH).unwrap().letters.is_empty(), "its index is there");
+        // Two of each state, of which one changed too early.
+        for (number, stage) in (1_u32..).step_by(2).zip(Stage::ALL) {
+            for (number, changed_at) in [(number, 1000), (number + 1, 999)] {
+                let sql = "INSERT INTO letter (number, ulid, account, source, admitted_at, state, facts, changed_at, urgency)
+                           VALUES (?1, ?1, 'a', 's', 0, ?2, 1, ?3, 1)";
+                db.execute(sql, params![number, stage.word(), changed_at]).unwrap();
+            }
+        }
+        let odd: Vec<Number> = (1..).step_by(2).take(Stage::ALL.len()).map(Number).collect();
+        assert_eq!(numbers_changed_since(&db, time(1000)).unwrap(), odd);
     }
 }
