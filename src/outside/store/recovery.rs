@@ -164,8 +164,7 @@ fn open(home: &Home) -> Result<Connection, StoreError> {
     // A large one is checked while letters continue, unless an earlier run ended badly.
     if !is_large || home.is_doubted() {
         let check = if is_large { "PRAGMA quick_check(1)" } else { "PRAGMA integrity_check(1)" };
-        let verdict: String = db.query_row(check, [], |row| row.get(0))?;
-        if verdict != "ok" {
+        if !schema::is_whole(&db, check)? {
             return Err(StoreError::Broken);
         }
     }

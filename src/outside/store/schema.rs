@@ -45,11 +45,27 @@ pub(super) fn migrate(db: &mut Connection) -> Result<(), StoreError> {
     let done = usize::try_from(found).unwrap_or(usize::MAX);
     let missing = STEPS.get(done..).ok_or(StoreError::Newer { found, known: VERSION })?;
     for step in missing {
-        let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        transaction.execute_batch(step)?;
-        transaction.commit()?;
+        if let Err(error) = update(db, step) {
+            // A row that breaks a condition was not written by mailchute.
+            return Err(if is_whole(db, "PRAGMA quick_check(1)")? {
+                error.into()
+            } else {
+                StoreError::Broken
+            });
+        }
     }
     Ok(())
+}
+
+fn update(db: &mut Connection, step: &str) -> rusqlite::Result<()> {
+    let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    transaction.execute_batch(step)?;
+    transaction.commit()
+}
+
+/// Whether SQLite's own check finds no damage.
+pub(super) fn is_whole(db: &Connection, check: &str) -> rusqlite::Result<bool> {
+    db.query_row(check, [], |row| Ok(row.get::<_, String>(0)? == "ok"))
 }
 
 #[cfg(test)]
@@ -93,6 +109,23 @@ mod tests {
             "UPDATE letter SET state = 'closed' WHERE number = 1; UPDATE original SET place = 'gone'",
         )
         .unwrap();
+    }
+
+    #[test]
+    fn an_older_database_with_a_damaged_row_is_made_anew() {
+        let mut db = Connection::open_in_memory().unwrap();
+        for step in &STEPS[..17] {
+            db.execute_batch(step).unwrap();
+        }
+        db.execute_batch(
+            "PRAGMA ignore_check_constraints = ON;
+             INSERT INTO letter (number, ulid, account, source, admitted_at, state, facts, changed_at, urgency, sheets)
+                 VALUES (1, 'a', 'main', 'invoices', 0, 'shipqed', 1, 0, 0, 1);
+             PRAGMA ignore_check_constraints = OFF;",
+        )
+        .unwrap();
+        let error = migrate(&mut db).unwrap_err();
+        assert!(error.is_corruption(), "{error:?}");
     }
 
     /// Each such list would be a temporary table in every statement that writes the row, and for a trigger SQLite copies
