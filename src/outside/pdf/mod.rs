@@ -17,7 +17,6 @@ mod judge;
 mod lines;
 mod made;
 mod paper;
-mod permits;
 mod picture;
 mod placeholder;
 mod reading;
@@ -26,11 +25,13 @@ mod tree;
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
 
 pub use album::{Album, NoPicture};
 use alive::Alive;
@@ -38,7 +39,6 @@ pub use child::{answer, answer_drawn, answer_once, answer_printed};
 pub use drawing::draw;
 pub use envelope::{caption, envelope};
 pub use judge::{is_pdf_end, is_pdf_without_end, judge};
-use permits::ChildPermits;
 pub use picture::{DrawWish, Picture, as_pdf};
 pub use reading::read;
 
@@ -62,9 +62,9 @@ const LARGEST_FONT: u64 = 40 << 20;
 const MOST_DISTURBED: u32 = 3;
 /// A child that was not asked for this long is ended.
 const REST: Duration = Duration::from_secs(2);
-/// A PDF waits this fraction of the patience (1 s) for one of the children that count. Then another is started, so slow
-/// PDFs hold up no other for longer.
-const WAITS: u32 = 20;
+/// A PDF waits this fraction of the patience (0.1 s) while as many children count as there are places. Then another is
+/// started, so slow PDFs hold up no other for longer.
+const WAITS: u32 = 200;
 
 /// The work for which this process was started as a child, if it was.
 pub fn work_of_child() -> Option<fn() -> io::Result<()>> {
@@ -101,7 +101,9 @@ pub struct Inspector {
     program: PathBuf,
     patience: Duration,
     idle: Arc<Mutex<Idle>>,
-    permits: Arc<ChildPermits>,
+    /// Places to count in: one for each core, and two at least, so that one slow PDF does not occupy all. More children
+    /// would only share the cores, and starting one costs more than counting some PDFs.
+    places: Arc<Semaphore>,
 }
 
 /// Children that may be asked again.
@@ -121,11 +123,12 @@ impl Inspector {
     }
 
     pub fn of(program: &Path) -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, NonZero::get).max(2);
         Self {
             program: program.to_owned(),
             patience: WALL_TIME,
             idle: Arc::default(),
-            permits: Arc::new(ChildPermits::for_cores()),
+            places: Arc::new(Semaphore::new(cores)),
         }
     }
 
@@ -151,7 +154,7 @@ impl Inspector {
 
     /// The page count, or what is in doubt with the count that a person may accept.
     pub async fn inspect(&self, pdf: &[u8]) -> io::Result<Inspection> {
-        let _permit = self.permits.acquire(self.patience / WAITS).await;
+        let _place = tokio::time::timeout(self.patience / WAITS, self.places.acquire()).await;
         if let Some(child) = self.idle(|idle| idle.children.pop())
             && let Ok(Some((answer, child))) = child.inspect(pdf, self.patience).await
         {
