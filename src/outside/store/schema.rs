@@ -46,15 +46,18 @@ pub(super) fn migrate(db: &mut Connection) -> Result<(), StoreError> {
     let missing = STEPS.get(done..).ok_or(StoreError::Newer { found, known: VERSION })?;
     for step in missing {
         if let Err(error) = update(db, step) {
-            // A row that breaks a condition was not written by mailchute.
-            return Err(if is_whole(db, "PRAGMA quick_check(1)")? {
-                error.into()
-            } else {
-                StoreError::Broken
-            });
+            return Err(if is_of_damage(db, &error) { StoreError::Broken } else { error.into() });
         }
     }
     Ok(())
+}
+
+/// Whether a step failed because of a row that mailchute did not write. A disk that fails for a moment also makes
+/// SQLite's check report something, so the check is made only after those errors that such a row causes.
+fn is_of_damage(db: &Connection, error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{ConstraintViolation, Unknown};
+    let may_be = matches!(error.sqlite_error_code(), Some(ConstraintViolation | Unknown));
+    may_be && matches!(is_whole(db, "PRAGMA quick_check(1)"), Ok(false))
 }
 
 fn update(db: &mut Connection, step: &str) -> rusqlite::Result<()> {
@@ -112,20 +115,29 @@ mod tests {
     }
 
     #[test]
-    fn an_older_database_with_a_damaged_row_is_made_anew() {
-        let mut db = Connection::open_in_memory().unwrap();
-        for step in &STEPS[..17] {
-            db.execute_batch(step).unwrap();
-        }
-        db.execute_batch(
-            "PRAGMA ignore_check_constraints = ON;
-             INSERT INTO letter (number, ulid, account, source, admitted_at, state, facts, changed_at, urgency, sheets)
-                 VALUES (1, 'a', 'main', 'invoices', 0, 'shipqed', 1, 0, 0, 1);
-             PRAGMA ignore_check_constraints = OFF;",
-        )
-        .unwrap();
-        let error = migrate(&mut db).unwrap_err();
-        assert!(error.is_corruption(), "{error:?}");
+    fn only_a_row_that_breaks_a_condition_makes_an_update_call_the_database_damaged() {
+        let dir = tempfile::tempdir().unwrap();
+        let older = |name: &str, change: &str| {
+            let db = Connection::open(dir.path().join(name)).unwrap();
+            STEPS[..17].iter().for_each(|step| db.execute_batch(step).unwrap());
+            db.execute_batch(change).unwrap();
+            db
+        };
+        let damage = "PRAGMA ignore_check_constraints = ON;
+            INSERT INTO letter (number, ulid, account, source, admitted_at, state, facts, changed_at, urgency, sheets)
+                VALUES (1, 'a', 'main', 'invoices', 0, 'shipqed', 1, 0, 0, 1);
+            PRAGMA ignore_check_constraints = OFF";
+        let mut db = older("damaged", damage);
+        // Another process writes: that is the error, whatever the rows are.
+        let other = Connection::open(dir.path().join("damaged")).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        db.busy_timeout(std::time::Duration::ZERO).unwrap();
+        assert!(!migrate(&mut db).unwrap_err().is_corruption());
+        drop(other);
+        assert!(migrate(&mut db).unwrap_err().is_corruption());
+        // A step that can't be carried out although the rows are right.
+        let mut db = older("right", "DROP INDEX letter_counted");
+        assert!(!migrate(&mut db).unwrap_err().is_corruption());
     }
 
     /// Each such list would be a temporary table in every statement that writes the row, and for a trigger SQLite copies

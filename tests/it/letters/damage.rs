@@ -128,6 +128,32 @@ async fn a_large_database_with_a_damaged_letter_is_made_anew_after_an_end_in_err
     assert_eq!(states, ["confirmed", "cancelled", "confirmed", "confirmed", "confirmed"]);
 }
 
+/// A newer program updates the tables, and one row can't be taken over.
+#[tokio::test]
+async fn an_older_database_with_a_damaged_row_is_made_anew() {
+    let mut office = in_the_middle().await;
+    let before = office.states();
+    office.stop();
+    let db = rusqlite::Connection::open(database(&office)).unwrap();
+    // As version 18 was, as far as its last step is concerned.
+    let older = "DROP INDEX letter_counted; DROP INDEX letter_rested;
+        ALTER TABLE letter DROP COLUMN counted;
+        CREATE INDEX letter_counted ON letter (source); CREATE INDEX letter_changed ON letter (changed_at);
+        CREATE TRIGGER letter_is_new AFTER INSERT ON letter BEGIN SELECT 1; END;
+        CREATE TRIGGER letter_is_another AFTER UPDATE ON letter BEGIN SELECT 1; END;
+        CREATE TRIGGER letter_is_gone AFTER DELETE ON letter BEGIN SELECT 1; END;
+        PRAGMA user_version = 18;
+        PRAGMA ignore_check_constraints = ON; UPDATE letter SET urgency = 7 WHERE number = 2";
+    db.execute_batch(older).unwrap();
+    drop(db);
+    let report = office.start();
+    assert!(report.put_aside.is_some() && !report.commands_lost, "{report:?}");
+    assert_eq!(office.states(), before);
+    goes_on(&mut office).await;
+    let states: Vec<_> = (1..=5).map(|number| office.state(number)).collect();
+    assert_eq!(states, ["confirmed", "cancelled", "confirmed", "confirmed", "confirmed"]);
+}
+
 /// A start that makes the database anew is killed in its middle: the next one does it wholly, and what only the
 /// damaged database had is not forgotten.
 #[tokio::test]
