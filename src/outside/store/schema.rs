@@ -14,7 +14,7 @@ use super::StoreError;
 /// How long to wait for another user of the database.
 pub(super) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
-pub(super) const VERSION: i64 = 19;
+pub(super) const VERSION: i64 = 20;
 
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open(path)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
 use super::rows::stages;
@@ -218,21 +218,13 @@ impl Desk {
 
     /// The letter that has been on its way to being posted for the longest time.
     pub fn oldest(&self) -> Result<Option<Since>, StoreError> {
-        self.oldest_of(Progress::OnItsWay)
+        Ok(self.db().prepare_cached(&first_on_its_way())?.query_row([], since).optional()?)
     }
 
     /// The oldest letter that is posted and has not shipped.
     pub fn oldest_followed(&self) -> Result<Option<Since>, StoreError> {
-        self.oldest_of(Progress::Followed)
-    }
-
-    fn oldest_of(&self, phase: Progress) -> Result<Option<Since>, StoreError> {
-        let stages = stages(|stage| stage.progress() == phase);
-        let sql = format!(
-            "SELECT number, source, state, admitted_at, trouble FROM letter WHERE state {stages}
-             ORDER BY admitted_at LIMIT 1"
-        );
-        Ok(self.db().prepare_cached(&sql)?.query_row([], since).optional()?)
+        let mut statement = in_order(self.db(), "confirmed", "admitted_at", "letter_followed")?;
+        Ok(statement.query_row([1], since).optional()?)
     }
 
     /// Letters and sheets of a folder since then that count for its limits.
@@ -242,15 +234,42 @@ impl Desk {
 
     /// Letters that wait for a person, the longest waiting first.
     pub fn held(&self) -> Result<Vec<Since>, StoreError> {
-        let sql = "SELECT number, source, state, changed_at, trouble FROM letter WHERE state = 'held'
-                   ORDER BY changed_at LIMIT ?1";
-        let mut statement = self.db().prepare_cached(sql)?;
+        let mut statement = in_order(self.db(), "held", "changed_at", "letter_held")?;
         Ok(statement.query_map([WAITING], since)?.collect::<Result<_, _>>()?)
     }
 
     pub fn alarms(&self) -> Result<Vec<Raised>, StoreError> {
         alarms::raised(self.db())
     }
+}
+
+/// Reads letters of one state by an index that has them in the order of a time. SQLite itself would rather sort all of the
+/// state. A database that is not updated yet, which a command may read, has no such index.
+fn in_order<'a>(
+    db: &'a Connection,
+    state: &str,
+    time: &str,
+    index: &str,
+) -> rusqlite::Result<CachedStatement<'a>> {
+    let sql = |index: &str| {
+        format!(
+            "SELECT number, source, state, {time}, trouble FROM letter {index}
+             WHERE state = '{state}' ORDER BY {time} LIMIT ?1"
+        )
+    };
+    db.prepare_cached(&sql(&format!("INDEXED BY {index}"))).or_else(|_no_index| db.prepare_cached(&sql("")))
+}
+
+/// Of each folder and state only the first letter is compared: while the service can't be reached, all may be on their way.
+fn first_on_its_way() -> String {
+    let stages = stages(|stage| stage.progress() == Progress::OnItsWay);
+    format!(
+        "SELECT number, source, state, admitted_at, trouble FROM letter WHERE number IN (
+             SELECT (SELECT min(number) FROM letter
+                     WHERE letter.state = standing.state AND letter.source = standing.source)
+             FROM standing WHERE state {stages})
+         ORDER BY admitted_at LIMIT 1"
+    )
 }
 
 fn since(row: &rusqlite::Row<'_>) -> rusqlite::Result<Since> {
@@ -266,6 +285,57 @@ fn since(row: &rusqlite::Row<'_>) -> rusqlite::Result<Since> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outside::store::schema;
+
+    fn steps_of(db: &Connection, sql: &str) -> Vec<String> {
+        let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let steps = plan.query_map([], |row| row.get("detail")).unwrap();
+        steps.map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn of_very_many_held_or_followed_letters_only_the_first_are_read() {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        let steps = |state: &str, time: &str, index: &str| {
+            steps_of(&db, &in_order(&db, state, time, index).unwrap().expanded_sql().unwrap())
+        };
+        let followed = stages(|stage| stage.progress() == Progress::Followed);
+        assert_eq!(followed, "= 'confirmed'");
+        assert_eq!(
+            steps("confirmed", "admitted_at", "letter_followed"),
+            ["SCAN letter USING INDEX letter_followed"]
+        );
+        assert_eq!(steps("held", "changed_at", "letter_held"), ["SCAN letter USING INDEX letter_held"]);
+        db.execute_batch("DROP INDEX letter_held").unwrap();
+        db.flush_prepared_statement_cache();
+        assert!(!steps("held", "changed_at", "letter_held").is_empty(), "an older database is read too");
+    }
+
+    #[test]
+    fn the_first_letter_on_its_way_is_found_without_reading_the_others() {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        let oldest = || db.query_row(&first_on_its_way(), [], |row| row.get::<_, i64>(0)).optional().unwrap();
+        assert_eq!(oldest(), None);
+        let states = ["shipped", "held", "uploaded", "admitted", "created", "admitted", "closed", "admitted"];
+        for (number, state) in (1..).zip(states) {
+            let folder = if number % 2 == 0 { "invoices" } else { "notices" };
+            let sql = "INSERT INTO letter (number, ulid, account, source, admitted_at, state, facts, changed_at, urgency, sheets)
+                       VALUES (?1, ?1, 'main', ?2, 100 + ?1, ?3, 1, 0, 0, 1)";
+            db.execute(sql, params![number, folder, state]).unwrap();
+        }
+        count_again(&db).unwrap();
+        for expected in [Some(3), Some(4), Some(5), Some(6), Some(8), None] {
+            assert_eq!(oldest(), expected);
+            db.execute("UPDATE letter SET state = 'confirmed' WHERE number = ?1", [expected]).unwrap();
+            count_again(&db).unwrap();
+        }
+        let steps = steps_of(&db, &first_on_its_way());
+        let sought = "SEARCH letter USING COVERING INDEX letter_state (state=? AND source=?)";
+        assert!(steps.iter().any(|step| step == sought), "{steps:?}");
+        assert!(!steps.iter().any(|step| step.contains("SCAN")), "{steps:?}");
+    }
 
     #[test]
     fn half_and_nine_of_ten_took_no_longer() {

@@ -55,3 +55,10 @@ pub(super) const COUNTED_TOGETHER: &str = "
 
     PRAGMA user_version = 19;
 ";
+
+/// The status lists the letters that are held for the longest time, also if there are very many.
+pub(super) const HELD: &str = "
+    CREATE INDEX letter_held ON letter (changed_at) WHERE state = 'held';
+
+    PRAGMA user_version = 20;
+";

@@ -1,6 +1,6 @@
 //! The tables: as the first version had them, and what each later version changed.
 
-use super::costs::{COMPARED, COUNTED_TOGETHER};
+use super::costs::{COMPARED, COUNTED_TOGETHER, HELD};
 
 /// Facts are the truth. The columns of `letter` and `mail` are made from them, for lists and constraints.
 /// Triggers keep facts final, and one index refuses a second live intent.
@@ -333,7 +333,7 @@ const EARLIER: &str =
     "ALTER TABLE folder ADD COLUMN posted_before INTEGER; UPDATE folder SET posted_before = since;
     PRAGMA user_version = 17;";
 /// One step for each version. Each ends by setting the next version.
-pub(super) const STEPS: [&str; 19] = [
+pub(super) const STEPS: [&str; 20] = [
     TABLES,
     ORIGINALS,
     LOOKED_UP,
@@ -353,4 +353,5 @@ pub(super) const STEPS: [&str; 19] = [
     EARLIER,
     COMPARED,
     COUNTED_TOGETHER,
+    HELD,
 ];
