@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -14,6 +15,10 @@ use crate::base::bells::Bells;
 use crate::base::clock::{Clock, Time};
 use crate::loops::folders::Registry;
 use crate::outside::store::{Original, RecordError, Store};
+
+/// While very many originals come, the next pass begins after this time. It notifies the others again, and nobody takes the
+/// loop for one that hangs.
+const LONGEST_PASS: Duration = Duration::from_secs(10);
 
 /// The shelves of all folders.
 #[derive(Debug, Clone)]
@@ -68,6 +73,7 @@ impl Shelves {
         if self.last_fact.swap(last_fact, Ordering::Relaxed) != last_fact {
             self.bells.names.notify_one();
         }
+        let begun = Instant::now();
         loop {
             let now = self.clock.now();
             let beside = self.beside.lock().clone();
@@ -83,6 +89,9 @@ impl Shelves {
             if !self.put(due).await? {
                 // Nothing can be written at present.
                 return Ok(Some(now + AWAY));
+            }
+            if begun.elapsed() > LONGEST_PASS {
+                return Ok(Some(now));
             }
         }
     }
