@@ -9,7 +9,7 @@ use super::said;
 use super::scenario::burst;
 
 const FEW: u32 = 5;
-const MORE: u32 = 60;
+const MORE: u32 = 500;
 
 async fn calls(letters: usize) -> BTreeMap<String, u32> {
     let room = burst(letters).await;
