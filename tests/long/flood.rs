@@ -154,7 +154,7 @@ fn one_drop_on_an_idle_daemon() {
     let (_sandbox, _daemon) = office(dir.path(), &change);
     let hot = dir.path().join("hot/invoices");
     let mut over = Vec::new();
-    for n in 0..10 {
+    for n in 0..=10 {
         let begun = Instant::now();
         std::fs::write(hot.join(format!("INV-000123-{n}.pdf")), PDF).unwrap();
         let confirmed = || {
@@ -166,7 +166,10 @@ fn one_drop_on_an_idle_daemon() {
         }
         over.push(begun.elapsed().saturating_sub(Duration::from_secs(5)));
     }
+    // The first one waits for the address book, which was just written.
+    over.remove(0);
     over.sort();
     println!("from drop to Confirmed, beyond the settle time of 5 s: {over:.0?}");
     assert!(over[over.len() / 2] < Duration::from_millis(300));
+    assert!(over[over.len() - 1] < Duration::from_secs(1), "one was noticed by chance only");
 }

@@ -12,11 +12,13 @@ use tokio::sync::Notify;
 /// The events that are hints. We read files ourselves all the time, so reading is not among them.
 const CHANGES: EventKindMask = EventKindMask::CORE.union(EventKindMask::ACCESS_CLOSE);
 
-/// Watches single directories. An overflow counts as a hint for everything.
+/// Watches single directories. An overflow counts as a hint for everything, and so does a new watch for its folder: what
+/// happened just before it is not reported.
 #[derive(Debug)]
 pub(super) struct Hints {
     watcher: Option<RecommendedWatcher>,
     dirs: Arc<Mutex<Dirs>>,
+    wake: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
@@ -53,14 +55,14 @@ impl Hints {
     /// `wake` is notified of every hint.
     pub(super) fn new(wake: Arc<Notify>) -> Self {
         let dirs: Arc<Mutex<Dirs>> = Arc::default();
-        let noting = Arc::clone(&dirs);
+        let (noting, waking) = (Arc::clone(&dirs), Arc::clone(&wake));
         // It does little, because a slow handler would make the kernel's queue overflow.
         let hint = move |event| {
             lock(&noting).note(event);
-            wake.notify_one();
+            waking.notify_one();
         };
         let watcher = RecommendedWatcher::new(hint, Config::default().with_event_kinds(CHANGES));
-        Self { watcher: watcher.ok(), dirs }
+        Self { watcher: watcher.ok(), dirs, wake }
     }
 
     /// Watches these directories of a folder, and no others of it. Returns whether that is possible.
@@ -80,7 +82,10 @@ impl Hints {
                 return true;
             }
             let fine = watcher.watch(path, RecursiveMode::NonRecursive).is_ok();
-            if !fine {
+            if fine {
+                lock(&self.dirs).hinted.insert(folder.to_owned());
+                self.wake.notify_one();
+            } else {
                 lock(&self.dirs).watched.remove(path);
             }
             fine
@@ -133,6 +138,7 @@ mod tests {
             fs::write(folder.join("a.pdf"), "%PDF").unwrap();
             assert!(hints.watch(name, &[folder]));
         }
+        hints.take();
         (dir, hints, wake)
     }
 
@@ -165,6 +171,19 @@ mod tests {
         until("read", &mut hints, &wake).await;
     }
 
+    /// What was dropped after the folder was listed, and before it was watched, would wait for the next look without a hint.
+    #[tokio::test]
+    async fn a_new_watch_is_a_hint() {
+        let (dir, mut hints, wake) = watched(["folder"]);
+        let approve = dir.path().join("Approve");
+        fs::create_dir(&approve).unwrap();
+        assert!(hints.watch("folder", from_ref(&approve)));
+        assert_eq!(until("folder", &mut hints, &wake).await, BTreeSet::from(["folder".to_owned()]));
+
+        assert!(hints.watch("folder", &[approve]));
+        assert_eq!(hints.take(), BTreeSet::new(), "it was watched before");
+    }
+
     /// A person deletes `Approve`, or renames it, and it is made again: what is moved there must be noticed.
     #[tokio::test]
     async fn a_directory_that_was_removed_or_renamed_is_watched_again() {
@@ -184,6 +203,7 @@ mod tests {
             until("last", &mut hints, &wake).await;
 
             assert!(hints.watch("approve", from_ref(&approve)));
+            hints.take();
             fs::write(approve.join("a.pdf"), "%PDF").unwrap();
             until("approve", &mut hints, &wake).await;
             fs::remove_file(approve.join("a.pdf")).unwrap();
