@@ -42,6 +42,10 @@ pub fn asks_for_another(folder: &Folder, hot: &Hot, letter: &Letter, sidecar: &P
 /// What may be a sidecar of a file or a subfolder. The folder may have taken the other kind when it was dropped.
 fn sidecars(hot: &Hot, ulid: &Ulid, file: &Path) -> io::Result<Vec<PathBuf>> {
     let (dir, name) = (file.parent().unwrap_or(Path::new("")), file.file_name().unwrap_or_default());
+    if dir == hot.claims_path() {
+        // It was claimed alone, and what lies there beside it belongs to others.
+        return Ok(Vec::new());
+    }
     let mut beside = hot.sidecars_beside(dir, name.as_bytes())?;
     // Under a name of its own, if that of the original was taken or too long.
     beside.extend(hot.sidecars_beside(dir, ulid.as_str().as_bytes())?);

@@ -2,14 +2,16 @@
 //! of their own: its calls may take long, and no other folder waits for them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
+use tokio::task::JoinError;
 
-use super::together::TOGETHER;
+use super::together::{Sorted, TOGETHER, TakenNames};
 use super::{AWAY, Placing, Put};
 use crate::base::bells::Bells;
 use crate::base::clock::{Clock, Time};
@@ -56,6 +58,13 @@ impl Drop for BusyFolder {
         self.beside.lock().remove(&self.folder);
         self.beside.changed.notify_one();
     }
+}
+
+/// Originals that were never on a shelf, sorted out.
+struct Looked {
+    sorted: Sorted,
+    /// Whether some are not due any more.
+    are_fewer: bool,
 }
 
 impl Shelves {
@@ -130,42 +139,65 @@ impl Shelves {
 
     /// Returns whether anything could be recorded.
     async fn put(&self, due: Vec<Original>) -> Result<bool, RecordError> {
-        let mut written = false;
-        let (mut placing, mut fresh) = (Placing::default(), Vec::new());
-        let put = Put { store: &self.store, registry: &self.registry, clock: &self.clock };
-        for original in due {
-            let is_fresh = original.shelved.is_none() && original.moving.is_none();
-            if is_fresh {
-                fresh.push(original);
-                if fresh.len() == TOGETHER {
-                    written |= self.put_all(&put, &mut fresh, &mut placing).await?;
-                }
-                continue;
-            }
+        let (mut written, mut placing) = (false, Placing::default());
+        let mut due = due.into_iter().peekable();
+        loop {
+            let fresh: Vec<_> = std::iter::from_fn(|| due.next_if(is_fresh)).collect();
+            written |= self.put_all(fresh, &mut placing).await?;
+            let Some(original) = due.next() else { break };
             // Putting one away may change what is recorded of another's path.
-            written |= self.put_all(&put, &mut fresh, &mut placing).await?;
             written |= placing.done().await?;
             match self.store.still_due(&[original])?.pop() {
-                Some(original) => written |= put.away(original, &mut placing).await?,
+                Some(original) => written |= self.hand().away(original, &mut placing).await?,
                 None => written = true,
             }
         }
-        written |= self.put_all(&put, &mut fresh, &mut placing).await?;
-        written |= placing.all_done().await?;
+        Ok(placing.all_done().await? || written)
+    }
+
+    /// Puts away originals that were never on a shelf. While some are moved, another thread finds names for the next ones.
+    async fn put_all(&self, fresh: Vec<Original>, placing: &mut Placing) -> Result<bool, RecordError> {
+        let mut written = false;
+        let mut some = fresh.chunks(TOGETHER);
+        let mut sorted = some.next().map(|first| self.sorted(first, &TakenNames::new())).transpose()?;
+        while let Some(Looked { sorted: ready, are_fewer }) = sorted {
+            let next = some.next();
+            let beside = next.map(|next| {
+                let (shelves, next, taken) = (self.clone(), next.to_vec(), ready.taken.clone());
+                tokio::task::spawn_blocking(move || shelves.sorted(&next, &taken))
+            });
+            let put = self.hand().put_all_away(ready, placing).await?;
+            written |= put.is_written || are_fewer;
+            let beside = match beside {
+                Some(beside) => match beside.await.map_err(JoinError::try_into_panic) {
+                    Ok(looked) => Some(looked?),
+                    Err(Ok(panic)) => resume_unwind(panic),
+                    // The process ends.
+                    Err(Err(_cancelled)) => return Ok(written),
+                },
+                None => None,
+            };
+            sorted = match next {
+                Some(next) if !put.as_planned => Some(self.sorted(next, &TakenNames::new())?),
+                Some(_) | None => beside,
+            };
+        }
         Ok(written)
     }
 
-    /// Puts away originals that were never on a shelf, of which none is left then.
-    async fn put_all(
-        &self,
-        put: &Put<'_>,
-        fresh: &mut Vec<Original>,
-        placing: &mut Placing,
-    ) -> Result<bool, RecordError> {
+    fn sorted(&self, fresh: &[Original], but: &TakenNames) -> Result<Looked, RecordError> {
         // One that was put away meanwhile may have changed what is recorded of their paths.
         let due = self.store.still_due(fresh)?;
         let are_fewer = due.len() < fresh.len();
-        fresh.clear();
-        Ok(put.put_all_away(due, placing).await? || are_fewer)
+        Ok(Looked { sorted: self.hand().sorted(due, but)?, are_fewer })
     }
+
+    fn hand(&self) -> Put<'_> {
+        Put { store: &self.store, registry: &self.registry, clock: &self.clock }
+    }
+}
+
+/// Whether an original was never on a shelf.
+fn is_fresh(original: &Original) -> bool {
+    original.shelved.is_none() && original.moving.is_none()
 }

@@ -29,65 +29,87 @@ struct Fresh {
 
 type Folders = BTreeMap<String, (Arc<Hot>, Vec<Fresh>)>;
 /// The names that are used already, by folder, in one form of Unicode.
-type TakenNames = BTreeSet<(String, PathBuf)>;
+pub(super) type TakenNames = BTreeSet<(String, PathBuf)>;
+
+/// Where originals that were never on a shelf go.
+#[derive(Default)]
+pub(super) struct Sorted {
+    /// What can be put away together.
+    folders: Folders,
+    others: Vec<Original>,
+    /// The names that they get.
+    pub(super) taken: TakenNames,
+}
+
+/// What became of them.
+pub(super) struct PutAway {
+    pub(super) is_written: bool,
+    /// Whether each got the name that was planned. If not, others were put under names that looked free before.
+    pub(super) as_planned: bool,
+}
 
 impl Put<'_> {
-    /// Puts away originals that were never on a shelf. Returns whether anything was recorded.
+    /// Puts away originals that were never on a shelf. Their records may still be being written then.
     pub(super) async fn put_all_away(
         &self,
-        originals: Vec<Original>,
+        sorted: Sorted,
         placing: &mut Placing,
-    ) -> Result<bool, RecordError> {
-        let mut others = Vec::new();
-        let mut written = false;
-        for (hot, mut fresh) in self.sorted(originals, &mut others)?.into_values() {
+    ) -> Result<PutAway, RecordError> {
+        let Sorted { folders, mut others, taken: _ } = sorted;
+        let mut is_written = false;
+        for (hot, mut fresh) in folders.into_values() {
             let at_once = if hot.is_remote() { TOGETHER_REMOTE } else { TOGETHER };
             while !fresh.is_empty() {
                 let rest = fresh.split_off(fresh.len().min(at_once));
-                written |= self.lay_all(&hot, fresh, &mut others, placing).await?;
+                is_written |= self.lay_all(&hot, fresh, &mut others, placing).await?;
                 fresh = rest;
             }
         }
-        // Some of them are searched by their names.
-        written |= placing.done().await?;
-        for original in others {
-            written |= self.away(original, placing).await?;
+        let as_planned = others.is_empty();
+        if !as_planned {
+            // Some of them are searched by their names.
+            is_written |= placing.done().await?;
         }
-        Ok(written)
+        for original in others {
+            is_written |= self.away(original, placing).await?;
+        }
+        Ok(PutAway { is_written, as_planned })
     }
 
-    /// Sorts out, folder by folder, what can be put away together. Everything else goes to `others`.
-    fn sorted(&self, originals: Vec<Original>, others: &mut Vec<Original>) -> Result<Folders, RecordError> {
-        let (mut taken, mut folders) = (TakenNames::new(), Folders::new());
+    /// Sorts out, folder by folder, what can be put away together, but for these names. Everything else goes to the
+    /// others.
+    pub(super) fn sorted(&self, originals: Vec<Original>, but: &TakenNames) -> Result<Sorted, RecordError> {
+        let mut sorted = Sorted::default();
         for original in originals {
             let known = self.registry.get(&original.origin.folder);
             let Some((folder, hot)) = known.and_then(|known| Some((known.folder, known.hot?))) else {
-                others.push(original);
+                sorted.others.push(original);
                 continue;
             };
             // What is not in its claim needs a search, which is done in one place.
             let claimed = hot.find_claimed(original.ulid.as_str(), &original.origin.name);
             if !claimed.is_ok_and(|claimed| claimed.is_some()) {
-                others.push(original);
+                sorted.others.push(original);
                 continue;
             }
             let lay = match self.plan(&original, &folder, &hot) {
                 Ok(Plan::Place(lay)) => lay,
                 Ok(Plan::OutOfSight(_) | Plan::Gone | Plan::WasMoved(_)) | Err(NotShelved::Folder(_)) => {
-                    others.push(original);
+                    sorted.others.push(original);
                     continue;
                 }
                 Err(NotShelved::Records(error)) => return Err(error),
             };
-            match free(&original, &lay.dir, &hot, &mut taken) {
-                Some((path, text_name)) => {
-                    let (_, fresh) = folders.entry(folder.name.clone()).or_insert((hot, Vec::new()));
+            match free(&original, &lay.dir, &hot, [but, &sorted.taken]) {
+                Some(Free { path, text_name, names }) => {
+                    sorted.taken.extend(names);
+                    let (_, fresh) = sorted.folders.entry(folder.name.clone()).or_insert((hot, Vec::new()));
                     fresh.push(Fresh { original, lay, path, text_name });
                 }
-                None => others.push(original),
+                None => sorted.others.push(original),
             }
         }
-        Ok(folders)
+        Ok(sorted)
     }
 
     async fn lay_all(
@@ -129,19 +151,27 @@ impl Put<'_> {
     }
 }
 
+/// A name in a directory that is free, and so is the name of the text.
+struct Free {
+    path: PathBuf,
+    text_name: Vec<u8>,
+    /// What it takes.
+    names: [(String, PathBuf); 2],
+}
+
 /// Its own name in a directory and the name of its text, if both are free.
-fn free(original: &Original, dir: &Path, hot: &Hot, taken: &mut TakenNames) -> Option<(PathBuf, Vec<u8>)> {
+fn free(original: &Original, dir: &Path, hot: &Hot, taken: [&TakenNames; 2]) -> Option<Free> {
     let (name, text_name) = numbered(&original.origin.name, 1);
     let path_of = |name: &[u8]| (original.origin.folder.clone(), dir.join(shown(name)));
-    let paths = [path_of(&name), path_of(&text_name)];
+    let names = [path_of(&name), path_of(&text_name)];
     // A sidecar that is handed back alone and a PDF of its name.
     let others = sidecars_of(&name).chain(pdf_of(&name).map(<[u8]>::to_vec)).map(|other| path_of(&other));
-    let is_taken = paths.iter().cloned().chain(others).any(|path| taken.contains(&path));
+    let mut all = names.iter().cloned().chain(others);
+    let is_taken = all.any(|path| taken.iter().any(|taken| taken.contains(&path)));
     if is_taken || !is_free(hot, dir, [&name, &text_name]).is_ok_and(|free| free) {
         return None;
     }
-    taken.extend(paths);
-    Some((dir.join(OsStr::from_bytes(&name)), text_name))
+    Some(Free { path: dir.join(OsStr::from_bytes(&name)), text_name, names })
 }
 
 impl Fresh {

@@ -1,10 +1,12 @@
 //! Many originals put away at once, and what goes wrong among them.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use mailchute::domain::letter::{Command, Number};
 use mailchute::outside::hot::{Hot, Keeper, MoveWithText};
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::rigs::mailroom::{Loop, Mailroom, RULES};
 use crate::rigs::service::pdf;
@@ -34,6 +36,44 @@ async fn what_is_put_away_together_has_each_its_own_name_and_text() {
     assert_eq!(room.tree().len(), 2 * names.len() + 1);
     assert_eq!(std::fs::read(room.path("Rejected/e.txt")).unwrap(), b"a person's");
     assert!(room.tree().contains(&"Rejected/e (2).doc".to_owned()), "{:?}", room.tree());
+    room.check().await;
+}
+
+/// More than are put away together: where the next ones go is looked for while the first are moved.
+#[tokio::test]
+async fn a_name_that_is_about_to_be_taken_is_free_for_no_other() {
+    // Those of one form come before all of the other.
+    let (composed, decomposed) = ("請求が", "請求か\u{3099}");
+    let names = [decomposed, composed].map(|form| (0..40).map(move |n| format!("{form}{n:02}.doc")));
+    let mut names: Vec<String> = names.into_iter().flatten().collect();
+    all_have_their_names(&names, &[]).await;
+    // The first one finds its text's name taken. What it gets instead is the name of a later one.
+    names.push(format!("{composed}00 (2).doc"));
+    all_have_their_names(&names, &[&format!("{decomposed}00.txt")]).await;
+}
+
+/// Drops that are rejected, while this lies on their shelf.
+async fn all_have_their_names(names: &[String], there: &[&str]) {
+    let mut room = Mailroom::open().await;
+    room.stop();
+    room.at_once = Some(1);
+    room.start();
+    std::fs::create_dir_all(room.path("Rejected")).unwrap();
+    for name in there {
+        std::fs::write(room.path(&format!("Rejected/{name}")), b"a person's").unwrap();
+    }
+    for name in names {
+        std::fs::write(room.path(name), name).unwrap();
+    }
+    room.settled().await;
+    let tree = room.tree();
+    let shelf: Vec<&str> = tree.iter().filter_map(|path| path.strip_prefix("Rejected/")).collect();
+    assert_eq!(shelf.len(), 2 * names.len() + there.len(), "each has its text: {shelf:?}");
+    let forms: BTreeSet<String> = shelf.iter().map(|name| name.nfc().collect()).collect();
+    assert_eq!(forms.len(), shelf.len(), "two look the same to people: {shelf:?}");
+    let documents = shelf.iter().filter(|name| name.ends_with(".doc"));
+    let content = |name: &&str| std::fs::read_to_string(room.path(&format!("Rejected/{name}"))).unwrap();
+    assert_eq!(documents.map(content).collect::<BTreeSet<_>>(), names.iter().cloned().collect());
     room.check().await;
 }
 
