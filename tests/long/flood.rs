@@ -140,7 +140,7 @@ fn flood() {
         peak(&daemon)
     );
     assert!(peak(&daemon) < 100);
-    assert!(longest > 0.0 && longest < 1.0, "a look takes less than a second");
+    assert!(longest > 0.0 && longest < 2.0, "the drops of another folder would wait longer");
 }
 
 #[test]

@@ -2,16 +2,16 @@
 //! of their own: its calls may take long, and no other folder waits for them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use tokio::task::JoinError;
+use tokio::sync::oneshot::{Receiver, channel};
 
-use super::together::{Sorted, TOGETHER, TakenNames};
+use super::together::{Planned, TOGETHER};
 use super::{AWAY, Placing, Put};
 use crate::base::bells::Bells;
 use crate::base::clock::{Clock, Time};
@@ -58,13 +58,6 @@ impl Drop for BusyFolder {
         self.beside.lock().remove(&self.folder);
         self.beside.changed.notify_one();
     }
-}
-
-/// Originals that were never on a shelf, sorted out.
-struct Looked {
-    sorted: Sorted,
-    /// Whether some are not due any more.
-    are_fewer: bool,
 }
 
 impl Shelves {
@@ -142,62 +135,55 @@ impl Shelves {
         let (mut written, mut placing) = (false, Placing::default());
         let mut due = due.into_iter().peekable();
         loop {
-            let fresh: Vec<_> = std::iter::from_fn(|| due.next_if(is_fresh)).collect();
+            let fresh: Vec<_> = std::iter::from_fn(|| due.next_if(has_no_place)).collect();
             written |= self.put_all(fresh, &mut placing).await?;
             let Some(original) = due.next() else { break };
             // Putting one away may change what is recorded of another's path.
             written |= placing.done().await?;
             match self.store.still_due(&[original])?.pop() {
-                Some(original) => written |= self.hand().away(original, &mut placing).await?,
+                Some(original) => written |= self.putting().away(original, &mut placing).await?,
                 None => written = true,
             }
         }
         Ok(placing.all_done().await? || written)
     }
 
-    /// Puts away originals that were never on a shelf. While some are moved, another thread finds names for the next ones.
+    /// Puts away originals whose place is not recorded. While some are moved, another thread plans for the next ones.
     async fn put_all(&self, fresh: Vec<Original>, placing: &mut Placing) -> Result<bool, RecordError> {
         let mut written = false;
-        let mut some = fresh.chunks(TOGETHER);
-        let mut sorted = some.next().map(|first| self.sorted(first, &TakenNames::new())).transpose()?;
-        while let Some(Looked { sorted: ready, are_fewer }) = sorted {
-            let next = some.next();
-            let beside = next.map(|next| {
-                let (shelves, next, taken) = (self.clone(), next.to_vec(), ready.taken.clone());
-                tokio::task::spawn_blocking(move || shelves.sorted(&next, &taken))
-            });
-            let put = self.hand().put_all_away(ready, placing).await?;
-            written |= put.is_written || are_fewer;
-            let beside = match beside {
-                Some(beside) => match beside.await.map_err(JoinError::try_into_panic) {
-                    Ok(looked) => Some(looked?),
-                    Err(Ok(panic)) => resume_unwind(panic),
-                    // The process ends.
-                    Err(Err(_cancelled)) => return Ok(written),
-                },
-                None => None,
-            };
-            sorted = match next {
-                Some(next) if !put.as_planned => Some(self.sorted(next, &TakenNames::new())?),
-                Some(_) | None => beside,
+        let mut groups = fresh.chunks(TOGETHER);
+        let Some(first) = groups.next() else { return Ok(false) };
+        let mut planned = self.putting().planned(first)?;
+        loop {
+            let next = groups.next();
+            let planning = next.and_then(|next| self.planning(next));
+            written |= self.putting().put_all_away(planned, placing).await?;
+            let Some(next) = next else { return Ok(written) };
+            let plan = |_panicked| self.putting().planned(next);
+            planned = match planning {
+                Some(planning) => planning.await.unwrap_or_else(plan)?,
+                None => self.putting().planned(next)?,
             };
         }
-        Ok(written)
     }
 
-    fn sorted(&self, fresh: &[Original], but: &TakenNames) -> Result<Looked, RecordError> {
-        // One that was put away meanwhile may have changed what is recorded of their paths.
-        let due = self.store.still_due(fresh)?;
-        let are_fewer = due.len() < fresh.len();
-        Ok(Looked { sorted: self.hand().sorted(due, but)?, are_fewer })
+    /// Plans on another thread. `None` if there can be no other, or if a helper reaches the folder: it does one thing at a
+    /// time.
+    fn planning(&self, group: &[Original]) -> Option<Receiver<Result<Planned, RecordError>>> {
+        if group.iter().any(|original| self.is_apart(original)) {
+            return None;
+        }
+        let (shelves, group, (planned, planning)) = (self.clone(), group.to_vec(), channel());
+        let plan = move || drop(planned.send(shelves.putting().planned(&group)));
+        thread::Builder::new().name("shelves".to_owned()).spawn(plan).ok()?;
+        Some(planning)
     }
 
-    fn hand(&self) -> Put<'_> {
+    fn putting(&self) -> Put<'_> {
         Put { store: &self.store, registry: &self.registry, clock: &self.clock }
     }
 }
 
-/// Whether an original was never on a shelf.
-fn is_fresh(original: &Original) -> bool {
+fn has_no_place(original: &Original) -> bool {
     original.shelved.is_none() && original.moving.is_none()
 }

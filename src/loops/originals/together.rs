@@ -19,6 +19,12 @@ pub(super) const TOGETHER: usize = 32;
 /// People see them before their place is recorded, and a share may be slow.
 const TOGETHER_REMOTE: usize = 4;
 
+/// An original in its claim, and where it belongs.
+struct Claimed {
+    original: Original,
+    lay: Placement,
+}
+
 /// An original that is put under its own name, straight from its claim.
 struct Fresh {
     original: Original,
@@ -27,89 +33,75 @@ struct Fresh {
     text_name: Vec<u8>,
 }
 
-type Folders = BTreeMap<String, (Arc<Hot>, Vec<Fresh>)>;
-/// The names that are used already, by folder, in one form of Unicode.
-pub(super) type TakenNames = BTreeSet<(String, PathBuf)>;
-
-/// Where originals that were never on a shelf go.
+/// What is done with originals whose place is not recorded.
 #[derive(Default)]
-pub(super) struct Sorted {
-    /// What can be put away together.
-    folders: Folders,
+pub(super) struct Planned {
+    /// Those in their claims, by folder.
+    claimed: BTreeMap<String, (Arc<Hot>, Vec<Claimed>)>,
+    /// Those that are searched, or for which nothing can be planned.
     others: Vec<Original>,
-    /// The names that they get.
-    pub(super) taken: TakenNames,
-}
-
-/// What became of them.
-pub(super) struct PutAway {
-    pub(super) is_written: bool,
-    /// Whether each got the name that was planned. If not, others were put under names that looked free before.
-    pub(super) as_planned: bool,
+    /// Whether some are not due any more.
+    are_fewer: bool,
 }
 
 impl Put<'_> {
-    /// Puts away originals that were never on a shelf. Their records may still be being written then.
-    pub(super) async fn put_all_away(
-        &self,
-        sorted: Sorted,
-        placing: &mut Placing,
-    ) -> Result<PutAway, RecordError> {
-        let Sorted { folders, mut others, taken: _ } = sorted;
-        let mut is_written = false;
-        for (hot, mut fresh) in folders.into_values() {
-            let at_once = if hot.is_remote() { TOGETHER_REMOTE } else { TOGETHER };
-            while !fresh.is_empty() {
-                let rest = fresh.split_off(fresh.len().min(at_once));
-                is_written |= self.lay_all(&hot, fresh, &mut others, placing).await?;
-                fresh = rest;
-            }
-        }
-        let as_planned = others.is_empty();
-        if !as_planned {
-            // Some of them are searched by their names.
-            is_written |= placing.done().await?;
-        }
-        for original in others {
-            is_written |= self.away(original, placing).await?;
-        }
-        Ok(PutAway { is_written, as_planned })
-    }
-
-    /// Sorts out, folder by folder, what can be put away together, but for these names. Everything else goes to the
-    /// others.
-    pub(super) fn sorted(&self, originals: Vec<Original>, but: &TakenNames) -> Result<Sorted, RecordError> {
-        let mut sorted = Sorted::default();
-        for original in originals {
+    /// Plans what can be put away together. Names are found later, when those before have theirs.
+    pub(super) fn planned(&self, originals: &[Original]) -> Result<Planned, RecordError> {
+        // As they are now.
+        let due = self.store.still_due(originals)?;
+        let mut planned = Planned { are_fewer: due.len() < originals.len(), ..Planned::default() };
+        for original in due {
             let known = self.registry.get(&original.origin.folder);
             let Some((folder, hot)) = known.and_then(|known| Some((known.folder, known.hot?))) else {
-                sorted.others.push(original);
+                planned.others.push(original);
                 continue;
             };
             // What is not in its claim needs a search, which is done in one place.
             let claimed = hot.find_claimed(original.ulid.as_str(), &original.origin.name);
             if !claimed.is_ok_and(|claimed| claimed.is_some()) {
-                sorted.others.push(original);
+                planned.others.push(original);
                 continue;
             }
-            let lay = match self.plan(&original, &folder, &hot) {
-                Ok(Plan::Place(lay)) => lay,
+            match self.plan(&original, &folder, &hot) {
+                Ok(Plan::Place(lay)) => {
+                    let claimed = planned.claimed.entry(folder.name.clone());
+                    claimed.or_insert((hot, Vec::new())).1.push(Claimed { original, lay });
+                }
                 Ok(Plan::OutOfSight(_) | Plan::Gone | Plan::WasMoved(_)) | Err(NotShelved::Folder(_)) => {
-                    sorted.others.push(original);
-                    continue;
+                    planned.others.push(original);
                 }
                 Err(NotShelved::Records(error)) => return Err(error),
-            };
-            match free(&original, &lay.dir, &hot, [but, &sorted.taken]) {
-                Some(Free { path, text_name, names }) => {
-                    sorted.taken.extend(names);
-                    let (_, fresh) = sorted.folders.entry(folder.name.clone()).or_insert((hot, Vec::new()));
-                    fresh.push(Fresh { original, lay, path, text_name });
-                }
-                None => sorted.others.push(original),
             }
         }
-        Ok(sorted)
+        Ok(planned)
+    }
+
+    /// Puts them away. Returns whether anything was recorded, or some were not due any more. The last records may still be
+    /// being written then.
+    pub(super) async fn put_all_away(
+        &self,
+        planned: Planned,
+        placing: &mut Placing,
+    ) -> Result<bool, RecordError> {
+        let Planned { claimed, mut others, are_fewer } = planned;
+        let mut written = are_fewer;
+        for (hot, mut claimed) in claimed.into_values() {
+            let at_once = if hot.is_remote() { TOGETHER_REMOTE } else { TOGETHER };
+            while !claimed.is_empty() {
+                let rest = claimed.split_off(claimed.len().min(at_once));
+                let fresh = named(&hot, claimed, &mut others);
+                if !fresh.is_empty() {
+                    written |= self.lay_all(&hot, fresh, &mut others, placing).await?;
+                }
+                claimed = rest;
+            }
+        }
+        for original in others {
+            // It may be searched by its name, among those whose place is recorded.
+            written |= placing.done().await?;
+            written |= self.away(original, placing).await?;
+        }
+        Ok(written)
     }
 
     async fn lay_all(
@@ -151,27 +143,33 @@ impl Put<'_> {
     }
 }
 
-/// A name in a directory that is free, and so is the name of the text.
-struct Free {
-    path: PathBuf,
-    text_name: Vec<u8>,
-    /// What it takes.
-    names: [(String, PathBuf); 2],
+/// Gives each its own name, if that is free and so is that of its text. The others get numbers.
+fn named(hot: &Hot, claimed: Vec<Claimed>, others: &mut Vec<Original>) -> Vec<Fresh> {
+    let mut taken = BTreeSet::new();
+    let mut fresh = Vec::with_capacity(claimed.len());
+    for Claimed { original, lay } in claimed {
+        match free(&original.origin.name, &lay.dir, hot, &mut taken) {
+            Some((path, text_name)) => fresh.push(Fresh { original, lay, path, text_name }),
+            None => others.push(original),
+        }
+    }
+    fresh
 }
 
-/// Its own name in a directory and the name of its text, if both are free.
-fn free(original: &Original, dir: &Path, hot: &Hot, taken: [&TakenNames; 2]) -> Option<Free> {
-    let (name, text_name) = numbered(&original.origin.name, 1);
-    let path_of = |name: &[u8]| (original.origin.folder.clone(), dir.join(shown(name)));
-    let names = [path_of(&name), path_of(&text_name)];
+/// Its own name in a directory and the name of its text, if both are free. `taken` are the names that others are about to
+/// take, in one form of Unicode.
+fn free(name: &[u8], dir: &Path, hot: &Hot, taken: &mut BTreeSet<PathBuf>) -> Option<(PathBuf, Vec<u8>)> {
+    let (name, text_name) = numbered(name, 1);
+    let path_of = |name: &[u8]| dir.join(shown(name));
+    let paths = [path_of(&name), path_of(&text_name)];
     // A sidecar that is handed back alone and a PDF of its name.
     let others = sidecars_of(&name).chain(pdf_of(&name).map(<[u8]>::to_vec)).map(|other| path_of(&other));
-    let mut all = names.iter().cloned().chain(others);
-    let is_taken = all.any(|path| taken.iter().any(|taken| taken.contains(&path)));
+    let is_taken = paths.iter().cloned().chain(others).any(|path| taken.contains(&path));
     if is_taken || !is_free(hot, dir, [&name, &text_name]).is_ok_and(|free| free) {
         return None;
     }
-    Some(Free { path: dir.join(OsStr::from_bytes(&name)), text_name, names })
+    taken.extend(paths);
+    Some((dir.join(OsStr::from_bytes(&name)), text_name))
 }
 
 impl Fresh {

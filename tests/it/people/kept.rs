@@ -272,6 +272,28 @@ async fn records_made_anew_take_no_strangers_file_for_an_original() {
     }
 }
 
+/// Each is searched for, except where another is recorded. So one must be recorded before the next is searched for.
+#[tokio::test(flavor = "multi_thread")]
+async fn records_made_anew_give_each_of_several_equal_originals_its_own_place() {
+    let mut room = Mailroom::with(&with("duplicates: {within: 30d, action: allow}")).await;
+    for _drop in 0..4 {
+        room.drop("x.pdf", 1);
+        room.settled().await;
+    }
+    let before = room.tree();
+    assert_eq!(before.len(), 8, "each with its text: {before:?}");
+    room.stop();
+    for ending in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(room.dir.path().join(format!("state/mailchute.db{ending}")));
+    }
+    room.start();
+    room.settled().await;
+    let records = rusqlite::Connection::open(room.dir.path().join("state/mailchute.db")).unwrap();
+    let places = "SELECT count(DISTINCT shelved) FROM original";
+    let places: i64 = records.query_row(places, [], |row| row.get(0)).unwrap();
+    assert_eq!((places, room.tree()), (4, before));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_due_is_removed_at_the_next_hourly_look() {
     let mut room = Mailroom::with(&with("keep: {spool: 10d}")).await;
