@@ -39,7 +39,7 @@ async fn what_is_put_away_together_has_each_its_own_name_and_text() {
     room.check().await;
 }
 
-/// More than are put away together: where the next ones go is looked for while the first are moved.
+/// More than are put away together: plans for the next ones are made while the first are moved.
 #[tokio::test]
 async fn a_name_that_is_about_to_be_taken_is_free_for_no_other() {
     // Those of one form come before all of the other.
