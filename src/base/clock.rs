@@ -24,6 +24,17 @@ fn latest() -> Time {
     NaiveDate::from_ymd_opt(9990, 1, 1).map_or(Time::MAX_UTC, |day| day.and_time(NaiveTime::MIN).and_utc())
 }
 
+/// A time at which a clock can begin.
+pub fn beginning(time: Time) -> Result<Time, ClockError> {
+    if time < Time::UNIX_EPOCH {
+        return Err(ClockError::TooEarly);
+    }
+    if time > latest() {
+        return Err(ClockError::OutOfRange);
+    }
+    Ok(time)
+}
+
 /// The first moment of a day in a time zone. Where the clocks skip midnight, this is later than 00:00.
 pub fn day_begins(day: NaiveDate, zone: Tz) -> Time {
     let midnight = day.and_time(NaiveTime::MIN);
@@ -107,6 +118,8 @@ pub enum ClockError {
     Backwards { now: Time, wanted: Time },
     #[error("that is later than the latest time of a clock, the year 9990")]
     OutOfRange,
+    #[error("a clock begins in 1970 at the earliest")]
+    TooEarly,
 }
 
 /// A shared clock. Clones show the same time.

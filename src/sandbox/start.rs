@@ -19,7 +19,7 @@ use super::scenario::Scenario;
 use super::service::{Beginning, Keeping, Service, first_world};
 use super::world::{Card, ClientId, Reply, Request, ScreenRefusal};
 use super::{first_client, guard, routes, server};
-use crate::base::clock::{Clock, ClockError, Pace, Time};
+use crate::base::clock::{self, Clock, ClockError, Pace, Time};
 use crate::base::secret::Secret;
 use crate::outside::pdf::Inspector;
 
@@ -159,7 +159,9 @@ pub async fn start(
     let address = listener.local_addr().map_err(|error| StartError::Listen(options.listen, error))?;
     let places = Places::at(&options.origin.clone().unwrap_or_else(|| origin_of(address)));
 
-    let (keeping, shown) = open(options.data.as_deref(), options.bounds)?;
+    let named = options.scenario.now.filter(|_| options.pace == Pace::ByHand);
+    let first = named.map_or_else(|| Ok(Utc::now()), clock::beginning)?;
+    let (keeping, shown) = open(options.data.as_deref(), options.bounds, first)?;
     // Time never goes back here, not even over a restart with a fast clock.
     let now = match options.pace {
         Pace::Real | Pace::Times(_) => shown.max(Utc::now()),
@@ -214,9 +216,9 @@ fn origin_of(mut address: SocketAddr) -> String {
     format!("http://{address}")
 }
 
-/// The initial content, and the time that the clock shows or would show by now.
-fn open(dir: Option<&Path>, bounds: MemoryBounds) -> Result<(Keeping, Time), StartError> {
-    let fresh = || first_world(Utc::now());
+/// The initial content, and the time that the clock shows or would show by now. New content begins at `first`.
+fn open(dir: Option<&Path>, bounds: MemoryBounds, first: Time) -> Result<(Keeping, Time), StartError> {
+    let fresh = || first_world(first);
     let Some(dir) = dir else {
         let world = fresh();
         let now = world.now();

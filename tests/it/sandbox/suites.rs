@@ -206,6 +206,7 @@ async fn the_clock_moves_to_what_happens_next_and_changes_its_pace() {
 
 #[tokio::test]
 async fn a_scenario_is_played_at_the_start_or_by_a_control() {
+    mailchute::outside::api::install_tls();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("scenario.yaml");
     let text = "card: declining\nclock: manual\nnow: 2100-01-01T00:00:00Z\nfaults:\n- {endpoint: token, fault: status, status: 503}\n";
@@ -236,15 +237,17 @@ async fn a_scenario_is_played_at_the_start_or_by_a_control() {
     let url = format!("{}/accounts", welcome["control_url"].as_str().unwrap());
     let accounts: Value = http.get(url).send().await.unwrap().json().await.unwrap();
     assert_eq!(accounts["accounts"][0]["card"], "none");
-    for (text, said) in [
-        ("crad: ok\n", "unknown field `crad`"),
-        ("faults: [{endpoint: read, fault: decline}]\n", "orders a fault that can't be"),
-        ("clock: fast\n", "x1000000"),
+    for (text, code, said) in [
+        ("crad: ok\n", 2, "unknown field `crad`"),
+        ("faults: [{endpoint: read, fault: decline}]\n", 2, "orders a fault that can't be"),
+        ("clock: fast\n", 2, "x1000000"),
+        ("clock: manual\nnow: 1969-12-31T23:59:59Z\n", 1, "a clock begins in 1970 at the earliest"),
+        ("clock: manual\nnow: 9999-01-01T00:00:00Z\n", 1, "the latest time of a clock, the year 9990"),
     ] {
         std::fs::write(&path, text).unwrap();
         let output = mailchute(&["sandbox", "--scenario", file]).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(2) && error.contains(said), "{text}: {error}");
+        assert!(output.status.code() == Some(code) && error.contains(said), "{text}: {error}");
     }
     let service = Service::start().await;
     let played = json!({"card": "none", "faults": [{"endpoint": "confirm", "fault": "lose_reply"}]});
@@ -252,6 +255,36 @@ async fn a_scenario_is_played_at_the_start_or_by_a_control() {
     assert_eq!(service.try_create(&letter()).await.status(), 402);
     let wrong = service.control(Method::POST, "scenario", json!({"now": "2100-01-01T00:00:00Z"})).await;
     assert_eq!(wrong.status(), 400);
+}
+
+/// A suite that names a date gives the same results when that date has passed.
+#[tokio::test]
+async fn the_manual_clock_of_a_new_sandbox_begins_at_its_scenarios_time() {
+    mailchute::outside::api::install_tls();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("scenario.yaml");
+    std::fs::write(&path, "clock: manual\nnow: 2020-02-28T12:00:00Z\n").unwrap();
+    let data = dir.path().join("data");
+    let http = reqwest::Client::builder().tls_certs_only([]).build().unwrap();
+    for (clock, begins, later) in [
+        ("manual", "2020-02-28T12:00:00.000Z", "2020-02-29T12:00:00.000Z"),
+        ("manual", "2020-02-29T12:00:00.000Z", "2020-03-01T12:00:00.000Z"),
+        ("x60", "", ""),
+    ] {
+        let options =
+            ["--scenario", path.to_str().unwrap(), "--data", data.to_str().unwrap(), "--clock", clock];
+        let (mut program, welcome) = Program::sandbox(&options);
+        let url = format!("{}/clock", welcome["control_url"].as_str().unwrap());
+        let shown: Value = http.get(&url).send().await.unwrap().json().await.unwrap();
+        let moved = http.post(&url).json(&json!({"advance": "1day"})).send().await.unwrap();
+        let moved: Value = moved.json().await.unwrap();
+        let [shown, moved] = [&shown, &moved].map(|answer| answer["now"].as_str().unwrap());
+        assert!(shown.starts_with(begins) && moved.starts_with(later), "{clock}: {shown}, {moved}");
+        // Another clock follows the system's, which is later.
+        assert_eq!(shown < "2021", clock == "manual", "{shown}");
+        program.signal("TERM");
+        assert!(program.wait().success());
+    }
 }
 
 #[tokio::test]
