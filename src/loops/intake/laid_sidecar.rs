@@ -19,8 +19,8 @@ use crate::outside::store::{Original, OriginalPlace, StoreError};
 
 /// In `Approve` it is put beside the drop that waits under this name, where that drop's approval
 /// finds it, or beside the letter that waits, which is not approved then if it has another address. A copy of a sidecar
-/// that such a drop has already, or a letter that has not ended, is removed. Any other is handed back, and never put into
-/// the folder, where it would decide over another drop of the name.
+/// that such a drop has already, or a letter that lies under this name and has not ended, is removed. Any other is handed
+/// back, and never put into the folder, where it would decide over another drop of the name.
 pub(super) async fn sidecar_alone(
     shared: &Arc<Shared>,
     folder: &Folder,
@@ -49,14 +49,28 @@ pub(super) async fn sidecar_alone(
         }
     }
     named.extend(open);
-    for original in &named {
-        if is_open(shared, original)? && has_the_same(hot, original, &here)? {
-            return Ok(hot.remove(&here)?);
-        }
+    if is_copy(shared, hot, &named, &here)? {
+        return Ok(hot.remove(&here)?);
     }
     let pdf = showable(&shown(pdf));
     let refusal = Refusal::SidecarAlone { pdf, taken_in: None };
     not_taken(shared, folder, hot, laid.place, laid.name, refusal).await
+}
+
+/// Whether one of these that is open has the same sidecar. If another that waits has not, it may be a correction for that.
+fn is_copy(shared: &Shared, hot: &Hot, named: &[Original], sidecar: &Path) -> Result<bool, Failed> {
+    let mut is_copy = false;
+    for original in named {
+        if !is_open(shared, original)? {
+            continue;
+        }
+        if has_the_same(hot, original, sidecar)? {
+            is_copy = true;
+        } else if original.fate.letter().is_none() || waits_as_letter(shared, original)?.is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(is_copy)
 }
 
 /// The drop that waits without a sidecar, or the letter that waits, if it lies on its shelf and no other drop of the name

@@ -77,13 +77,35 @@ async fn an_address_for_a_drop_that_waits_is_kept_though_an_earlier_letter_had_t
         moves(&room, "Held/side.pdf", "Approve/side.pdf");
         again(&mut room).await;
         assert_eq!(posted(&room).last(), Some(&("鈴木".to_owned(), 2)), "{:?}", room.tree());
-        // Nothing waits for it now, and the letter that is on its way has it.
+        // Nothing waits for it now. If a letter that lies under this name and is on its way has it, it is a copy.
         std::fs::write(room.path("Approve/side.pdf.yaml"), sidecar("鈴木")).unwrap();
         again(&mut room).await;
         assert!(!room.path("Approve/side.pdf.yaml").exists(), "{:?}", room.tree());
-        assert!(!room.path("Rejected/side.pdf.yaml").exists(), "it is a copy: {:?}", room.tree());
+        assert_eq!(room.path("Rejected/side.pdf.yaml").exists(), has_shipped, "{:?}", room.tree());
         room.check().await;
     }
+}
+
+/// A person corrects the address of one that waits. That another of the name has this address already must not hide it.
+#[tokio::test]
+async fn an_address_that_corrects_one_that_waits_is_no_copy_of_anothers() {
+    let mut room = Mailroom::closed(RULES).await;
+    for (receiver, pages) in [("佐藤", 1), ("鈴木", 2)] {
+        std::fs::write(room.path("side.pdf.yaml"), sidecar(receiver)).unwrap();
+        room.drop("side.pdf", pages);
+        if pages == 1 {
+            room.start();
+        }
+        again(&mut room).await;
+    }
+    assert!(room.path("Held/side.pdf.yaml").exists(), "{:?}", room.tree());
+    let of_the_second = [("鈴木".to_owned(), 2)];
+    assert_eq!(posted(&room), of_the_second, "{:?}", room.tree());
+    std::fs::write(room.path("Approve/side.pdf.yaml"), sidecar("鈴木")).unwrap();
+    again(&mut room).await;
+    assert!(room.path("Rejected/side.pdf.yaml").exists(), "{:?}", room.tree());
+    assert_eq!(posted(&room), of_the_second, "{:?}", room.tree());
+    room.check().await;
 }
 
 /// It may be meant for the next PDF of the name, so it is not lost.
