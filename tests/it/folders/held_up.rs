@@ -167,7 +167,7 @@ async fn a_drop_that_cannot_be_moved_is_told_in_the_folder_with_an_alarm_and_by_
     let rules = RULES
         .replace("{poll: 1s}", "{settle: 100ms, poll: 1s}")
         .replace("watch:", "letter: subfolder\nwatch:");
-    let room = Mailroom::closed(&rules).await;
+    let room = Mailroom::of_today(&rules).await;
     let is_root = rustix::process::geteuid().is_root();
     if is_root {
         // Root may move whatever it likes.

@@ -44,7 +44,7 @@ async fn a_daemon_killed_anywhere_between_drop_and_shelf_makes_each_drop_one_let
     let rules = RULES
         .replace("{poll: 1s}", "{settle: 100ms, incomplete: 200ms, poll: 1s}")
         .replace("path:", "first_start: take\npath:");
-    let room = Mailroom::closed(&rules).await;
+    let room = Mailroom::of_today(&rules).await;
     let hot = room.hot();
     let mut alive = start(&room);
     until("the folder is watched", || hot.join("Approve").is_dir());

@@ -34,7 +34,7 @@ fn says(told: &Receiver<String>, words: &str) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_saved_configuration_is_in_force_and_a_bad_one_is_kept_out() {
     let quick = RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}");
-    let room = Mailroom::closed(&quick).await;
+    let room = Mailroom::of_today(&quick).await;
     let rules = room.dir.path().join("folders/letters.yaml");
     let (mut daemon, told) = start(&room);
     says(&told, "is watched; what was already in it is held");
@@ -49,8 +49,8 @@ async fn a_saved_configuration_is_in_force_and_a_bad_one_is_kept_out() {
     let mut said = false;
     let begun = std::time::Instant::now();
     while !said && begun.elapsed() < Duration::from_secs(20) {
-        let text = std::fs::read_to_string(room.path(&format!("{}/x1.txt", room.sent()))).unwrap_or_default();
-        said = text.contains("not in force, because it has a mistake");
+        let text = room.in_sent("x1.txt").and_then(|text| std::fs::read_to_string(room.path(&text)).ok());
+        said = text.is_some_and(|text| text.contains("not in force, because it has a mistake"));
     }
     assert!(said);
 
@@ -107,7 +107,7 @@ fn watches(pid: u32) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_folder_that_is_not_configured_any_more_is_not_watched_any_more() {
-    let room = Mailroom::closed(RULES).await;
+    let room = Mailroom::of_today(RULES).await;
     let (mut daemon, told) = start(&room);
     says(&told, "is watched; what was already in it is held");
     // It was saved just before the start, so it is read twice.

@@ -48,7 +48,7 @@ async fn people_of_the_folder_s_group_can_use_shelves_and_texts() {
     let rules = RULES
         .replace("{poll: 1s}", "{settle: 100ms, poll: 1s}")
         .replace("rules:", "release: approval\nrules:");
-    let room = Mailroom::closed(&rules).await;
+    let room = Mailroom::of_today(&rules).await;
     let is_root = rustix::process::geteuid().is_root();
     let group = if is_root { GROUP } else { rustix::process::getegid().as_raw() };
     let folder = room.hot();

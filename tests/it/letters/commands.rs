@@ -22,7 +22,7 @@ struct Desk {
 
 impl Desk {
     async fn new() -> Self {
-        let mut office = Office::with_service(Options::default()).await;
+        let mut office = Office::of_today(Options::default()).await;
         office.stop();
         let dir = tempfile::tempdir().unwrap();
         let places = &office.service.welcome.places;

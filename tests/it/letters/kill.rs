@@ -109,7 +109,7 @@ async fn a_daemon_killed_at_every_point_posts_each_letter_exactly_once() {
     let gate = Arc::new(Gate { at: AtomicUsize::new(usize::MAX), ..Gate::default() });
     tokio::spawn(Arc::clone(&gate).serve(listener, free));
     let options = Options { origin: Some(origin), listen: free, ..Options::default() };
-    let mut office = Office::with_service(options).await;
+    let mut office = Office::of_today(options).await;
     office.stop();
     let config = tempfile::tempdir().unwrap();
     configure(&office, config.path());

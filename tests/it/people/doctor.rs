@@ -2,14 +2,14 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::mails::room_with;
+use super::mails::room_of_today;
 use crate::rigs::mailroom::{Mailroom, RULES};
 use crate::rigs::postbox::{Mood, Postbox, Security};
 use crate::rigs::program::mailchute;
 
 /// What the doctor says of an office in which something was broken.
 async fn doctor(broken: impl AsyncFnOnce(&Mailroom, &Postbox)) -> (bool, String) {
-    let (mut room, postbox) = room_with(Security::Starttls, RULES, "").await;
+    let (mut room, postbox) = room_of_today(Security::Starttls, RULES, "").await;
     room.stop();
     broken(&room, &postbox).await;
     let config = room.dir.path().join("mailchute.yaml");

@@ -15,7 +15,7 @@ async fn scenario(format: &str) -> (Mailroom, String, String) {
     let quick = RULES
         .replace("{poll: 1s}", "{settle: 100ms, poll: 1s}")
         .replace("path:", "first_start: take\nkeep: {sealed_pdf: true}\npath:");
-    let room = Mailroom::closed(&quick).await;
+    let room = Mailroom::of_today(&quick).await;
     for fault in [
         json!({"endpoint": "token", "fault": "status", "status": 503}),
         json!({"endpoint": "upload", "fault": "lose_reply"}),

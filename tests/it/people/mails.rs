@@ -11,13 +11,21 @@ const NOTIFY: &str = "notify: {shipped: [keiri@example.jp, soumu@example.jp], re
 
 /// A room that tells people, with its mail server.
 pub async fn room_with(security: Security, rules: &str, more: &str) -> (Mailroom, Postbox) {
+    telling(Mailroom::closed(&format!("{rules}{NOTIFY}")).await, security, more).await
+}
+
+/// The same for the real program.
+pub async fn room_of_today(security: Security, rules: &str, more: &str) -> (Mailroom, Postbox) {
+    telling(Mailroom::of_today(&format!("{rules}{NOTIFY}")).await, security, more).await
+}
+
+async fn telling(mut room: Mailroom, security: Security, more: &str) -> (Mailroom, Postbox) {
     let postbox = Postbox::open(security).await;
     let tls = match security {
         Security::Plain => "none",
         Security::Starttls | Security::NoTls => "starttls",
         Security::Implicit => "implicit",
     };
-    let mut room = Mailroom::closed(&format!("{rules}{NOTIFY}")).await;
     let section = postbox.config(room.dir.path(), tls, more);
     room.add_to_main(&section);
     room.start();

@@ -73,7 +73,7 @@ impl Drop for Service {
 async fn room() -> Mailroom {
     let quick =
         RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}").replace("path:", "first_start: take\npath:");
-    Mailroom::closed(&quick).await
+    Mailroom::of_today(&quick).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

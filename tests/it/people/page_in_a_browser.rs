@@ -44,7 +44,7 @@ async fn before(socket: PathBuf) -> String {
 async fn with_a_past(count: u64) -> Mailroom {
     let rules = RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}");
     let rules = rules.replace("path:", "first_start: take\nshown_as: '\\\\files\\post\\invoices'\npath:");
-    let mut room = Mailroom::closed(&rules).await;
+    let mut room = Mailroom::of_today(&rules).await;
     let socket = room.dir.path().join("page");
     room.add_to_main(&format!(
         "status: {{listen: {}, show_names: true, show_pages: true}}\nnetwork: {{quickest_retry: 100ms, slowest_retry: 1s}}\n",

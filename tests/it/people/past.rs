@@ -1,11 +1,26 @@
 //! A clerk edits the rules and asks which letters of the past they would have treated otherwise.
 
-use chrono::Timelike as _;
-use chrono_tz::Tz;
+use chrono::TimeDelta;
+use chrono_tz::Asia::Tokyo;
+use mailchute::base::clock::{Clock, day_begins};
 use mailchute::domain::letter::{Command, Number};
+use mailchute::sandbox::{Options, Scenario};
 
 use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::rigs::program::mailchute;
+use crate::rigs::service::Service;
+
+/// The command looks back from now. Yesterday's noon is past, and its day does not end meanwhile.
+async fn of_yesterday(rules: &str) -> Mailroom {
+    let today = Clock::system().now().with_timezone(&Tokyo).date_naive();
+    let now = Some(day_begins(today, Tokyo) - TimeDelta::hours(12));
+    let options = Options { scenario: Scenario { now, ..Scenario::default() }, ..Options::default() };
+    let service = Service::with(options).await;
+    let mut room = Mailroom::at(service, tempfile::tempdir().unwrap(), rules).await;
+    room.start();
+    room.settle().await;
+    room
+}
 
 fn against(room: &Mailroom, rules: &str) -> String {
     std::fs::write(room.dir.path().join("folders/letters.yaml"), rules).unwrap();
@@ -20,7 +35,7 @@ fn against(room: &Mailroom, rules: &str) -> String {
 
 /// Letters by the book, by a sidecar, and by a rule for everybody; the room is closed.
 async fn three_posted() -> Mailroom {
-    let mut room = Mailroom::with(RULES).await;
+    let mut room = of_yesterday(RULES).await;
     room.drop("INV-000123 a.pdf", 2);
     room.settled().await;
     std::fs::write(room.path("side.pdf.yaml"), SIDECAR).unwrap();
@@ -118,7 +133,7 @@ async fn what_only_a_sidecar_may_have_said_is_not_claimed_and_terms_are_looked_a
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waited_once_and_would_not_any_more_is_named_too() {
     let rules = RULES.replace("rules:", "limits: {sheets_per_day: 1}\nrules:");
-    let mut room = Mailroom::with(&rules).await;
+    let mut room = of_yesterday(&rules).await;
     room.drop("x 1.pdf", 2);
     room.settled().await;
     room.drop("x 2.pdf", 3);
@@ -151,11 +166,7 @@ async fn what_waited_once_and_would_not_any_more_is_named_too() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rules_that_are_the_same_treat_no_letter_otherwise() {
     let rules = RULES.replace("rules:", "limits: {letters_per_day: 3}\nrules:");
-    let mut room = Mailroom::with(&rules).await;
-    // The day must not end meanwhile.
-    if room.clock.now().with_timezone(&Tz::Asia__Tokyo).hour() == 23 {
-        room.pass(3600).await;
-    }
+    let mut room = of_yesterday(&rules).await;
     let order = |room: &Mailroom, letter, command| {
         room.desk().order(Number(letter), command, room.clock.now()).unwrap();
     };

@@ -31,7 +31,7 @@ impl Running {
     async fn with_a_letter(more: &str) -> (Self, Mailroom) {
         let rules = RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}");
         let rules = rules.replace("path:", "first_start: take\nrelease: approval\npath:");
-        let room = Mailroom::closed(&rules).await;
+        let room = Mailroom::of_today(&rules).await;
         let socket = room.dir.path().join("page");
         room.add_to_main(&format!("status: {{listen: {}{more}}}\n", socket.display()));
         room.drop("x 請求.pdf", 2);

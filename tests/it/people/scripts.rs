@@ -33,7 +33,7 @@ async fn ended(room: &mut Mailroom, mut child: Child) -> (String, Output) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_waits_for_the_number_or_for_the_end() {
-    let mut room = Mailroom::with(RULES).await;
+    let mut room = Mailroom::open_today(RULES).await;
     let home = room.desk().home().clone();
     // What is dropped from now on came after what a command says is now.
     room.pass(3600).await;
@@ -66,7 +66,7 @@ async fn a_script_waits_for_the_number_or_for_the_end() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_scripts_read_keeps_its_keys() {
-    let mut room = Mailroom::with(RULES).await;
+    let mut room = Mailroom::open_today(RULES).await;
     room.drop("x.pdf", 1);
     room.settled().await;
     ship(&mut room).await;
@@ -87,7 +87,7 @@ async fn what_scripts_read_keeps_its_keys() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_made_at_work_is_put_back_and_nothing_is_posted_twice() {
-    let mut room = Mailroom::with(RULES).await;
+    let mut room = Mailroom::open_today(RULES).await;
     room.drop("x.pdf", 1);
     room.settled().await;
     let config = room.dir.path().join("mailchute.yaml");
@@ -119,7 +119,7 @@ async fn a_backup_made_at_work_is_put_back_and_nothing_is_posted_twice() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn several_files_for_a_folder_of_subfolders_become_one_letter() {
     let rules = RULES.replace("path:", "letter: subfolder\npath:");
-    let mut room = Mailroom::with(&rules).await;
+    let mut room = Mailroom::open_today(&rules).await;
     let outside = room.dir.path().join("outside");
     std::fs::create_dir_all(&outside).unwrap();
     for (name, pages) in [("x cover.pdf", 1), ("x terms.pdf", 2)] {
@@ -155,7 +155,7 @@ fn drops(room: &Mailroom, files: &[&str], more: &[&str]) -> (i32, String, String
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_several_files_none_is_dropped_if_one_cannot_be() {
-    let room = Mailroom::with(RULES).await;
+    let room = Mailroom::open_today(RULES).await;
     let outside = room.dir.path().join("outside");
     std::fs::create_dir_all(outside.join("feb")).unwrap();
     for name in ["a.pdf", "b.pdf", "feb/a.pdf", "~c.pdf"] {
@@ -187,7 +187,7 @@ async fn of_several_files_none_is_dropped_if_one_cannot_be() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn documents_of_one_letter_keep_the_order_in_which_they_are_named() {
     let rules = RULES.replace("path:", "letter: subfolder\npath:");
-    let mut room = Mailroom::with(&rules).await;
+    let mut room = Mailroom::open_today(&rules).await;
     let outside = room.dir.path().join("outside");
     for (month, pages) in [("feb", 3), ("jan", 1)] {
         std::fs::create_dir_all(outside.join(month)).unwrap();
@@ -218,7 +218,7 @@ async fn no_document_of_one_letter_is_left_out_and_its_address_is_no_document() 
     let rules = RULES
         .replace("path:", "letter: subfolder\npath:")
         .replace("{poll: 1s}", "{poll: 1s, ignore: ['*_copy.pdf']}");
-    let mut room = Mailroom::with(&rules).await;
+    let mut room = Mailroom::open_today(&rules).await;
     let outside = room.dir.path().join("outside");
     std::fs::create_dir_all(&outside).unwrap();
     for name in ["side b.pdf", "a_copy.pdf", "a.pdf"] {

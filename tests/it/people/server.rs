@@ -223,7 +223,7 @@ async fn a_daemon_killed_between_shipping_and_sending_tells_everybody() {
     let postbox = Postbox::open(Security::Plain).await;
     let quick =
         RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}").replace("path:", "first_start: take\npath:");
-    let room = Mailroom::closed(&format!("{quick}notify: {{shipped: [keiri@example.jp]}}\n")).await;
+    let room = Mailroom::of_today(&format!("{quick}notify: {{shipped: [keiri@example.jp]}}\n")).await;
     room.add_to_main(&postbox.config(room.dir.path(), "none", "  together: 0s\n"));
     let config = room.dir.path().join("mailchute.yaml").to_str().unwrap().to_owned();
     let start = || {

@@ -17,7 +17,7 @@ use crate::rigs::service::pdf;
 const TOKEN: &str = crate::rigs::door::TOKEN;
 
 async fn closed() -> Mailroom {
-    let room = Mailroom::closed(RULES).await;
+    let room = Mailroom::of_today(RULES).await;
     room.add_to_main("status: {listen: '127.0.0.1:0'}\n");
     queue(&room, "erp", TOKEN, "");
     room

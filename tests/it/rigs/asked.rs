@@ -77,6 +77,12 @@ impl Mailroom {
         format!("Sent/{}", now.format("%Y-%m"))
     }
 
+    /// Where a file of this name lies under `Sent/`, in whatever month that was.
+    pub fn in_sent(&self, name: &str) -> Option<String> {
+        let end = format!("/{name}");
+        self.tree().into_iter().find(|path| path.starts_with("Sent/") && path.ends_with(&end))
+    }
+
     /// Every letter is posted at most once, each drop is one thing, and each original in one place.
     pub async fn check(&self) {
         let findings = self.desk().audit().unwrap();

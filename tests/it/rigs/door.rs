@@ -25,7 +25,7 @@ pub const OTHER_TOKEN: &str = "Zz9Yy8Xx7Ww6Vv5Uu4Tt3Ss2Rr1Qq0Pp";
 pub async fn room(rules: &str, more: &str) -> Mailroom {
     let quick =
         rules.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}").replace("path:", "first_start: take\npath:");
-    let room = Mailroom::closed(&quick).await;
+    let room = Mailroom::of_today(&quick).await;
     room.add_to_main(
         "status: {listen: '127.0.0.1:0'}\nnetwork: {quickest_retry: 100ms, slowest_retry: 1s}\n",
     );

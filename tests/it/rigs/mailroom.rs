@@ -23,6 +23,7 @@ use mailchute::outside::hot::Reach;
 use mailchute::outside::pdf::Inspector;
 use mailchute::outside::spool::Spool;
 use mailchute::outside::store::Store;
+use mailchute::sandbox::Options;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -123,6 +124,19 @@ impl Mailroom {
     /// Not started yet.
     pub async fn closed(rules: &str) -> Self {
         Self::at(Service::start().await, tempfile::tempdir().unwrap(), rules).await
+    }
+
+    /// Not started yet, and of today: the real program is to work in it.
+    pub async fn of_today(rules: &str) -> Self {
+        Self::at(Service::of_today(Options::default()).await, tempfile::tempdir().unwrap(), rules).await
+    }
+
+    /// The same, started and empty.
+    pub async fn open_today(rules: &str) -> Self {
+        let mut room = Self::of_today(rules).await;
+        room.start();
+        room.settle().await;
+        room
     }
 
     /// Not started yet, with this service and in this directory.

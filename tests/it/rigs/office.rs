@@ -42,6 +42,11 @@ impl Office {
         Self::with(Service::with(options).await).await
     }
 
+    /// The real program is to work for it.
+    pub async fn of_today(options: Options) -> Self {
+        Self::with(Service::of_today(options).await).await
+    }
+
     /// With something between it and its service.
     pub async fn behind(nasty: &Nasty) -> Self {
         Self::with(Service::behind(nasty).await).await

@@ -47,7 +47,7 @@ impl Drop for Daemon {
 pub async fn room() -> Mailroom {
     let quick =
         RULES.replace("{poll: 1s}", "{settle: 100ms, poll: 1s}").replace("path:", "first_start: take\npath:");
-    let room = Mailroom::closed(&quick).await;
+    let room = Mailroom::of_today(&quick).await;
     room.add_to_main(
         "status: {listen: '127.0.0.1:0'}\nnetwork: {quickest_retry: 100ms, slowest_retry: 1s}\n",
     );

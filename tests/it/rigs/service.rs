@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::sync::{Mutex, Once};
 use std::thread::{Thread, current};
 
-use mailchute::base::clock::{Pace, Time};
+use mailchute::base::clock::{Clock, Pace, Time};
 use mailchute::outside::api::wire::{CreatedMail, Mail, Problem, UploadTarget};
 use mailchute::sandbox::{self, Options, Running, Welcome};
 use reqwest::{Client, Method, RequestBuilder, Response, multipart};
@@ -14,6 +14,16 @@ use tokio::sync::oneshot;
 use crate::rigs::nasty::Nasty;
 
 pub const ALL_SCOPES: &str = "account:read mails:read mails:write";
+
+/// What a clock by hand shows first: noon in Japan on a Tuesday. No test may depend on the day on which it runs.
+const FIRST: &str = "2026-12-08T03:00:00Z";
+
+/// With the clock by hand, from the same time on each day.
+fn by_hand(mut options: Options) -> Options {
+    options.pace = Pace::ByHand;
+    options.scenario.now.get_or_insert_with(|| FIRST.parse().unwrap());
+    options
+}
 
 /// A running sandbox with its clock by hand. It ends when this is dropped.
 pub struct Service {
@@ -29,8 +39,14 @@ impl Service {
         Self::with(Options::default()).await
     }
 
+    /// For the real program, whose clock is the system's. What it shows first is the time of that one.
+    pub async fn of_today(mut options: Options) -> Self {
+        options.scenario.now = Some(Clock::system().now());
+        Self::with(options).await
+    }
+
     pub async fn with(options: Options) -> Self {
-        Self::with_own_pace(Options { pace: Pace::ByHand, ..options }).await
+        Self::with_own_pace(by_hand(options)).await
     }
 
     /// Reached only through what stands before it.
@@ -40,7 +56,7 @@ impl Service {
 
     pub async fn behind_with(nasty: &Nasty, options: Options) -> Self {
         let origin = Some(format!("http://{}", nasty.address));
-        let mut service = Self::unknown(Options { pace: Pace::ByHand, origin, ..options }).await;
+        let mut service = Self::unknown(by_hand(Options { origin, ..options })).await;
         nasty.leads_to(service.running.as_ref().unwrap().address);
         service.log_in().await;
         service
