@@ -40,7 +40,7 @@ async fn power_may_be_cut_at_any_moment() {
         }
         let moments = moments(scenario).await;
         let (turns, mut cuts) = (Arc::new(Semaphore::new(AT_ONCE)), JoinSet::new());
-        for at in (1..=moments).step_by(every()) {
+        for at in (1..=moments).step_by(every(scenario)) {
             for loss in [Loss::All, Loss::Some(at as u64)] {
                 let turns = Arc::clone(&turns);
                 cuts.spawn(async move {

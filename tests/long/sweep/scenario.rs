@@ -4,6 +4,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use mailchute::sandbox::Options;
+
 use super::{Counted, How, counted};
 use crate::rigs::mailroom::{Mailroom, RULES, SIDECAR};
 use crate::rigs::program::mailchute;
@@ -25,7 +27,11 @@ pub enum Scenario {
     Backup,
     /// Two drops that are finished at the same time are claimed together.
     Together,
+    /// More drops than are put on their shelves together, so that the next are planned while others are moved.
+    Many,
 }
+
+const MANY: usize = 40;
 
 const ADDRESS: &str =
     "postal_code: \"0600001\"\nstate: 北海道\ncity: 札幌市\naddress1: 北一条西1-1\nname: 山田 太郎\n";
@@ -37,7 +43,7 @@ async fn empty(first: &str) -> Mailroom {
         .replace("path:", &format!("first_start: {first}\npath:"));
     let memory = PathBuf::from("/dev/shm");
     let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
-    let room = Mailroom::at(Service::start().await, dir, &quick).await;
+    let room = Mailroom::at(Service::of_today(Options::default()).await, dir, &quick).await;
     room.add_to_main("network: {quickest_retry: 100ms, slowest_retry: 1s}\n");
     room
 }
@@ -56,8 +62,26 @@ pub async fn burst(letters: usize) -> Mailroom {
 }
 
 impl Scenario {
-    pub const ALL: [Self; 7] =
-        [Self::Drop, Self::Post, Self::Cancel, Self::Approve, Self::Reload, Self::Backup, Self::Together];
+    pub const ALL: [Self; 8] = [
+        Self::Drop,
+        Self::Post,
+        Self::Cancel,
+        Self::Approve,
+        Self::Reload,
+        Self::Backup,
+        Self::Together,
+        Self::Many,
+    ];
+
+    /// Most moments of `Many` are alike, so only every seventeenth is tried.
+    pub fn step(self) -> usize {
+        if self == Self::Many { 17 } else { 1 }
+    }
+
+    /// How many of a hundred points are reached at least. How many moments there are depends on what is put together.
+    pub fn reached(self) -> usize {
+        if self == Self::Many { 70 } else { 90 }
+    }
 
     pub async fn prepare(self) -> Mailroom {
         let room = empty(if self == Self::Approve { "hold" } else { "take" }).await;
@@ -69,6 +93,11 @@ impl Scenario {
             Self::Together => {
                 for n in 1..=2 {
                     room.drop(&format!("INV-000123 {n}.pdf"), n);
+                }
+            }
+            Self::Many => {
+                for n in 1..=MANY {
+                    std::fs::write(room.path(&format!("INV-000123 {n}.pdf")), unique(n, 2)).unwrap();
                 }
             }
             Self::Post => submit(&room),
@@ -84,8 +113,8 @@ impl Scenario {
             }
         }
         if self == Self::Cancel {
-            let sent = room.path(&room.sent()).join("INV-000123 1.pdf");
-            std::fs::rename(sent, room.path("Cancel/INV-000123 1.pdf")).unwrap();
+            let sent = room.in_sent("INV-000123 1.pdf").unwrap();
+            std::fs::rename(room.path(&sent), room.path("Cancel/INV-000123 1.pdf")).unwrap();
         }
         room
     }
@@ -143,6 +172,7 @@ impl Scenario {
             Self::Cancel => states(room) == ["cancelled"] && is_put_away(room, 1),
             Self::Approve => posted(room),
             Self::Together => is_put_away(room, 2) && states(room) == ["confirmed", "confirmed"],
+            Self::Many => is_put_away(room, MANY) && states(room) == ["confirmed"; MANY],
             Self::Reload | Self::Backup => true,
         }
     }
@@ -158,6 +188,7 @@ impl Scenario {
             Self::Reload | Self::Together => {
                 assert_eq!(room.row_states(), ["confirmed", "confirmed"], "{:?}", drops());
             }
+            Self::Many => assert_eq!(room.row_states(), ["confirmed"; MANY], "{:?}", drops()),
             Self::Backup => {
                 assert_eq!(room.row_states(), ["confirmed"]);
                 let copy = rusqlite::Connection::open(room.dir.path().join("copy.db")).unwrap();
@@ -172,9 +203,9 @@ impl Scenario {
             tree.retain(|path| path != ".mailchute/probe");
         }
         if self == Self::Approve {
-            let sidecar = format!("{}/side1.pdf.yaml", room.sent());
-            assert!(tree.contains(&sidecar), "its sidecar went with it: {tree:?}");
-            tree.retain(|path| *path != sidecar);
+            let sidecar = room.in_sent("side1.pdf.yaml");
+            assert!(sidecar.is_some(), "its sidecar went with it: {tree:?}");
+            tree.retain(|path| Some(path) != sidecar.as_ref());
         }
         let originals: Vec<_> =
             tree.iter().filter(|path| Path::new(path).extension() != Some("txt".as_ref())).collect();
@@ -183,6 +214,7 @@ impl Scenario {
             Self::Post => 0,
             Self::Cancel | Self::Approve | Self::Backup => 1,
             Self::Reload => 3,
+            Self::Many => MANY,
         };
         assert_eq!(originals.len(), expected, "each original in one place: {tree:?}");
         let shelved =
