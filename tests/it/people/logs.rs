@@ -62,10 +62,13 @@ async fn scenario(format: &str) -> (Mailroom, String, String) {
     let id = daemon.id().to_string();
     assert!(std::process::Command::new("kill").arg(&id).status().unwrap().success());
     assert!(daemon.wait().unwrap().success());
-    let file = std::fs::read_dir(files).unwrap().next().unwrap().unwrap().path();
-    assert!(file.file_name().unwrap().to_str().unwrap().starts_with("mailchute."));
-    let texts = (read(&err), read(&file));
-    (room, texts.0, texts.1)
+    // There are two if the day ended meanwhile.
+    let mut files = everything_in(&files);
+    files.sort();
+    let is_ours = |file: &PathBuf| file.file_name().unwrap().to_str().unwrap().starts_with("mailchute.");
+    assert!(files.iter().all(is_ours), "{files:?}");
+    let written = files.iter().map(|file| read(file)).collect();
+    (room, read(&err), written)
 }
 
 /// Each file below a directory.
